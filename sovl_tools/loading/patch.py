@@ -213,7 +213,8 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
         own: what the function says, with its definitions under the manifest's names.
         prune: takes out properties and values that the function does not take.
     """
-    for pair in agreed(pairs(parameters, own)):
+    every, is_patched = pairs(parameters, own), False
+    for pair in agreed(every):
         found = pair.schema
         both = kinds(found, parameters), kinds(pair.own, own)
         # What contradicts the function is told, not patched; see sync.
@@ -223,8 +224,10 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
                 found = part(case, found)
             if found is not pair.schema:
                 overwrite(pair.schema, found)
+                is_patched = True
     # Descriptions and defaults come last, into the subschemas that are new by now, too.
-    annotated = [each for each in pairs(parameters, own) if _is_annotated(each)]
+    every = pairs(parameters, own) if is_patched else every
+    annotated = [each for each in every if _is_annotated(each)]
     places = {id(each.schema): each for each in nodes(parameters, BASE)} if annotated else {}
     for pair in annotated:
         if (node := places.get(id(pair.schema))) is not None:

@@ -102,7 +102,10 @@ def alternatives_of(schema: dict[str, JSON]) -> list[JSON]:
 
 def combinator_of(schema: Mapping[str, JSON]) -> str | None:
     """Return the keyword under which a schema lists alternatives, if it lists any."""
-    return next((key for key in _ALTERNATIVES if key in schema), None)
+    for key in _ALTERNATIVES:  # asked of every part of a schema, so without a generator
+        if key in schema:
+            return key
+    return None
 
 
 def values_of(schema: Mapping[str, JSON]) -> list[JSON] | None:
@@ -135,4 +138,4 @@ def kinds(schema: JSON, root: JSON, depth: int = 0) -> Kinds:
 
 
 def _numeric(names: Collection[str]) -> frozenset[str]:
-    return frozenset(names) | ({"integer"} if "number" in names else set())
+    return frozenset((*names, "integer") if "number" in names else names)
