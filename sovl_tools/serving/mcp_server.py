@@ -43,6 +43,7 @@ from sovl_tools import __version__
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ResolutionError
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.advertised import LIST_FIELDS, Advertised, Kind, advertise, page
@@ -137,11 +138,17 @@ class McpServer:
 
     @property
     def advertised(self) -> Advertised:
-        """What clients are told now."""
+        """What clients are told now; functions that make a part of a schema are called for it."""
         self._advertised = advertise(
             self.registry, self._advertised, is_searching=self._is_searching
         )
         return self._advertised
+
+    @property
+    def _known(self) -> Advertised:
+        """What clients were told of the tools that there are now; no function is called for it."""
+        known = self._advertised
+        return known if known.catalog is self.registry.catalog else self.advertised
 
     async def run_stdio(
         self, descriptor_in: int, descriptor_out: int, *, signals: Sequence[signal.Signals] = ()
@@ -210,25 +217,27 @@ class McpServer:
         return make_app(self.registry, self.tooler, mcp=endpoint, security=checks, log=log)
 
     def _input_schema(self, name: str) -> dict[str, JSON] | None:
-        told = self.advertised
+        told = self._known
         tool = told.modern.get(name) or told.hidden.get(name)
         return None if tool is None else tool["inputSchema"]
 
     async def _list_tools(
         self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
     ) -> dict[str, JSON]:
-        told = self.advertised
+        told = self._known
+        if not told.is_lasting:  # the functions of authors may take long
+            told = await asyncio.to_thread(lambda: self.advertised)
         return self._page("tools", told.modern if is_modern(ctx) else told.handshake, params)
 
     async def _list_prompts(
         self, _: ServerRequestContext[Any, Any], params: PaginatedRequestParams
     ) -> dict[str, JSON]:
-        return self._page("prompts", self.advertised.prompts, params)
+        return self._page("prompts", self._known.prompts, params)
 
     async def _list_resources(
         self, _: ServerRequestContext[Any, Any], params: PaginatedRequestParams
     ) -> dict[str, JSON]:
-        return self._page("resources", self.advertised.resources, params)
+        return self._page("resources", self._known.resources, params)
 
     async def _list_templates(
         self, _: ServerRequestContext[Any, Any], params: PaginatedRequestParams
@@ -253,7 +262,7 @@ class McpServer:
     ) -> dict[str, JSON]:
         tool = self.registry.get(params.name)
         if tool is None or not tool.activation_phrases:
-            hint = as_hint(nearest(params.name, self.advertised.prompts))
+            hint = as_hint(nearest(params.name, self._known.prompts))
             raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}{hint}")
         text = prompt_text(tool, params.arguments or {})
         message = {"role": "user", "content": {"type": "text", "text": text}}
@@ -266,8 +275,11 @@ class McpServer:
     async def _read(
         self, _: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
     ) -> dict[str, JSON]:
-        told = self.advertised.resources.get(params.uri)
-        text = None if told is None else resource_text(self.registry, params.uri)
+        told = self._known.resources.get(params.uri)
+        try:
+            text = await asyncio.to_thread(resource_text, self.registry, params.uri)
+        except ResolutionError as error:
+            raise MCPError(INVALID_PARAMS, str(error), {"uri": params.uri}) from error
         if told is None or text is None:
             words = f"there is no resource {params.uri[:200]!r}"
             raise MCPError(INVALID_PARAMS, words, {"uri": params.uri})
@@ -278,7 +290,7 @@ class McpServer:
         self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> dict[str, JSON]:
         name, arguments = params.name, params.arguments
-        told = self.advertised
+        told = self._known
         if told.is_searching and name in told.modern:
             if name == SEARCH:
                 found = found_tools(self.registry, told.hidden, arguments or {})

@@ -9,6 +9,7 @@ from typing import Final
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.schema.dynamic import without_functions
 
 MANIFEST: Final = "sovl-tools://manifest/"
 INSTRUCTIONS: Final = "sovl-tools://instructions/"
@@ -40,7 +41,7 @@ def prompts(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, JSON]]:
             continue
         prompt: dict[str, JSON] = {"name": tool.name, "title": tool.activation_phrases[0]}
         prompt["description"] = tool.description
-        properties = tool.parameters.get("properties", {})
+        properties = without_functions(tool.parameters).get("properties", {})
         prompt["arguments"] = [_argument(name, each) for name, each in properties.items()]
         made[tool.name] = prompt
     return made
@@ -79,7 +80,11 @@ def _add(made: dict[str, dict[str, JSON]], kind: str, name: str, media_type: str
 
 
 def resource_text(registry: ToolRegistry, uri: str) -> str | None:
-    """Return the text at an address; None if there is nothing."""
+    """Return the text at an address; None if there is nothing.
+
+    Raises:
+        ResolutionError: a function that makes a part of a schema fails.
+    """
     for kind, text in ((MANIFEST, _manifest), (INSTRUCTIONS, _instructions)):
         if uri.startswith(kind):
             tool = registry.get(uri[len(kind) :])

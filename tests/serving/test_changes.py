@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +136,41 @@ async def test_every_client_hears_and_one_that_left_disturbs_nobody(
         write("bee")
         for each in (first, second):
             await each.hear_until(["ant", "bee"])
+
+
+async def test_prompts_and_resources_are_heard_of_too(
+    registry: ToolRegistry, write: Write, era: str
+) -> None:
+    write("echo")
+    registry.reload()
+    kinds: asyncio.Queue[str] = asyncio.Queue()
+
+    async def on_message(message: Any) -> None:
+        if isinstance(message, types.PromptListChangedNotification):
+            kinds.put_nowait("prompts")
+        if isinstance(message, types.ResourceListChangedNotification):
+            kinds.put_nowait("resources")
+
+    async def hear() -> str:
+        return await asyncio.wait_for(kinds.get(), PATIENCE)
+
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(
+            client_of(served(registry), era, message_handler=on_message)
+        )
+        if era != "legacy":
+            # the client hands events of a subscription to its handler of messages as well
+            await stack.enter_async_context(
+                client.listen(prompts_list_changed=True, resources_list_changed=True)
+            )
+        write("echo", manifest_of("echo", activation_phrases=["say"]))
+        assert await hear() == "prompts"
+        [prompt] = (await client.list_prompts()).prompts
+        assert prompt.title == "say"
+        phrased = {"activation_phrases": ["say"], "instructions": "Say little."}
+        write("echo", manifest_of("echo", **phrased))
+        assert await hear() == "resources"
+        assert len((await client.list_resources()).resources) == 2
 
 
 async def test_a_server_says_that_its_lists_change(registry: ToolRegistry, era: str) -> None:

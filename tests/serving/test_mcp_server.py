@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 from typing import Any
 
@@ -197,9 +198,16 @@ async def test_what_the_protocol_refuses_of_one_tool_leaves_out_that_tool(
 
 async def test_a_schema_that_functions_make_is_made_for_each_list(era: str) -> None:
     names = ["a"]
+    made: list[str] = []
     registry = ToolRegistry()
 
-    @registry.tool(params={"name": {"type": "string", "enum": lambda: list(names)}})
+    def choices() -> list[str]:
+        made.append(names[0])
+        return [*names]
+
+    @registry.tool(
+        params={"name": {"type": "string", "enum": choices}}, activation_phrases=["pick a name"]
+    )
     def pick(name: str) -> str:
         """Pick a name."""
         return name
@@ -209,6 +217,18 @@ async def test_a_schema_that_functions_make_is_made_for_each_list(era: str) -> N
             names[:] = [each]
             [listed] = (await client.list_tools()).tools
             assert listed.input_schema["properties"]["name"]["enum"] == [each]
+        made.clear()
+        assert not (await client.call_tool("pick", {"name": "b"})).is_error
+        assert [each.name for each in (await client.list_prompts()).prompts] == ["pick"]
+        # by the call, and by nothing else
+        assert len(made) == 1
+        [content] = (await client.read_resource("sovl-tools://manifest/pick")).contents
+        assert isinstance(content, types.TextResourceContents)
+        properties = json.loads(content.text)["parameters"]["properties"]
+        assert properties["name"]["enum"] == ["b"]
+        names[:] = []
+        with pytest.raises(MCPError, match="list index out of range"):
+            await client.read_resource("sovl-tools://manifest/pick")
 
 
 def test_what_is_offered_is_worked_out_once_for_a_catalog(write: Write) -> None:
