@@ -84,7 +84,7 @@ def _fetched(url: str) -> bytes:
         raise Misuse(
             "a document behind a URL needs httpx: pip install 'sovl-tools[http]'"
         ) from error
-    data = b""
+    data = bytearray()
     try:
         with httpx.stream("GET", url, follow_redirects=True, timeout=_SECONDS) as answer:
             answer.raise_for_status()
@@ -95,7 +95,7 @@ def _fetched(url: str) -> bytes:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         first = (str(error) or type(error).__name__).partition("\n")[0]
         raise Misuse(f"{url!r} can't be read: {first}") from error
-    return data
+    return bytes(data)
 
 
 def _document(data: bytes, source: str) -> JSON:

@@ -117,14 +117,16 @@ class Operation:
 
         try:
             async with _client().stream(**request, timeout=self.timeout) as answer:
-                data = b""
+                data = bytearray()
                 async for chunk in answer.aiter_bytes():
                     data += chunk
                     if len(data) > MAX_ANSWER:
                         raise ToolError(
                             f"{self._name}: the answer has more than {MAX_ANSWER:,} bytes"
                         )
-                return self._value(answer.status_code, answer.reason_phrase, answer.headers, data)
+                return self._value(
+                    answer.status_code, answer.reason_phrase, answer.headers, bytes(data)
+                )
         except httpx.TimeoutException:
             raise ToolError(f"{self._name} was not answered in {self.timeout:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -284,10 +284,12 @@ class McpSession:
             async with asyncio.timeout(self.server.timeout):
                 self._client = await asyncio.shield(ready)
         except TimeoutError:
+            self._keeper.cancel()  # it waits for the server, and for nothing else
             await self._stop()
             words = f"{self.server} did not answer in {self.server.timeout:g} s"
             raise RemoteError(words) from None
         except asyncio.CancelledError:
+            self._keeper.cancel()
             await self._stop()
             raise
         except RemoteError:
