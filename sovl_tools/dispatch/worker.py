@@ -36,9 +36,10 @@ from sovl_tools.loading.modules import Sources
 from sovl_tools.loading.pipeline import Settings, load_folder
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import read_manifest, take_snapshot
+from sovl_tools.model.call import Question
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import ToolError, UnavailableError
+from sovl_tools.model.errors import ElicitationError, ToolError, UnavailableError
 from sovl_tools.model.result import Failure
 
 
@@ -115,7 +116,14 @@ class _WorkerTool:
             state=cast("Any", _Unreachable("state")),
             listen=partial(channel.send, "event"),
             is_cancelled=channel.is_cancelled,
+            ask=_cant_ask,
         )
+
+
+def _cant_ask(_: Question) -> NoReturn:
+    raise ElicitationError(
+        "nobody can be asked from a worker process; a tool that asks has to run in another mode"
+    )
 
 
 class _Unreachable:

@@ -121,6 +121,10 @@ def state(context):
     context.state["x"] = 1
 
 
+def question(context):
+    return context.elicit_sync("Sure?").action
+
+
 def environment(context):
     return sorted(os.environ)
 """
@@ -272,6 +276,12 @@ def test_what_stays_with_the_caller_says_so(call: Call, acting: Tooler, what: st
     assert error is not None
     words = "stays in the process of the caller; this tool runs in another one"
     assert error.message == f"context.{what} {words}"
+
+
+def test_nobody_can_be_asked_from_a_worker(acting: Tooler) -> None:
+    error = acting.call_sync("act", {"what": "question"}).error
+    assert error is not None
+    assert error.message.startswith("nobody can be asked from a worker process")
 
 
 def test_a_folder_is_edited_while_its_workers_run(tmp_path: Path, acting: Tooler) -> None:
