@@ -123,11 +123,11 @@ def timeout_option(words: str) -> Callable[[_F], _F]:
 
 
 def mode_option(function: _F) -> _F:
-    """Add ``--mode``, which wins over what a manifest says."""
+    """Add ``--mode``: for one call it wins over the manifest, as in Python."""
     return click.option(
         "--mode",
         type=click.Choice(MODES),
-        help="Where the tool runs. Default: what its manifest says. A process can be ended with all"
+        help="Where tools run. Default: what their manifests say. A process can be ended with all"
         " that it has started; it needs sovl-tools[process].",
     )(function)
 

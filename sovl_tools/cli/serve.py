@@ -14,6 +14,7 @@ from sovl_tools.cli.command import (
     entry_points_option,
     is_quiet,
     locked_option,
+    mode_option,
     settings,
     timeout_option,
     tools_option,
@@ -24,6 +25,7 @@ from sovl_tools.cli.serve_http import HttpOptions, http_options, serve_http
 from sovl_tools.cli.watch import moment_of, text
 from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.model.call import Mode
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.plain import plain
@@ -49,6 +51,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @click.option("--no-watch", is_flag=True, help="Do not load tools anew as they are edited.")
 @click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
 @timeout_option("How long a call may take, unless its tool says otherwise.")
+@mode_option
 @locked_option
 @click.option("--otel", is_flag=True, help="Trace and measure calls with OpenTelemetry.")
 @click.option(
@@ -73,6 +76,7 @@ def serve(
     no_watch: bool,
     poll: bool,
     timeout: float | None,
+    mode: Mode | None,
     locked: bool | None,
     otel: bool,
     search_tools: bool | None,
@@ -102,7 +106,7 @@ def serve(
         registry.load_procedures(each)
     quiet = is_quiet()
     observers = [_telemetry()] if otel else []
-    with Tooler(registry, timeout=timeout, observers=observers) as tooler:
+    with Tooler(registry, timeout=timeout, mode=mode, observers=observers) as tooler:
         server = registry.mcp_server(tooler, search_tools=search_tools)
         watching: AbstractContextManager[object] = nullcontext()
         if not no_watch:

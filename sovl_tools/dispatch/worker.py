@@ -373,6 +373,9 @@ def serve(connection: Connection, errors: Connection | None, environment: dict[s
     with suppress(AttributeError):  # the platform has no sessions
         os.setsid()
     end_with_parent()
+    # the caller's input may be a protocol, of which no tool must read
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
     if errors is not None:
         os.dup2(errors.fileno(), 2)
         errors.close()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,6 +53,19 @@ def test_a_tool_that_reads_finds_its_input_empty(write: Write, run: Run) -> None
     answers = {each["id"]: each for each in map(json.loads, done.out.splitlines())}
     assert answers[1]["result"]["content"][0]["text"] == "''"
     assert 2 in answers
+
+
+def test_tools_run_in_worker_processes(write: Write, run: Run) -> None:
+    code = (
+        "import os, sys\n\n\ndef echo(text: str) -> str:\n"
+        "    return f'{os.getpid()} {os.read(0, 10)!r} {sys.stdin.readline()!r}'\n"
+    )
+    write("echo", code=code)
+    done = run("serve", "--no-watch", "--mode", "process", stdin=said(("tools/call", CALL)))
+    answers = [json.loads(line) for line in done.out.splitlines()]
+    process, rest = answers[1]["result"]["content"][0]["text"].split(" ", 1)
+    assert int(process) != os.getpid()
+    assert rest == "b'' ''"
 
 
 def test_what_is_offered_and_what_is_not_is_said_at_the_start(write: Write, run: Run) -> None:
