@@ -138,3 +138,19 @@ def test_the_tools_that_are_shipped_are_taken_by_older_clients_too() -> None:
     assert all(map(is_taken_by_older_clients, definitions))
     assert len(definitions) > 9
     assert losses == ()
+
+
+@pytest.mark.parametrize(
+    ("icons", "is_taken"),
+    [
+        ([{"src": "https://example.com/a.png", "mimeType": "image/png"}], True),
+        ([{"source": "a.png"}], False),
+        (["a.png"], False),
+        ("a.png", False),
+        (None, False),
+    ],
+)
+def test_what_looks_like_icons_in_metadata_is_meant_as_such(icons: JSON, is_taken: bool) -> None:  # noqa: FBT001
+    definition = convert(tool(metadata={"icons": icons}), Options()).definition
+    assert definition.get("icons") == (icons if is_taken else None)
+    _NEW.validate_python(definition)

@@ -133,6 +133,8 @@ async def test_every_client_hears_and_one_that_left_disturbs_nobody(
             write("ant")
             for each in (first, second, third):
                 await each.hear()
+            assert len(server._connections) == (3 if era == "legacy" else 0)
+        assert len(server._connections) == (2 if era == "legacy" else 0)
         write("bee")
         for each in (first, second):
             await each.hear_until(["ant", "bee"])
