@@ -52,7 +52,8 @@ PROPERTIES: dict[str, Any] = {
     "text": {**TEXT, "minLength": 1, "maxLength": 90, "pattern": "^[a-z ]*$", "title": "Text"},
     "kind": {"enum": ["a", "b"], "default": "a", "description": "Which kind."},
     "count": {
-        "type": "integer", "minimum": 0, "maximum": 9, "multipleOf": 1, "description": "How many.",
+        "type": "integer", "minimum": 0, "maximum": 9, "multipleOf": 1, "default": 0,
+        "description": "How many.",
     },
     "many": {
         "type": "array", "items": {"type": "integer"}, "minItems": 0, "uniqueItems": True,
