@@ -20,6 +20,7 @@ from sovl_tools.serving.app import make_app
 from sovl_tools.serving.mcp_http import McpEndpoint
 from tests.patience import PATIENCE
 from tests.serving.apps import Exchange, client_of, registry_of, tooler_of
+from tests.serving.test_install import ODD, paths_in, replaced
 
 VERSION = "2025-11-25"
 
@@ -183,3 +184,16 @@ async def test_where_all_sessions_are_busy_there_is_no_other() -> None:
         assert refused.status_code == 503
         client.gate.set()
         assert (await answering).status_code == 200
+
+
+async def test_whatever_stands_anywhere_in_a_request_it_is_answered() -> None:
+    params = {"name": "add", "arguments": {"a": 1}, "_meta": {"progressToken": 1}}
+    sound = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    async with conversation() as client:
+        headers = {**client.headers, "content-type": "application/json"}
+        for place in paths_in(sound):
+            for value in ODD:
+                body = json.dumps(replaced(sound, place, value))
+                answer = await client.client.post("/mcp", content=body, headers=headers)
+                assert answer.status_code in {200, 202, 400}, (body, answer.text)
+        assert (await client.call("add")).json()["result"]
