@@ -17,6 +17,7 @@ _PUBLIC = {
     "CatalogChange": "sovl_tools.model.catalog",
     "Diagnostic": "sovl_tools.model.diagnostic",
     "DuplicateToolError": "sovl_tools.model.errors",
+    "ElicitationError": "sovl_tools.model.errors",
     "EmbeddedResource": "sovl_tools.model.content",
     "Failure": "sovl_tools.model.result",
     "InferenceError": "sovl_tools.model.errors",

@@ -20,6 +20,7 @@ from sovl_tools.model.definition import ToolDefinition as ToolDefinition
 from sovl_tools.model.definition import ToolParameterDefinition as ToolParameterDefinition
 from sovl_tools.model.diagnostic import Diagnostic as Diagnostic
 from sovl_tools.model.errors import DuplicateToolError as DuplicateToolError
+from sovl_tools.model.errors import ElicitationError as ElicitationError
 from sovl_tools.model.errors import InferenceError as InferenceError
 from sovl_tools.model.errors import SovlToolsError as SovlToolsError
 from sovl_tools.model.errors import ToolError as ToolError
@@ -44,6 +45,7 @@ __all__ = [
     "CatalogChange",
     "Diagnostic",
     "DuplicateToolError",
+    "ElicitationError",
     "EmbeddedResource",
     "Failure",
     "Image",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import mcp_types as types
@@ -11,9 +12,10 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
-from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
-from sovl_tools.model.errors import ElicitationError
+from sovl_tools import ElicitationError, ToolContext, Tooler, ToolRegistry, tool
+from sovl_tools.model.call import Answer, Question
 from sovl_tools.serving.mcp_server import McpServer
+from tests.conftest import Write, manifest_of
 from tests.serving.conftest import client_of
 from tests.serving.lines import lines
 from tests.serving.servers import running
@@ -144,6 +146,45 @@ async def test_another_question_than_before_is_asked_anew() -> None:
         call = await client.call_tool("fickle", {})
     assert result(call) == (False, None, "second: accept")
     assert [message for message, _ in asked] == ["first", "second"]
+
+
+async def test_whoever_calls_from_python_may_ask(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOOKING_KEY", "hunter2hunter2")
+    code = (
+        "import os\n\n\nfrom sovl_tools import ToolContext\n\n\n"
+        "def book(text: str, context: ToolContext) -> str:\n"
+        "    return context.elicit_sync(f\"{text} {os.environ['BOOKING_KEY']}?\").action\n"
+    )
+    manifest = manifest_of("book", requires={"env": ["BOOKING_KEY"]})
+    registry = ToolRegistry.from_directory(write("book", manifest, code).parent)
+    questions: list[Question] = []
+
+    def ask(question: Question) -> Future[Answer]:
+        questions.append(question)
+        future = Future[Answer]()
+        future.set_result(Answer("decline"))
+        return future
+
+    called = await asyncio.to_thread(
+        Tooler(registry).call_sync, "book", {"text": "With"}, on_elicit=ask
+    )
+    assert called.value == "decline"
+    # no secret of the tool's reaches the user
+    assert questions == [
+        Question("book", "With [BOOKING_KEY]?", {"type": "object", "properties": {}})
+    ]
+
+
+async def test_a_call_that_ends_asks_no_more() -> None:
+    future = Future[Answer]()
+    registry = ToolRegistry()
+    registry.register(greet_sync)
+    called = await Tooler(registry).call("greet_sync", timeout=0.05, on_elicit=lambda _: future)
+    assert called.error is not None
+    assert called.error.kind == "timeout"
+    assert future.cancelled()
 
 
 async def test_without_a_client_nobody_can_be_asked() -> None:
