@@ -124,15 +124,34 @@ def _members(
 ) -> Iterator[_Step]:
     others = own.get("properties", {})
     for key, each in schema.get("properties", {}).items():
-        if key in others and not _says_its_type_alone(each, others[key]):
+        if key in others and not _says_nothing_more(each, others[key]):
             whole = f"{name}.{key}" if name else key
             yield _Step(whole, (*path, "properties", key), each, others[key])
 
 
-def _says_its_type_alone(schema: JSON, own: JSON) -> bool:
-    """Tell whether a function says nothing of a value but its type, and that is the manifest's."""
-    said = type(schema) is dict and type(own) is dict and own.keys() <= {"type"}
-    return said and own.get("type") in (None, schema.get("type"))
+def _says_nothing_more(schema: JSON, own: JSON) -> bool:
+    """Tell whether a manifest says all that a function does, word for word."""
+    if type(schema) is not dict or type(own) is not dict:
+        return False
+    # values that it lists may contradict the rest
+    if not (_LISTING.isdisjoint(schema) or own.keys() & _LISTING):
+        return False
+    for key, value in own.items():
+        if key not in schema or key in _STRUCTURED:
+            return False
+        said = schema[key]
+        if type(value) is dict:
+            if key not in _PARTS or not _says_nothing_more(said, value):
+                return False
+        # in Python 1 == True, also in lists
+        elif key != "description" and (said != value or repr(said) != repr(value)):
+            return False
+    return True
+
+
+_LISTING = frozenset({"enum", "const"})
+_PARTS = frozenset({"items", "additionalProperties"})
+_STRUCTURED = frozenset({"$ref", "$defs", "properties", "prefixItems", "anyOf", "oneOf", "allOf"})
 
 
 def _items(name: str, path: Path, schema: dict[str, JSON], own: dict[str, JSON]) -> Iterator[_Step]:
