@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import aclosing, closing
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,7 @@ from sovl_tools.agent.toolbox import (
 )
 from sovl_tools.agent.turn import Turn
 from sovl_tools.dispatch.hooks import Hook, HookFunction
+from sovl_tools.model.call import Mode
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolError
@@ -98,6 +100,8 @@ class Agent:
         trim: Policy | None = None,
         approve: Approve | None = None,
         timeout: float | None = None,
+        mode: Mode | None = None,
+        executor: Executor | None = None,
         hooks: Iterable[Hook | HookFunction] = (),
         observers: Iterable[Callable[[Any], object]] = (),
     ) -> None:
@@ -134,6 +138,8 @@ class Agent:
             approve: asked before a tool runs that is marked as destructive; sync or async. False,
                 or a text with the reason, refuses the call.
             timeout: how long a tool may take, in seconds.
+            mode: where tools run; see ``Tooler``.
+            executor: runs the tools; see ``Tooler``.
             hooks: functions around each call of a tool; see ``hook``.
             observers: told of each call of a tool; see ``Tooler``.
 
@@ -157,7 +163,13 @@ class Agent:
             type(self).__name__,
             who,
             tools,
-            {"timeout": timeout, "hooks": (*hooks, *approval), "observers": tuple(observers)},
+            {
+                "timeout": timeout,
+                "mode": mode,
+                "executor": executor,
+                "hooks": (*hooks, *approval),
+                "observers": tuple(observers),
+            },
             system,
             dict(options or {}),
             instructions=instructions,

@@ -93,9 +93,7 @@ class UnpreparedTool:
         )
         self.observers = settings.observers
         self.limit: float | None = execution.get("timeout") or settings.timeout
-        self.mode: Mode | None = execution.get("mode") or (
-            "process" if needs_process(execution) else settings.mode
-        )
+        self.mode = _mode_of(definition, settings)
         self.coerce = settings.coerce
         self.secrets = secrets_of(definition)
         self.threads = settings.threads
@@ -103,6 +101,20 @@ class UnpreparedTool:
         self.log = log
         self.needs_loop = self.is_async or any(each.form == "async" for each in self.hooks)
         self.is_scoped = self.is_scoped_async = True
+
+
+def _mode_of(definition: ToolDefinition, settings: Settings) -> Mode | None:
+    asked: Mode | None = definition.execution.get("mode")
+    if asked is None and needs_process(definition.execution):
+        return "process"
+    # what sovl-tools brings itself works with what is here: a procedure calls its steps from here
+    module = str(getattr(definition.function, "__module__", ""))
+    if asked is None and settings.mode == "process" and module.startswith(_OURS):
+        return None
+    return asked or settings.mode
+
+
+_OURS = f"{__name__.partition('.')[0]}."
 
 
 class PreparedTool(UnpreparedTool):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
@@ -58,6 +59,14 @@ class Workers:
         self._lock = threading.Lock()
         self._pool: Pool | None = None
         self._is_closed = False
+
+    def __del__(self) -> None:
+        """End the processes of a Tooler that nobody has closed."""
+        pool = getattr(self, "_pool", None)
+        # at the end of the program the pool does it, and a thread would never begin
+        if pool is not None and not sys.is_finalizing():
+            # on a thread, because the collector runs anywhere
+            threading.Thread(target=pool.close, daemon=True).start()
 
     def submit(
         self, name: str, task: Task, receive: Receive, *, is_patient: bool

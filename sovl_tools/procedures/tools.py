@@ -101,8 +101,6 @@ def _definition(source: ProcedureDocument, procedure: Procedure) -> ToolDefiniti
         procedure.description,
         {"properties": {}, **procedure.inputs},
         known.run,
-        # its steps may run anywhere; it calls them from here
-        execution={"mode": "inline"},
         tags=procedure.tags,
         source=relative_path(source.path),
     )

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import Pipe, get_context
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -249,6 +250,28 @@ def test_other_pools_run_folders(engine: str, write: Write) -> None:
         calling = Tooler(registry, executor=executor)
         assert calling.call_sync("echo", {"text": "a"}).value == "a"
         assert asyncio.run(calling.call("echo", {"text": "b"})).value == "b"
+
+
+def test_what_is_brought_by_the_package_stays_with_the_caller(
+    threads: Executor, write: Write, tmp_path: Path
+) -> None:
+    registry = ToolRegistry.from_directory(write("echo").parent)
+    (tmp_path / "procedures").mkdir()
+    (tmp_path / "procedures" / "say.yaml").write_text(PROCEDURE)
+    registry.load_procedures(tmp_path / "procedures")
+    result = Tooler(registry, executor=threads).call_sync("say", {})
+    assert result.error is None
+
+
+PROCEDURE = """
+name: say
+description: Say something.
+steps:
+  - action: tool
+    tool: echo
+    arguments: {text: hello}
+    save_as: said
+"""
 
 
 def test_an_executor_is_one() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -343,6 +344,14 @@ def test_a_worker_that_dies_between_calls_is_replaced() -> None:
     assert second.ok
     assert second.value[1] != first
     assert not is_running(second.value[1])
+
+
+def test_workers_end_with_a_tooler_that_nobody_has_closed() -> None:
+    calling = tooler(definition_of(tools_in_code.whereabouts), mode="process", max_processes=1)
+    process = calling.call_sync("whereabouts", {"text": ""}).value[1]
+    del calling
+    gc.collect()
+    wait_until(lambda: not is_running(process))
 
 
 def test_closing_ends_calls_that_are_under_way(directory: Path) -> None:
