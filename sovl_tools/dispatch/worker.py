@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import faulthandler
+import multiprocessing
 import os
 import pickle
+import select
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -373,6 +376,7 @@ def serve(connection: Connection, errors: Connection | None, environment: dict[s
     with suppress(AttributeError):  # the platform has no sessions
         os.setsid()
     end_with_parent()
+    _end_with_caller()
     # the caller's input may be a protocol, of which no tool must read
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
@@ -387,6 +391,26 @@ def serve(connection: Connection, errors: Connection | None, environment: dict[s
     process = os.getpid()
     connection.send(("pid", process))
     _answer(connection, lambda: os.getpid() != process)
+
+
+def _end_with_caller() -> None:
+    """Have the kernel end this group with the process that makes the calls; on Linux alone.
+
+    Its parent is the fork server, which is there for as long as one of its children. No thread
+    waits for the caller: code that computes in C would not let it run.
+    """
+    caller = multiprocessing.parent_process()
+    if sys.platform != "linux" or caller is None:
+        return
+    import fcntl  # noqa: PLC0415 - not on every platform
+
+    # nothing is written to that pipe any more: the only news is that its other end is closed
+    fcntl.fcntl(caller.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+    fcntl.fcntl(caller.sentinel, fcntl.F_SETOWN, -os.getpgrp())
+    flags = fcntl.fcntl(caller.sentinel, fcntl.F_GETFL)
+    fcntl.fcntl(caller.sentinel, fcntl.F_SETFL, flags | os.O_ASYNC)
+    if select.select([caller.sentinel], [], [], 0)[0]:  # it has ended before that
+        os.killpg(0, signal.SIGKILL)
 
 
 def _answer(connection: Connection, is_forked: Callable[[], bool]) -> None:

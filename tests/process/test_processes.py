@@ -354,6 +354,33 @@ def test_workers_end_with_a_tooler_that_nobody_has_closed() -> None:
     wait_until(lambda: not is_running(process))
 
 
+ENDLESS = """
+import sys
+from sovl_tools import Tooler, ToolRegistry
+if __name__ == "__main__":
+    Tooler(ToolRegistry.from_directory(sys.argv[1])).call_sync(
+        "act", {"what": "busy"}, on_event=lambda event: print(event.message, flush=True)
+    )
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody tells a worker that computes")
+def test_workers_end_with_a_program_that_is_killed(tmp_path: Path, directory: Path) -> None:
+    (tmp_path / "endless.py").write_text(ENDLESS)
+    process = subprocess.Popen(
+        [sys.executable, str(tmp_path / "endless.py"), str(directory)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+    )
+    with process:
+        assert process.stdout is not None
+        ids = [int(each) for each in process.stdout.readline().split()]
+        assert len(ids) == 2  # the worker and what its tool has started
+        process.kill()
+        wait_until(lambda: not any(map(is_running, ids)))
+
+
 def test_closing_ends_calls_that_are_under_way(directory: Path) -> None:
     calling = Tooler(ToolRegistry.from_directory(directory), max_processes=1)
     ids: list[int] = []
