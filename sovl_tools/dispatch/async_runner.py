@@ -7,9 +7,10 @@ call has loaded it already, and whoever does not need not.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import partial
 from types import CoroutineType
 from typing import Any, TypeVar
@@ -37,6 +38,18 @@ from sovl_tools.threads import start
 
 _S = TypeVar("_S")
 _T = TypeVar("_T")
+
+_IS_SERVING: ContextVar[bool] = ContextVar("_IS_SERVING", default=False)
+
+
+@contextmanager
+def serving() -> Iterator[None]:
+    """Make calls for clients: no exception of a tool, not even a Ctrl-C, ends who serves it."""
+    token = _IS_SERVING.set(True)
+    try:
+        yield
+    finally:
+        _IS_SERVING.reset(token)
 
 
 class AsyncRunner:
@@ -87,7 +100,9 @@ class AsyncRunner:
 
     def is_own_end(self, error: BaseException) -> bool:
         """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits."""
-        return isinstance(error, KeyboardInterrupt) or is_cancellation(error)
+        if isinstance(error, KeyboardInterrupt):
+            return not _IS_SERVING.get()  # a server hears of the user's by a signal
+        return is_cancellation(error)
 
 
 ASYNC = AsyncRunner()

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive
 
-from sovl_tools.dispatch.async_runner import await_thread
+from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.loading.exporting import Export
 from sovl_tools.model.catalog import Catalog
@@ -123,7 +123,8 @@ class Api:
         if isinstance(arguments, Response):
             return arguments
         try:
-            result = await unless_left(request.receive, self._tooler.call(name, arguments))
+            with serving():
+                result = await unless_left(request.receive, self._tooler.call(name, arguments))
         except ClientDisconnect:
             return Response(status_code=CLIENT_LEFT)
         return JSONAnswer(result.value) if result.error is None else failed(result.error)

@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
 
+from sovl_tools.dispatch.async_runner import serving
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Progress
@@ -72,7 +73,8 @@ class EventStream(StreamingResponse):
 async def stream_call(tooler: Tooler, name: str, arguments: Arguments) -> Response:
     """Return the answer that streams a call, or the problem document of one that fails at once."""
     events = call_events(tooler, name, arguments)
-    first = await anext(events)
+    with serving():  # the call begins here, in a task that remembers it
+        first = await anext(events)
     if first.name != "problem":
         return EventStream(first, events)
     await events.aclose()

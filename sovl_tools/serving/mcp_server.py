@@ -40,6 +40,7 @@ from mcp_types import (
 from starlette.applications import Starlette
 
 from sovl_tools import __version__
+from sovl_tools.dispatch.async_runner import serving
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
@@ -299,9 +300,10 @@ class McpServer:
         reports = Reports(ctx, name)
         elicitation = Elicitation(ctx, params, name, self.registry)
         try:
-            result = await self.tooler.call(
-                name, arguments, on_event=reports.add, on_elicit=elicitation.ask
-            )
+            with serving():
+                result = await self.tooler.call(
+                    name, arguments, on_event=reports.add, on_elicit=elicitation.ask
+                )
             await reports.finish()
         except asyncio.CancelledError:
             question = elicitation.input_required()

@@ -98,6 +98,32 @@ async def test_a_call_without_a_value_says_why(client: httpx.AsyncClient) -> Non
     assert (found["status"], found["type"]) == (502, f"{PROBLEM}invalid_result")
 
 
+def interrupt() -> None:
+    """Raise what a Ctrl-C raises."""
+    raise KeyboardInterrupt
+
+
+async def interrupt_later(context: ToolContext) -> None:
+    """Raise it between two steps of the loop, after a report."""
+    context.report_progress(1, 2)
+    await asyncio.sleep(0)
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("limit", [None, PATIENCE])
+@pytest.mark.parametrize("tool", [interrupt, interrupt_later])
+async def test_an_interrupt_of_a_tools_own_ends_its_call_alone(
+    tool: Any, limit: float | None
+) -> None:
+    registry = registry_of(tool)
+    async with client_of(make_app(registry, Tooler(registry, timeout=limit))) as client:
+        found = problem(await client.post(f"/tools/{tool.__name__}"))
+        streamed = await client.post(f"/tools/{tool.__name__}/stream")
+        last = streamed.json() if tool is interrupt else events_of(streamed.text)[-1][1]
+    assert found["type"] == last["type"] == f"{PROBLEM}tool_error"
+    assert found["detail"] == last["detail"] == "KeyboardInterrupt"
+
+
 async def test_a_call_that_takes_too_long_is_a_timeout() -> None:
     registry = registry_of(Slow().wait)
     async with client_of(make_app(registry, Tooler(registry, timeout=0.01))) as client:
