@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from io import FileIO
 from time import perf_counter
 from typing import BinaryIO, NamedTuple
@@ -34,7 +37,7 @@ from sovl_tools.cli.map_files import (
     read_earlier,
     read_inputs,
 )
-from sovl_tools.cli.output import results
+from sovl_tools.cli.output import write
 from sovl_tools.cli.progress import Progress
 from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.mapping import Mapped
@@ -54,7 +57,7 @@ Examples:
   sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --resume
   sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --dask tcp://10.0.0.1:8786"""
 EXITS = {
-    1: "A call has failed, or the run was interrupted.",
+    1: "A call has failed, the run was interrupted, or a result can't be written.",
     2: "There is no such tool, or a file can't be read or gone on with.",
 }
 _MOST_FAILURES = 20
@@ -129,7 +132,9 @@ def map_tool(
     tool = registry.get(name)
     parameters = without_functions(tool.parameters) if tool else {}
     by_default: Mode | None = "process" if processes_missing() is None else None
-    total = None if inputs == "-" else _total(inputs)
+    total = _total(inputs)
+    if resume and total is None:
+        raise Misuse(f"--resume reads the inputs once more, and {inputs} is no file")
     with ExitStack() as stack:
         file, written, earlier = _open(stack, inputs, output, total=total, resumes=resume)
         cluster = stack.enter_context(connected(dask))
@@ -159,9 +164,13 @@ def map_tool(
         ctx.exit(FINDINGS)
 
 
-def _total(path: str) -> int:
+def _total(path: str) -> int | None:
+    """Return how many inputs there are at most; None for what can be read only once."""
+    if path == "-":
+        return None
     try:
-        return count_lines(path)
+        is_once = not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path)
+        return None if is_once else count_lines(path)
     except OSError as error:
         raise Misuse(f"{path}: {error.strerror}") from error
 
@@ -170,33 +179,33 @@ def _open(
     stack: ExitStack, inputs: str, output: str | None, *, total: int | None, resumes: bool
 ) -> tuple[BinaryIO, Results, Earlier]:
     """Open the inputs, and where the results go with what is there already."""
-    file: BinaryIO = sys.stdin.buffer
-    if inputs != "-":
+    if inputs == "-":
+        if sys.stdin is None:
+            raise Misuse("there is no standard input")
+        file: BinaryIO = sys.stdin.buffer
+    else:
         file = stack.enter_context(open(inputs, "rb"))  # noqa: SIM115 - the stack closes it
     if output is None:
-        stream = results()
-
-        def write(line: str) -> None:
-            stream.write(line)
-            stream.flush()
-
-        written, earlier = Results(write, as_csv=False), Earlier(0)
+        written, earlier = Results(partial(write, end=""), as_csv=False), Earlier(0)
     else:
         target = stack.enter_context(open_results(output, resumes=resumes))
         earlier = read_earlier(target, output, total or 0)
-        written = Results(_writer(target), as_csv=is_csv(output))
+        written = Results(_writer(target, output), as_csv=is_csv(output))
         if target.tell() == 0:
             written.header()
     return file, written, earlier
 
 
-def _writer(file: FileIO) -> Callable[[str], None]:
-    def write(line: str) -> None:
+def _writer(file: FileIO, name: str) -> Callable[[str], None]:
+    def write_line(line: str) -> None:
         data = line.encode("utf-8", "backslashreplace")
-        while data:  # a signal may come between
-            data = data[file.write(data) :]
+        try:
+            while data:  # a signal may come between
+                data = data[file.write(data) :]
+        except OSError as error:
+            raise click.ClickException(f"{name!r} can't be written: {error.strerror}") from error
 
-    return write
+    return write_line
 
 
 class _Failures:

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+import stat
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -219,13 +220,16 @@ def open_results(path: str, *, resumes: bool) -> io.FileIO:
     """Open the file of results for this process alone.
 
     Raises:
-        Misuse: it has results and the run is a new one, or somebody else writes it.
+        Misuse: it has results and the run is a new one, somebody else writes it, or it is no file.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
     except OSError as error:
         raise Misuse(f"{path}: {error.strerror}") from error
     file = io.FileIO(descriptor, "r+")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        file.close()
+        raise Misuse(f"{path} is no file; without -o the results go to the standard output")
     try:
         if os.name == "posix":
             import fcntl  # noqa: PLC0415 - not on every platform

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,6 +117,8 @@ def test_a_run_goes_on_where_it_was(run: Run, double: Path, tmp_path: Path) -> N
         (["--inputs", "-", "--resume", "-o", "x"], "--resume needs -o FILE and --inputs FILE"),
         (["--inputs", "in.jsonl", "--resume"], "--resume needs -o FILE and --inputs FILE"),
         (["--inputs", "in.jsonl", "-o", "none/x"], "none/x: No such file or directory"),
+        (["--inputs", "in.jsonl", "-o", os.devnull], f"{os.devnull} is no file; without -o"),
+        (["--inputs", os.devnull, "-o", "x", "--resume"], f"{os.devnull} is no file"),
         (["--inputs", "bad.csv"], "bad.csv:1: each cell of the first row must name another"),
         (["--inputs", "long.csv"], "long.csv:2: the row has 2 cells for 1 columns"),
         (["--inputs", "bytes.csv"], "bytes.csv:1: this is no CSV"),
@@ -133,6 +136,37 @@ def test_misuse_is_one_line(
     assert done.code == 2
     assert words in done.err
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_inputs_that_can_be_read_once_are_read_once(run: Run, double: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=put, args=(tmp_path / "pipe", 3))
+    writer.start()
+    done = run("map", "double", "--inputs", "pipe", "--mode", "inline")
+    writer.join()
+    assert (done.code, done.out.count("value"), done.err) == (0, 3, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device is always full")
+def test_an_output_that_is_full_or_closed_is_one_line(double: Path, tmp_path: Path) -> None:
+    put(tmp_path / "in.jsonl", 2)
+    command = f"{sys.executable} -m sovl_tools map double --mode inline --inputs"
+    for rest, words in (
+        ("in.jsonl > /dev/full", "the result can't be written: No space left on device"),
+        ("- <&-", "there is no standard input"),
+    ):
+        done = subprocess.run(
+            ["sh", "-c", f"{command} {rest}"],
+            cwd=tmp_path,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+        assert done.returncode in {1, 2}
+        assert done.stderr == f"Error: {words}\n"
 
 
 def test_results_of_other_inputs_are_not_gone_on_with(
