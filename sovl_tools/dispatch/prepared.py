@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, final
+from weakref import WeakMethod
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
@@ -28,7 +29,12 @@ from sovl_tools.model.content import Content
 from sovl_tools.model.context import Listener, State, ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ResolutionError, SchemaError, UnavailableError
+from sovl_tools.model.errors import (
+    ResolutionError,
+    RunCancelledError,
+    SchemaError,
+    UnavailableError,
+)
 from sovl_tools.model.protocols import ToolCaller, ToolLookup
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
@@ -143,7 +149,8 @@ class PreparedTool(UnpreparedTool):
         make_context: MakeContext,
     ) -> None:
         super().__init__(definition, settings, log)
-        context = partial(make_context, self)
+        # not of self, or what a reload has replaced would wait for the collector
+        context = partial(make_context, definition, self.secrets)
         with _unavailable(definition.name, "parameters"):
             check = ArgumentCheck(definition)
         # the bound method, because calling the object would take a detour through its type
@@ -171,7 +178,8 @@ class PreparedTool(UnpreparedTool):
         self.is_scoped_async = is_scoped or not is_on_loop
 
 
-MakeContext: TypeAlias = Callable[[UnpreparedTool, CallScope | None], ToolContext]
+Secrets: TypeAlias = tuple[str, ...]
+MakeContext: TypeAlias = Callable[[ToolDefinition, Secrets, CallScope | None], ToolContext]
 
 
 def _result_steps(definition: ToolDefinition, settings: Settings) -> Iterator[Step]:
@@ -278,6 +286,22 @@ class _Tools(dict[str, PreparedTool | DynamicTool]):
         self.catalog = catalog
 
 
+def _weakly(method: MakeContext) -> MakeContext:
+    """Return a method for what its object itself has, so that the object ends when nobody has it.
+
+    Otherwise a Tooler would wait for the collector, and the versions of tools with it.
+    """
+    weak: WeakMethod[MakeContext] = WeakMethod(method)
+
+    def call(tool: ToolDefinition, secrets: Secrets, scope: CallScope | None) -> ToolContext:
+        found = weak()
+        if found is None:
+            raise RunCancelledError  # nobody waits for a call of a Tooler that is gone
+        return found(tool, secrets, scope)
+
+    return call
+
+
 class Engine:
     """The registry, the prepared tools, and what outlives the calls: states and statistics.
 
@@ -301,6 +325,7 @@ class Engine:
         self._listener = listener
         self._make_caller = make_caller
         self._tools = _Tools(registry.catalog)
+        self._weak_context = _weakly(self.make_context)
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
 
@@ -332,7 +357,7 @@ class Engine:
             log = self.logs.setdefault(name, CallLog())
             kind = DynamicTool if definition.is_dynamic else PreparedTool
             try:
-                return kind(definition, self.settings, log, make_context=self.make_context)
+                return kind(definition, self.settings, log, make_context=self._weak_context)
             except UnavailableError as error:
                 return Failure("unavailable", str(error))
         if isinstance(name, str) and name in catalog.unavailable:
@@ -343,18 +368,20 @@ class Engine:
         message = f"there is no tool {asked!r}"
         return Failure("unknown_tool", f"{message}; {hint}" if hint else message)
 
-    def make_context(self, tool: UnpreparedTool, scope: CallScope | None) -> ToolContext:
+    def make_context(
+        self, tool: ToolDefinition, secrets: Secrets, scope: CallScope | None
+    ) -> ToolContext:
         """Return what a tool may ask of its call."""
         scope = scope or CallScope()
         return ToolContext(
-            tool.definition,
+            tool,
             self.registry,
             self._make_caller(self, scope),
             call_id=scope.call_id,
             state=self.state(tool.name),
-            listen=self.listener(scope, tool.secrets),
+            listen=self.listener(scope, secrets),
             is_cancelled=lambda: scope.is_stopped,
-            ask=None if scope.ask is None else partial(_ask, scope, scope.ask, tool.secrets),
+            ask=None if scope.ask is None else partial(_ask, scope, scope.ask, secrets),
         )
 
     def state(self, tool: str) -> State:
