@@ -370,7 +370,7 @@ class _Child:
             self._connection.recv()
         except (EOFError, OSError):
             self.end()
-            reason = f"{self._words}; {_GUARD}"
+            reason = f"{self._words}; {_advice()}"
             raise SovlToolsError(f"a worker process did not start: {reason}") from None
 
     def send(self, data: bytes) -> bool:
@@ -454,7 +454,11 @@ class _Child:
                     os.write(2, chunk)
 
 
-_GUARD = "a script must call tools below: if __name__ == '__main__':"
+def _advice() -> str:
+    """Return what a program has to do so that its workers can import it."""
+    if getattr(sys.modules.get("__main__"), "__file__", None) == "<stdin>":
+        return "they import the script, which must be in a file, not come from the standard input"
+    return "a script must call tools below: if __name__ == '__main__':"
 
 
 def _last_words(text: str) -> str:

@@ -451,6 +451,16 @@ def test_a_script_without_a_guard_is_told_and_one_with_it_ends(
     assert done.stdout.count("begin") == 2  # here, and in one worker
     assert "a worker process did not start: exit code 1; a script must call tools" in done.stdout
     assert "put what the script does below: if __name__ == '__main__':" in done.stderr
+    command = [sys.executable, "-"]
+    said = subprocess.check_output(
+        command,
+        input=script + calls,
+        text=True,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        timeout=2 * PATIENCE,
+    )
+    assert "the script, which must be in a file, not come from the standard input" in said
     # it has not closed its Tooler: the end of the program does
     done = run(tmp_path / "guarded.py", f"{script}if __name__ == '__main__':\n    {calls}")
     assert (done.returncode, done.stdout, done.stderr) == (0, "begin\nbegin\n('a', None)\n", "")
