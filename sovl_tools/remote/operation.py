@@ -240,6 +240,9 @@ def _authorize(request: _Request, credential: Credential) -> None:
         raise ToolError(f"the environment variable {credential.variable} is not set")
     if not _CONTROLS.isdisjoint(secret):
         raise ToolError(f"the environment variable {credential.variable} has a line break in it")
+    if credential.kind in ("bearer", "header", "cookie") and not secret.isascii():
+        words = "has a character that is not ASCII, which a header can't carry"
+        raise ToolError(f"the environment variable {credential.variable} {words}")
     match credential.kind:
         case "bearer":
             request.headers["Authorization"] = f"Bearer {secret}"

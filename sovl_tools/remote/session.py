@@ -360,6 +360,11 @@ class McpSession:
 
         headers = {name: _variable(key) for name, key in self.server.headers}
         headers |= dict(self.server.header_values)
+        for name, text in headers.items():
+            # the client would say so by showing the value, which may be secret
+            if not (text.isascii() and text.isprintable()):
+                words = "may only have printable characters of ASCII; is a line break at its end?"
+                raise RemoteError(f"{self.server}: the value of the header {name!r} {words}")
         http = await stack.enter_async_context(create_mcp_http_client(headers))
         return streamable_http_client(self.server.address, http_client=http)
 

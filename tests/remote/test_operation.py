@@ -83,6 +83,9 @@ def test_headers_and_cookies(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEY", "a\nb")
     with pytest.raises(ToolError, match="KEY has a line break"):
         made(Argument("header", "X-A"), "a", credentials=[cookie])
+    monkeypatch.setenv("KEY", "é")
+    with pytest.raises(ToolError, match="KEY has a character that is not ASCII"):
+        made(Argument("header", "X-A"), "a", credentials=[cookie])
 
 
 def test_a_server_that_is_slow_or_says_too_much() -> None:

@@ -106,6 +106,14 @@ def test_variables_are_passed_on(offer: Offer, monkeypatch: pytest.MonkeyPatch) 
         call(server, "env", text="SOVL_SECRET")
 
 
+@pytest.mark.parametrize("value", ["Bearer hush\n", "hush\x00", "h\u00fcsh, hush"])
+def test_a_header_that_can_not_be_sent_is_not_shown(value: str) -> None:
+    server = McpServer("http://127.0.0.1:9/mcp", header_values=(("X-Key", value),))
+    with pytest.raises(ToolError, match="the value of the header 'X-Key' may only have") as caught:
+        call(server, "echo")
+    assert "hush" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("command", "words"),
     [
