@@ -427,6 +427,8 @@ def test_no_value_is_left_in_any_writing(value: str, writing: str) -> None:
 
 class Meta(type):
     def __getattribute__(cls, name: str) -> Any:
+        if name == "__subclasses__":  # a library asks every exception that there is
+            return super().__getattribute__(name)
         raise ValueError(name)
 
 
