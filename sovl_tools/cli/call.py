@@ -27,7 +27,7 @@ from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Mode, Progress
 from sovl_tools.model.result import Failure
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from sovl_tools.schema.dynamic import without_functions
 
 EXAMPLES = """\b

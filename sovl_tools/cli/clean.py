@@ -11,7 +11,7 @@ from sovl_tools.cli.command import FINDINGS, Command
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
 from sovl_tools.linting.cache import TAG, cache_directory
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:

@@ -20,8 +20,7 @@ from sovl_tools.configuration import Configuration
 from sovl_tools.linting.diff import ToolChange, ToolVersion, compare, versions_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
-from sovl_tools.reporting.text import painted
+from sovl_tools.reporting.text import painted, plain
 
 EXAMPLES = """\b
 Examples:

@@ -14,7 +14,7 @@ from sovl_tools.loading.pipeline import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 
 def mend(

@@ -13,7 +13,7 @@ from sovl_tools.cli.import_tools import EXITS, target_of, target_options, write_
 from sovl_tools.formats.foreign import ForeignTool
 from sovl_tools.remote.origin import read_tools
 from sovl_tools.remote.session import TIMEOUT, McpServer, RemoteError
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.imported import import_tools
 from sovl_tools.scaffolding.new_tool import docstring, function_head, literal
 

@@ -22,7 +22,7 @@ from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.procedures.parse.yaml import NotYamlError, load
 from sovl_tools.remote.openapi import DocumentError, is_address, read_api
 from sovl_tools.remote.operation import Operation
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.imported import import_tools
 from sovl_tools.scaffolding.new_tool import docstring, function_head, literal
 

@@ -15,7 +15,7 @@ from sovl_tools.formats.foreign import Flaw, Selection
 from sovl_tools.loading.discovery import tool_folder
 from sovl_tools.model.document import JSON, json_path, parse_json
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folders
 from sovl_tools.scaffolding.imported import ImportedTools
 

@@ -18,7 +18,7 @@ from sovl_tools.cli.command import Command, Misuse, is_quiet, settings, tools_op
 from sovl_tools.cli.output import write
 from sovl_tools.cli.serve import serve
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from sovl_tools.serving.clients import CLIENTS, Client, System
 from sovl_tools.serving.install import (
     Change,

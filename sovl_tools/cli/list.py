@@ -14,7 +14,7 @@ from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import aligned, colored, results, serialized, write
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.plain import cut, plain
+from sovl_tools.reporting.text import cut, plain
 
 EXAMPLES = """\b
 Examples:

@@ -17,7 +17,7 @@ from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 
 def all_tools(

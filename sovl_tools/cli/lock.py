@@ -11,7 +11,7 @@ from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import Lock, read_lock, written
 from sovl_tools.model.errors import LockError
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:

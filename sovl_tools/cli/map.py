@@ -47,7 +47,7 @@ from sovl_tools.loading.requirements import processes_missing
 from sovl_tools.model.call import Mode
 from sovl_tools.model.result import Failure
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from sovl_tools.schema.dynamic import without_functions
 
 EXAMPLES = """\b

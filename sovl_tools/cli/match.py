@@ -13,7 +13,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, write
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from sovl_tools.search.matches import PhraseMatch
 
 EXAMPLES = """\b

@@ -20,7 +20,7 @@ from sovl_tools.loading.rules.folder import fitting_name, name_problem
 from sovl_tools.model.document import encodes
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folder, replace_files
 from sovl_tools.scaffolding.new_tool import (
     NewParameter,

@@ -15,7 +15,7 @@ from typing import TextIO
 import click
 
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.plain import is_unsafe, plain
+from sovl_tools.reporting.text import is_unsafe, plain
 
 # the stream of the results and the process whose they are; nested commands in tests have their own
 _RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from sovl_tools.cli.command import is_quiet
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 _DELAY = 1.0
 _PAUSE = 0.05

@@ -29,7 +29,7 @@ from sovl_tools.linting.routing import (
     routing_of,
 )
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from sovl_tools.schema.messages import shown
 
 EXAMPLES = """\b

@@ -44,7 +44,7 @@ from sovl_tools.procedures.outline import Outline, bare, outline_steps, shortene
 from sovl_tools.procedures.parse.library import ProcedureDocument
 from sovl_tools.procedures.run.environment import Event, RunStarted
 from sovl_tools.procedures.run.execution import checked_inputs
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:

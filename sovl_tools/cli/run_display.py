@@ -24,8 +24,7 @@ from sovl_tools.procedures.run.environment import (
     StepRetried,
     StepStarted,
 )
-from sovl_tools.reporting.plain import plain
-from sovl_tools.reporting.text import painted
+from sovl_tools.reporting.text import painted, plain
 
 RUNNING = "running"
 _ITERATION = re.compile(r"\[(\d+)\]\.steps\.\d+$")

@@ -16,7 +16,7 @@ from sovl_tools.procedures.errors import JournalError, RunNotFoundError
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.journal.records import RunRecord, StepRecord
 from sovl_tools.procedures.outline import shortened
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:

@@ -28,7 +28,7 @@ from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import Mode
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:

@@ -13,7 +13,7 @@ import click
 from sovl_tools.cli.command import SECONDS, Misuse
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 
 class HttpOptions(NamedTuple):

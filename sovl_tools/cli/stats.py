@@ -29,7 +29,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, dotted, parse_json
 from sovl_tools.model.result import FailureKind
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import cut, plain
+from sovl_tools.reporting.text import cut, plain
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.messages import describe, shown
 

@@ -22,8 +22,7 @@ from sovl_tools.configuration import Configuration
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
-from sovl_tools.reporting.text import block, painted
+from sovl_tools.reporting.text import block, painted, plain
 from sovl_tools.scaffolding.sync import Sync, plan_sync
 
 EXAMPLES = """\b

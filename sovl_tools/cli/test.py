@@ -33,7 +33,7 @@ from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.junit import Case, Failure, document
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:

@@ -54,9 +54,7 @@ from sovl_tools.reporting.outcome import (
     destinations_of,
     render,
 )
-from sovl_tools.reporting.plain import plain
-from sovl_tools.reporting.statistics import document, table
-from sovl_tools.reporting.text import LinesOf, read_lines
+from sovl_tools.reporting.text import LinesOf, plain, read_lines, statistics_json, statistics_table
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -380,7 +378,8 @@ def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics:
     results = []
     for each in destinations:
         if statistics:
-            text = table(outcome) if each.format in _FOR_PEOPLE else document(outcome)
+            show = statistics_table if each.format in _FOR_PEOPLE else statistics_json
+            text = show(outcome)
         else:
             text = render(outcome, each.format)
         results.append((each.file, text))
@@ -396,10 +395,10 @@ def _annotate(outcome: Outcome, destinations: Sequence[Destination], *, statisti
     if not shown and not is_quiet():
         click.echo(plain(outcome.summary), err=True)
     if os.environ.get("GITHUB_ACTIONS") == "true" and shown <= _FOR_PEOPLE and not statistics:
-        from sovl_tools.reporting import github  # noqa: PLC0415 - in workflows only
+        from sovl_tools.reporting import services  # noqa: PLC0415 - in workflows only
 
-        click.echo(github.render(outcome), err=True)
-        github.add_to_summary(outcome)
+        click.echo(services.github(outcome), err=True)
+        services.add_to_summary(outcome)
 
 
 _FOR_PEOPLE = frozenset({"text", "concise"})

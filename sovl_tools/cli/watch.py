@@ -31,8 +31,7 @@ from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import STATUSES, Outcome, counted
-from sovl_tools.reporting.plain import plain
-from sovl_tools.reporting.text import block, painted
+from sovl_tools.reporting.text import block, painted, plain
 
 EXAMPLES = """\b
 Examples:

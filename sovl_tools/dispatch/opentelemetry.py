@@ -17,7 +17,7 @@ from sovl_tools import __version__
 from sovl_tools.dispatch.telemetry import as_json, shortened
 from sovl_tools.model.call import CallEvent, ToolCall
 from sovl_tools.model.result import ToolResult
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 try:
     from opentelemetry import context, metrics, trace

@@ -19,7 +19,7 @@ from typing import Any, Self, TextIO
 
 from sovl_tools.model.call import CallEvent
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 if sys.platform != "win32":
     import fcntl

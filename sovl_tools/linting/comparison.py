@@ -8,7 +8,7 @@ from difflib import unified_diff
 from itertools import islice, zip_longest
 
 from sovl_tools.model.document import JSON, Path, json_path, kind
-from sovl_tools.reporting.plain import cut
+from sovl_tools.reporting.text import cut
 from sovl_tools.schema.messages import shown
 
 MATCHES = ("subset", "exact", "schema", "approx")

@@ -23,7 +23,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Manifest, ToolFolder
 from sovl_tools.model.result import ToolResult
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.reporting.plain import cut, plain
+from sovl_tools.reporting.text import cut, plain
 
 LIMIT = 30.0
 """How long an example may take, in seconds, unless its manifest says something else."""

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.model import Procedure, Step
-from sovl_tools.reporting.plain import cut, plain
+from sovl_tools.reporting.text import cut, plain
 
 Shape: TypeAlias = Literal["work", "choice", "group", "procedure", "end", "failure"]
 """What kind of thing a step is, where it is drawn."""

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.reporting.outcome import Outcome, from_workspace
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 
 class Failure(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 _LOGGER = logging.getLogger("sovl_tools")
 

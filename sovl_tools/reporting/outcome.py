@@ -96,11 +96,11 @@ def counted(number: int, noun: str) -> str:
 FORMATS = {
     "text": "sovl_tools.reporting.text:render",
     "concise": "sovl_tools.reporting.text:concise",
-    "json": "sovl_tools.reporting.document:render",
-    "jsonl": "sovl_tools.reporting.document:lines",
-    "github": "sovl_tools.reporting.github:render",
-    "gitlab": "sovl_tools.reporting.gitlab:render",
-    "sarif": "sovl_tools.reporting.sarif:render",
+    "json": "sovl_tools.reporting.json_report:render",
+    "jsonl": "sovl_tools.reporting.json_report:lines",
+    "github": "sovl_tools.reporting.services:github",
+    "gitlab": "sovl_tools.reporting.services:gitlab",
+    "sarif": "sovl_tools.reporting.services:sarif",
     "junit": "sovl_tools.reporting.junit:render",
 }
 """What renders each format; imported when it is asked for."""

@@ -1,17 +1,49 @@
-"""For people: each diagnostic with the line of the file that it speaks of, or in one line."""
+"""For people: findings with the line of the file that they speak of, safe for a terminal."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
+from unicodedata import category
 
 from sovl_tools.model.diagnostic import FILE_SUFFIXES, Diagnostic
 from sovl_tools.reporting.outcome import Outcome, counted
-from sovl_tools.reporting.plain import plain
+
+# control, format, surrogate, line and paragraph separator; they move the cursor or swap the order
+_UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+# format characters that Persian, Hindi and emoji are written with, and that do no harm
+_JOINERS = "\u200c\u200d"
+
+
+def plain(text: str) -> str:
+    r"""Return the text with control characters written out, so that none reaches a terminal.
+
+    Escape sequences, line breaks, direction marks and lone surrogates come from files that
+    strangers wrote; ``\x1b`` is shown as those four letters.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        letter.encode("unicode_escape").decode("ascii") if is_unsafe(letter) else letter
+        for letter in text
+    )
+
+
+def cut(text: str, width: int) -> str:
+    """Return the text, or of a longer one the beginning with an ellipsis, of so many characters."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def is_unsafe(letter: str) -> bool:
+    """Tell whether a character could do something to a terminal instead of being shown."""
+    return category(letter) in _UNSAFE and letter not in _JOINERS
+
 
 _BOLD, _RED, _YELLOW, _CYAN, _GREEN = "1", "1;31", "1;33", "36", "32"
 _WIDTH = 100
@@ -127,3 +159,29 @@ def _left(outcome: Outcome) -> list[str]:
     left = len(outcome.report.diagnostics) - MOST_SHOWN
     advice = "--statistics counts them by rule, and --format json has all"
     return [f"and {counted(left, 'more finding')}; {advice}"] if left > 0 else []
+
+
+def statistics_table(outcome: Outcome) -> str:
+    """Return a line for each rule that found something, and the summary."""
+    rows = _statistics(outcome)
+    width = max((len(f"{count:,}") for count, *_ in rows), default=0)
+    lines = [
+        f"{count:>{width},}  {code}  {severity:7}  {name}" for count, code, severity, name in rows
+    ]
+    return "\n".join([*lines, outcome.summary])
+
+
+def statistics_json(outcome: Outcome) -> str:
+    """Return the same as a JSON array."""
+    rows = [
+        {"code": code, "name": name, "severity": severity, "count": count}
+        for count, code, severity, name in _statistics(outcome)
+    ]
+    return json.dumps(rows, indent=2)
+
+
+def _statistics(outcome: Outcome) -> list[tuple[int, str, str, str]]:
+    counts = Counter((each.code, each.severity) for each in outcome.report.diagnostics)
+    names = {code: rule.name for code, rule in outcome.rules.items()}
+    rows = [(count, *key, names.get(key[0], "")) for key, count in counts.items()]
+    return sorted(rows, key=lambda row: (-row[0], row[1]))

@@ -19,7 +19,7 @@ from sovl_tools import CatalogChange
 from sovl_tools.cli.chat.slash import describe_change
 from sovl_tools.cli.chat.terminal import PlainEditor, Terminal, escape_controls, history_path
 from sovl_tools.cli.main import group
-from sovl_tools.reporting.plain import is_unsafe
+from sovl_tools.reporting.text import is_unsafe
 from sovl_tools.testing import ScriptedServer, calls, drops, fails, refuses, says
 from tests.cli.sessions import CTRL_C, CTRL_D, UP, Session, session
 from tests.conftest import (

@@ -5,7 +5,7 @@ from unicodedata import category
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 

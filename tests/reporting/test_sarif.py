@@ -15,14 +15,14 @@ from jsonschema import Draft4Validator
 from sovl_tools import Diagnostic
 from sovl_tools.linting.rules import RULES
 from sovl_tools.reporting.outcome import render
-from sovl_tools.reporting.sarif import document
+from sovl_tools.reporting.services import sarif_document
 from tests.reporting.findings import ODD, WRONG, diagnostic, outcome
 from tests.schema.strategies import moderate
 
 
 def run_of(*found: Any) -> dict[str, Any]:
     """Return the one run of a document of diagnostics."""
-    made = document(outcome(*found, rules=RULES))
+    made = sarif_document(outcome(*found, rules=RULES))
     assert made["version"] == "2.1.0"
     (run,) = made["runs"]
     return dict(run)
@@ -64,7 +64,7 @@ def test_each_rule_that_found_something_is_explained_once() -> None:
 
 
 def test_a_rule_that_nobody_explains_has_its_code() -> None:
-    (run,) = document(outcome(WRONG))["runs"]
+    (run,) = sarif_document(outcome(WRONG))["runs"]
     assert run["tool"]["driver"]["rules"] == [{"id": "ST201"}]
 
 
@@ -133,7 +133,7 @@ def test_the_schema_of_oasis_admits_it(
 
 def test_the_schema_of_oasis_admits_every_rule(oasis: Any) -> None:
     found = [WRONG._replace(code=code) for code in RULES]
-    oasis.validate(document(outcome(*found, rules=RULES)))
+    oasis.validate(sarif_document(outcome(*found, rules=RULES)))
 
 
 def test_nothing_found_is_a_run_without_results() -> None:

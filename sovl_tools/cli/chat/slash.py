@@ -17,7 +17,7 @@ from sovl_tools.cli.output import listed
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.plain import plain
+from sovl_tools.reporting.text import plain
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -23,8 +23,7 @@ from sovl_tools.agent.messages import tool_message
 from sovl_tools.cli.output import results, write
 from sovl_tools.formats.messages import as_one_text
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.plain import cut, plain
-from sovl_tools.reporting.text import painted
+from sovl_tools.reporting.text import cut, painted, plain
 
 PROMPT = "> "
 # asked at each completion, as the tools may have been loaded anew

@@ -1,0 +1,165 @@
+"""What services read: SARIF 2.1.0, GitHub's workflow commands, GitLab's code quality report.
+
+Sources: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, and GitHub's page
+"SARIF support for code scanning";
+https://docs.github.com/actions/reference/workflow-commands-for-github-actions;
+GitLab's documentation, "Code Quality report format".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from sovl_tools import __version__
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import JSON
+from sovl_tools.reporting.outcome import Outcome, from_workspace
+from sovl_tools.reporting.text import plain
+
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(outcome: Outcome) -> str:
+    """Return the document, indented."""
+    return json.dumps(sarif_document(outcome), indent=2)
+
+
+def sarif_document(outcome: Outcome) -> dict[str, JSON]:
+    """Return the diagnostics as a JSON value: one run, with the rules that found something."""
+    found = outcome.report.diagnostics
+    codes = sorted({each.code for each in found})
+    rules: list[dict[str, JSON]] = []
+    for code in codes:
+        rule = outcome.rules.get(code)
+        if rule is None:
+            rules.append({"id": code})
+            continue
+        words = {"text": rule.explanation.replace("``", "`")}
+        rules.append(
+            {
+                "id": code,
+                "shortDescription": {"text": rule.title.replace("``", "`")},
+                "fullDescription": words,
+                "help": words,
+                "defaultConfiguration": {"level": rule.severity},
+            }
+        )
+    run = {
+        "tool": {"driver": {"name": "sovl-tools", "version": __version__, "rules": rules}},
+        # our columns count characters; many readers count UTF-16 code units unless they are told
+        "columnKind": "unicodeCodePoints",
+        "results": [_sarif_result(each, codes) for each in found],
+    }
+    return {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _sarif_result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, JSON]:
+    hint = f"\nhelp: {diagnostic.help}" if diagnostic.help else ""
+    path = from_workspace(diagnostic.path)
+    # relative to what the reader takes for the root of the sources, or nothing to do with it
+    file = {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": "%SRCROOT%"}
+    if os.path.isabs(path):
+        file = {"uri": Path(path).as_uri()}
+    place = {
+        "artifactLocation": file,
+        "region": {"startLine": diagnostic.line, "startColumn": diagnostic.column},
+    }
+    return {
+        "ruleId": diagnostic.code,
+        "ruleIndex": codes.index(diagnostic.code),
+        "level": diagnostic.severity,
+        "message": {"text": diagnostic.message + hint},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+_GITLAB_SEVERITIES = {"error": "major", "warning": "minor"}
+
+
+def gitlab(outcome: Outcome) -> str:
+    """Return the diagnostics as a JSON array."""
+    seen: Counter[str] = Counter()
+    return json.dumps([_gitlab_issue(each, seen) for each in outcome.report.diagnostics], indent=2)
+
+
+def _gitlab_issue(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, JSON]:
+    path = from_workspace(diagnostic.path)
+    # without the line, so that an issue is the same one after lines were put before it; GitLab
+    # shows only one issue of a fingerprint
+    identity = "\0".join((path, diagnostic.code, diagnostic.message, diagnostic.tool or ""))
+    seen[identity] += 1
+    fingerprint = hashlib.sha256(f"{identity}\0{seen[identity]}".encode(errors="replace"))
+    hint = f" ({diagnostic.help})" if diagnostic.help else ""
+    return {
+        "description": f"{diagnostic.code} {diagnostic.message}{hint}",
+        "check_name": diagnostic.code,
+        "fingerprint": fingerprint.hexdigest(),
+        "severity": _GITLAB_SEVERITIES[diagnostic.severity],
+        "location": {"path": path, "lines": {"begin": diagnostic.line}},
+    }
+
+
+# GitHub refuses a summary of more than 1 MiB
+_MAX_ROWS = 2000
+
+
+def github(outcome: Outcome) -> str:
+    """Return one command for each diagnostic, errors first, and a notice with the summary.
+
+    GitHub shows ten errors and ten warnings of a step; ``add_to_summary`` has the others.
+    """
+    commands = [
+        _github_command(each) for each in (*outcome.report.errors, *outcome.report.warnings)
+    ]
+    return "\n".join([*commands, f"::notice title=sovl-tools::{_workflow_data(outcome.summary)}"])
+
+
+def add_to_summary(outcome: Outcome) -> None:
+    """Append a table of all findings to ``$GITHUB_STEP_SUMMARY``, where there is one."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        return
+    rows = [
+        f"| {_table_cell(each._replace(path=from_workspace(each.path)).place)} | {each.code} |"
+        f" {_table_cell(each.message)} |"
+        for each in (*outcome.report.errors, *outcome.report.warnings)[:_MAX_ROWS]
+    ]
+    left = len(outcome.report.diagnostics) - len(rows)
+    more = [f"\nand {left:,} more"] if left else []
+    head = ["| place | rule | message |", "|---|---|---|"] if rows else []
+    lines = ["## sovl-tools validate", "", plain(outcome.summary), "", *head, *rows, *more, ""]
+    with suppress(OSError), open(path, "a", encoding="utf-8", errors="replace") as file:
+        file.write("\n".join(lines))  # the findings stand in the log as well
+
+
+def _table_cell(text: str) -> str:
+    return plain(text).replace("|", "\\|").replace("<", "&lt;")
+
+
+def _github_command(diagnostic: Diagnostic) -> str:
+    fields = {
+        "file": from_workspace(diagnostic.path),
+        "line": str(diagnostic.line),
+        "col": str(diagnostic.column),
+        "title": diagnostic.code,
+    }
+    # colons and commas separate properties; in the message they may stay
+    properties = ",".join(
+        f"{key}={_workflow_data(value).replace(':', '%3A').replace(',', '%2C')}"
+        for key, value in fields.items()
+    )
+    hint = f"\nhelp: {diagnostic.help}" if diagnostic.help else ""
+    return f"::{diagnostic.severity} {properties}::{_workflow_data(diagnostic.message + hint)}"
+
+
+def _workflow_data(text: str) -> str:
+    # a line break would end the command; what follows it could be another, of a stranger's making
+    escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return plain(escaped)
