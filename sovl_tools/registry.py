@@ -34,9 +34,8 @@ from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.model.protocols import Export, Watch
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.log import log_change, log_load, log_rejected, log_sources
-from sovl_tools.search.criteria import meets
-from sovl_tools.search.indexes import Indexes
-from sovl_tools.search.matches import PhraseMatch, ToolMatch
+from sovl_tools.search.lookup import Indexes, meets
+from sovl_tools.search.phrases import PhraseMatch, ToolMatch
 from sovl_tools.threads import is_from_user
 
 _LOGGER = logging.getLogger("sovl_tools")

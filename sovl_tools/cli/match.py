@@ -14,7 +14,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.reporting.text import plain
-from sovl_tools.search.matches import PhraseMatch
+from sovl_tools.search.phrases import PhraseMatch
 
 EXAMPLES = """\b
 Examples:

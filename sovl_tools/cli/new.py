@@ -26,10 +26,10 @@ from sovl_tools.scaffolding.new_tool import (
     NewParameter,
     NewTool,
     parameter,
+    sample_argument,
     tool_of_function,
     tool_of_parameters,
 )
-from sovl_tools.scaffolding.sample import sample_argument
 
 EXAMPLES = """\b
 Examples:

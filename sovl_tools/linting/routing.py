@@ -10,7 +10,7 @@ from sovl_tools.model.document import JSON, kind, parse_json
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.schema.messages import shown
-from sovl_tools.search.matches import PhraseMatch
+from sovl_tools.search.phrases import PhraseMatch
 
 WAYS = ("match", "search", "both")
 """How tools are found: by phrases, by searching, and by phrases first, as agents do."""

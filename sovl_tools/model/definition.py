@@ -13,7 +13,7 @@ StepHandler: TypeAlias = Callable[[Mapping[str, Any], Any], Any]
 """``handler(step, context)``, sync or async; what it returns is the step's result."""
 
 _RESOLVED = "sovl_tools.schema.dynamic:resolved"
-_PARAMETERS = "sovl_tools.schema.parameters:parameter_definitions"
+_PARAMETERS = "sovl_tools.schema.applicators:parameter_definitions"
 """What reads schemas: above values."""
 
 PYTHON_TYPES = {name: each for each, name in JSON_TYPES.items()}

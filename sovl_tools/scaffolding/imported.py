@@ -12,13 +12,15 @@ from sovl_tools.loading.function_spec import FIELDS, FunctionSpec
 from sovl_tools.loading.rules.folder import fit_names, fitting_name
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.document import JSON, copied, kind
-from sovl_tools.scaffolding.manifest import complete, description_placeholder, manifest_of
 from sovl_tools.scaffolding.new_tool import (
     PYTHON,
     NewTool,
+    complete,
+    description_placeholder,
     docstring,
     function_head,
     literal,
+    manifest_of,
 )
 from sovl_tools.schema.applicators import kinds
 from sovl_tools.schema.subschemas import SchemaNode, follow

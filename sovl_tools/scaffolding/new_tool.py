@@ -1,24 +1,81 @@
-"""A new tool's folder, from parameters as the command line has them or from a function."""
+"""A new tool: the manifest that a function asks for, the files of its folder, a sample call."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import NoneType
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.function_spec import function_spec
+from sovl_tools.loading.function_spec import FunctionSpec, function_spec
+from sovl_tools.loading.patch import insert, overwrite
+from sovl_tools.loading.rules.description import DESCRIPTION_PLACEHOLDER, PROPERTY_PLACEHOLDER
 from sovl_tools.loading.rules.folder import name_problem
-from sovl_tools.model.document import JSON, JSON_TYPES, kind
+from sovl_tools.loading.rules.schema import (
+    default_on_required,
+    invalid_default,
+    missing_description,
+    missing_items,
+    missing_type,
+)
+from sovl_tools.model.document import JSON, JSON_TYPES, Path, copied, kind
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.scaffolding.jsonedit import render_json
-from sovl_tools.scaffolding.manifest import (
-    description_placeholder,
-    manifest_of,
-    property_placeholder,
-)
+from sovl_tools.schema import fit
+from sovl_tools.schema.applicators import alternatives_of, values_of
 from sovl_tools.schema.fit import has_type
+from sovl_tools.schema.subschemas import SchemaNode, follow, nodes
+from sovl_tools.signature.pairs import BASE
+
+
+def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict[str, JSON]:
+    """Return a manifest; where nothing is known, its texts say what is to be written there."""
+    parameters = complete({**spec.parameters, "properties": spec.described}, BASE)
+    title = {key: value for key, value in spec.fields.items() if key == "title"}
+    return {
+        "name": name,
+        **title,
+        "description": description
+        or spec.documentation.description
+        or description_placeholder(name),
+        "parameters": parameters,
+        **{key: value for key, value in spec.fields.items() if key not in title},
+    }
+
+
+def complete(
+    schema: dict[str, JSON], base: Path, describe: Callable[[SchemaNode], str] | None = None
+) -> dict[str, JSON]:
+    """Return a schema with what the checks would miss; a default that they refuse goes.
+
+    ``describe`` says what a property means; otherwise a text says that this is to be written.
+    """
+    found: dict[str, JSON] = copied(schema)
+    for node in nodes(found, base):
+        own = node.schema
+        if any(invalid_default.check(node)) or any(default_on_required.check(node)):
+            del own["default"]
+        if any(missing_type.check(node)):
+            types = ["string", "number", "boolean", "array", "object", "null"]
+            overwrite(own, insert(own, "type", types, after=()))
+        if any(missing_items.check(node)):
+            overwrite(own, insert(own, "items", {}, after=("type",)))
+        if any(missing_description.check(node)):
+            text = property_placeholder(node.path[-1]) if describe is None else describe(node)
+            overwrite(own, insert(own, "description", text, after=("$ref", "type")))
+    return found
+
+
+def description_placeholder(name: str) -> str:
+    """Return what stands in the place of a tool's description."""
+    return DESCRIPTION_PLACEHOLDER.format(name)
+
+
+def property_placeholder(name: object) -> str:
+    """Return what stands in the place of a property's description."""
+    return PROPERTY_PLACEHOLDER.format(name)
+
 
 PYTHON = {name: each.__name__ for each, name in JSON_TYPES.items() if each is not NoneType}
 """The types that a parameter may have, and what Python calls them."""
@@ -203,3 +260,98 @@ def tool_of_function(
         f'from {module} import {attribute}{renamed}\n\n__all__ = ["{name}"]\n'
     )
     return NewTool(name, manifest_of(name, spec, description=description), source, spec.notes)
+
+
+_DEEPEST = 8
+_PLACE = "the sample of a call"  # no name of a definition that anybody writes
+_FORMATS = {
+    "date": "2026-01-31",
+    "date-time": "2026-01-31T12:00:00Z",
+    "time": "12:00:00Z",
+    "duration": "P1D",
+    "email": "name@example.com",
+    "hostname": "example.com",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "uri": "https://example.com",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+}
+
+
+def sample_argument(parameters: dict[str, JSON], name: str) -> str:
+    """Return a value for a property as ``KEY=VALUE`` takes it: text as it stands, or JSON."""
+    schema = parameters["properties"][name]
+    value = sample(schema, parameters)
+    is_text = isinstance(schema, dict) and schema.get("type") == "string"
+    return value if is_text else json.dumps(value, ensure_ascii=False)
+
+
+def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
+    """Return the first value that comes to mind and fits; the last one if none fits."""
+    value: JSON = "text"
+    found = follow(schema, root)
+    if not isinstance(found, dict) or depth > _DEEPEST:
+        return value
+    # References in a part are followed from the root, so that it needs a place there.
+    whole = {**root, "$defs": {**root.get("$defs", {}), _PLACE: found}}
+    node = SchemaNode(("parameters", "$defs", _PLACE), found, whole, ("parameters",))
+    for value in _values(found, root, depth):
+        # A guess may fail over keywords that nobody thought of here.
+        if not fit.problems(node, value):
+            break
+    return value
+
+
+def _values(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Iterator[JSON]:
+    yield from values_of(schema) or ()
+    yield from schema.get("examples", ())
+    # The first one that fits will do.
+    for each in alternatives_of(schema):
+        if each is not schema:
+            yield sample(each, root, depth + 1)
+    said = schema.get("type", [])
+    kinds = [said] if isinstance(said, str) else said
+    # null fits an optional value, and shows nothing
+    for type_ in sorted(kinds, key=lambda type_: type_ == "null") or ["string"]:
+        match type_:
+            case "string":
+                yield from _texts(schema)
+            case "integer":
+                yield from _numbers(schema, 1)
+            case "number":
+                yield from _numbers(schema, 1.5)
+            case "boolean":
+                yield True
+            case "array":
+                items = [sample(each, root, depth + 1) for each in schema.get("prefixItems", ())]
+                count = min(schema.get("minItems", 0), _DEEPEST) - len(items)
+                item = sample(schema.get("items", {}), root, depth + 1) if count > 0 else None
+                yield [*items, *[item] * count]
+            case "object":
+                properties = schema.get("properties", {})
+                yield {
+                    name: sample(properties.get(name, {}), root, depth + 1)
+                    for name in schema.get("required", ())
+                }
+            case _:
+                yield None
+
+
+def _texts(schema: dict[str, JSON]) -> Iterator[str]:
+    text = _FORMATS.get(schema.get("format", ""), "text")
+    yield text
+    length = schema.get("minLength", len(text))
+    yield (text * (length // len(text) + 1))[: max(length, schema.get("maxLength", 1))]
+    yield text[: schema.get("maxLength", len(text))]
+    yield "1"  # many a pattern takes a digit
+
+
+def _numbers(schema: dict[str, JSON], first: float) -> Iterator[float]:
+    yield first
+    for key in ("minimum", "maximum", "multipleOf"):
+        if key in schema:
+            yield schema[key]
+    if "exclusiveMinimum" in schema:
+        yield schema["exclusiveMinimum"] + 1
+    if "exclusiveMaximum" in schema:
+        yield schema["exclusiveMaximum"] - 1

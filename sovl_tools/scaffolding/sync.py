@@ -47,7 +47,7 @@ from sovl_tools.model.errors import InferenceError, TimeLimitError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, ToolFolder
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.jsonedit import edit_json, render_json
-from sovl_tools.scaffolding.manifest import manifest_of
+from sovl_tools.scaffolding.new_tool import manifest_of
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import expands_too_far, visit
 from sovl_tools.signature.pairs import BASE

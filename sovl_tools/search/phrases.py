@@ -1,13 +1,41 @@
-"""Activation phrases: which tools does a text mention?"""
+"""Activation phrases in a text, and what a search finds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.matches import PhraseMatch
 from sovl_tools.search.words import Word, spans, words
+
+
+class PhraseMatch(NamedTuple):
+    """A phrase of a tool that stands in the text at ``text[start:end]``.
+
+    ``score`` is the share of the text's words that the phrase covers, above 0 and up to 1.
+    """
+
+    tool: str
+    phrase: str
+    start: int
+    end: int
+    score: float
+
+
+class ToolMatch(NamedTuple):
+    """A tool that has words of a query.
+
+    Attributes:
+        tool: its name.
+        score: the share of the query that it has, above 0 and below 1. Rare words and words in
+            the name count for more.
+        words: the words of the query that it has, each with the fields in which it has them.
+    """
+
+    tool: str
+    score: float
+    words: Mapping[str, tuple[str, ...]]
+
 
 _Owner: TypeAlias = tuple[str, str]
 _Forms: TypeAlias = tuple[str, ...]

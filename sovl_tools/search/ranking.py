@@ -11,7 +11,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.subschemas import nodes
-from sovl_tools.search.matches import ToolMatch
+from sovl_tools.search.phrases import ToolMatch
 from sovl_tools.search.words import COMMON, parts, term, terms
 
 

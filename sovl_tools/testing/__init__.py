@@ -19,7 +19,7 @@ _PUBLIC = {
     "Call": "sovl_tools.testing.script",
     "Pause": "sovl_tools.testing.script",
     "Reply": "sovl_tools.testing.script",
-    "Request": "sovl_tools.testing.exchange",
+    "Request": "sovl_tools.testing.script",
     "ScriptedServer": "sovl_tools.testing.server",
     "Usage": "sovl_tools.testing.script",
     "calls": "sovl_tools.testing.script",

@@ -1,7 +1,7 @@
-from sovl_tools.testing.exchange import Request as Request
 from sovl_tools.testing.script import Call as Call
 from sovl_tools.testing.script import Pause as Pause
 from sovl_tools.testing.script import Reply as Reply
+from sovl_tools.testing.script import Request as Request
 from sovl_tools.testing.script import Usage as Usage
 from sovl_tools.testing.script import calls as calls
 from sovl_tools.testing.script import drops as drops

@@ -12,8 +12,17 @@ from sovl_tools.model.document import JSON
 from sovl_tools.testing.checking import openai
 from sovl_tools.testing.checking.openai import CHAT, Function, empty, misnamed, too_long
 from sovl_tools.testing.checking.shapes import check_for_openai, unreadable_for_openai
-from sovl_tools.testing.exchange import CREATED, Event, Memory, Objection, Request, Turn
-from sovl_tools.testing.script import Call, Failure, Usage
+from sovl_tools.testing.script import (
+    CREATED,
+    Call,
+    Event,
+    Failure,
+    Memory,
+    Objection,
+    Request,
+    Turn,
+    Usage,
+)
 
 
 def body(turn: Turn) -> dict[str, JSON]:

@@ -14,8 +14,16 @@ from sovl_tools.testing.chat_completions import error as error  # noqa: PLC0414 
 from sovl_tools.testing.checking import openai
 from sovl_tools.testing.checking.openai import RESPONSES, Function, misnamed, too_long
 from sovl_tools.testing.checking.shapes import check_for_openai, unreadable_for_openai
-from sovl_tools.testing.exchange import CREATED, Event, Memory, Objection, Request, Turn
-from sovl_tools.testing.script import Call, Failure
+from sovl_tools.testing.script import (
+    CREATED,
+    Call,
+    Event,
+    Failure,
+    Memory,
+    Objection,
+    Request,
+    Turn,
+)
 
 ENCRYPTED = "reasoning.encrypted_content"
 

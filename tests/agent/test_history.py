@@ -24,7 +24,7 @@ from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.agent.trimming import last_tokens, last_turns
 from sovl_tools.formats.tokens import estimate
 from sovl_tools.testing import calls, says
-from sovl_tools.testing.exchange import Memory, Request
+from sovl_tools.testing.script import Memory, Request
 from sovl_tools.testing.server import APIS
 from tests.agent.conversations import PROVIDERS, Way, each_api, each_provider, talk
 from tests.schema.strategies import moderate

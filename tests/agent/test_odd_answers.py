@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sovl_tools import Agent, AgentError
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.testing import Reply, calls, refuses, says
-from sovl_tools.testing.exchange import Memory, Request
+from sovl_tools.testing.script import Memory, Request
 from sovl_tools.testing.server import APIS
 from tests.schema.strategies import moderate
 

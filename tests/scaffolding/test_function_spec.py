@@ -8,8 +8,7 @@ import pytest
 
 from sovl_tools import InferenceError, tool
 from sovl_tools.loading.function_spec import function_spec, unwritable
-from sovl_tools.scaffolding.manifest import manifest_of
-from sovl_tools.scaffolding.new_tool import tool_of_function
+from sovl_tools.scaffolding.new_tool import manifest_of, tool_of_function
 from tests.scaffolding.test_patching import after, parameters
 
 HALF = "it holds half of a surrogate pair"

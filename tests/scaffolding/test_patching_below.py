@@ -15,8 +15,7 @@ from sovl_tools.loading.patch import patch_manifest
 from sovl_tools.loading.rules.agreement import contradictions
 from sovl_tools.model.diagnostic import Verdict
 from sovl_tools.model.folder import Manifest
-from sovl_tools.scaffolding.manifest import manifest_of
-from sovl_tools.scaffolding.sample import sample
+from sovl_tools.scaffolding.new_tool import manifest_of, sample
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.signature import from_function
 from tests.annotations.strategies import schema_of

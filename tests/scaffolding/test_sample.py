@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 
 from sovl_tools.loading.function_spec import function_spec
-from sovl_tools.scaffolding.sample import sample, sample_argument
+from sovl_tools.scaffolding.new_tool import sample, sample_argument
 from sovl_tools.schema.engine import compile_schema
 from tests.scaffolding.strategies import annotated_types
 from tests.scaffolding.test_patching_below import taking

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolDefinition
-from sovl_tools.search.criteria import meets
+from sovl_tools.search.lookup import meets
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 

@@ -10,7 +10,7 @@ import pytest
 
 from sovl_tools import CatalogChange, ToolDefinition, ToolMatch, ToolRegistry
 from sovl_tools.model.catalog import Catalog
-from sovl_tools.search.indexes import Indexes
+from sovl_tools.search.lookup import Indexes
 from tests.conftest import Write, manifest_of
 from tests.search.everyday_tools import made
 

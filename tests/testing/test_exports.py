@@ -9,7 +9,7 @@ from hypothesis import given
 
 from sovl_tools import ToolRegistry
 from sovl_tools.testing import Request
-from sovl_tools.testing.exchange import Memory
+from sovl_tools.testing.script import Memory
 from sovl_tools.testing.server import APIS
 from tests.conftest import REPOSITORY
 from tests.formats.exports import registry_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sovl_tools.testing.checking import anthropic, openai
-from sovl_tools.testing.checking.schemas import walk
+from sovl_tools.testing.checking.shapes import walk
 from tests.formats.rules.openai import problems_of_schema as known_of_openai
 from tests.tables import check_each
 

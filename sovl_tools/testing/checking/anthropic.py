@@ -13,34 +13,32 @@ from typing import Any
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.subschemas import lookup
-from sovl_tools.testing.checking.schemas import (
-    DEFINITIONS,
-    FORMATS,
-    UNIONS,
-    Node,
-    is_elaborate,
-    leading_nowhere,
-    unsound,
-    walk,
-)
 from sovl_tools.testing.checking.shapes import (
     COUNT,
+    DEFINITIONS,
     FLAG,
+    FORMATS,
     LIST,
     NUMBER,
     OBJECT,
     TEXT,
+    UNIONS,
     Either,
     Fields,
     Many,
+    Node,
     OneOf,
     Shape,
     Tagged,
     check_for_anthropic,
+    is_elaborate,
+    leading_nowhere,
     maybe,
     some,
+    unsound,
+    walk,
 )
-from sovl_tools.testing.exchange import Objection
+from sovl_tools.testing.script import Objection
 
 _CACHE = {
     "cache_control": maybe(Fields({"type": OneOf(("ephemeral",))}, {"ttl": OneOf(("5m", "1h"))}))

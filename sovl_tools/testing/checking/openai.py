@@ -13,35 +13,33 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import lookup
-from sovl_tools.testing.checking.schemas import (
-    DEFINITIONS,
-    FORMATS,
-    UNIONS,
-    Node,
-    has_lookaround,
-    is_elaborate,
-    leading_nowhere,
-    unsound,
-    walk,
-)
 from sovl_tools.testing.checking.shapes import (
     COUNT,
+    DEFINITIONS,
     FLAG,
+    FORMATS,
     LIST,
     NOTHING,
     NUMBER,
     OBJECT,
     TEXT,
+    UNIONS,
     Either,
     Fields,
     Many,
+    Node,
     OneOf,
     Shape,
     Tagged,
+    has_lookaround,
+    is_elaborate,
+    leading_nowhere,
     maybe,
     some,
+    unsound,
+    walk,
 )
-from sovl_tools.testing.exchange import Objection
+from sovl_tools.testing.script import Objection
 
 
 def _typed(kind: str, *keys: str, **others: Shape) -> Fields:

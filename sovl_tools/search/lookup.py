@@ -1,0 +1,104 @@
+"""Looking tools up in a catalog: by criteria, by phrases, by words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, TypeAlias
+
+from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.search.phrases import PhraseIndex, PhraseMatch, ToolMatch
+
+_ABSENT = object()
+_LOGGER = logging.getLogger("sovl_tools")
+
+
+Criterion: TypeAlias = Callable[[ToolDefinition], object] | Mapping[str, Any]
+"""A function that has to be true of a tool, or attributes and what they have to be."""
+
+
+def meets(tool: ToolDefinition, criteria: Iterable[Criterion]) -> bool:
+    """Tell whether a tool meets all criteria."""
+    return all(
+        all(_has(tool, key, wanted) for key, wanted in each.items())
+        if isinstance(each, Mapping)
+        else each(tool)
+        for each in criteria
+    )
+
+
+def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
+    """Tell whether a tool has an attribute of that value.
+
+    A list means all of its members, and of an attribute that is a list any other value means one.
+
+    What is no attribute is looked up in ``metadata``, and then at the object that the tool
+    belongs to.
+    """
+    if key == "name_pattern":
+        if isinstance(wanted, str):
+            return fnmatchcase(tool.name, wanted)
+        return wanted is None or wanted.search(tool.name) is not None
+    actual = getattr(tool, key, _ABSENT)
+    if actual is _ABSENT:
+        actual = tool.metadata.get(key, _ABSENT)
+    if actual is _ABSENT:
+        try:
+            actual = getattr(tool.instance, key, _ABSENT)
+        except Exception:  # a property of the tool's own class, which may do anything
+            _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)
+    # ``tags=["a", "b"]`` asks for both, ``tags="a"`` for one
+    if isinstance(actual, _SEVERAL):
+        return all(
+            each in actual for each in (wanted if isinstance(wanted, _SEVERAL) else [wanted])
+        )
+    return bool(actual == wanted)
+
+
+_SEVERAL = (list, tuple, set, frozenset)
+
+
+class Indexes:
+    """The indexes of one catalog, each made when it is asked for the first time.
+
+    Attributes:
+        catalog: what they answer for.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self._phrases: PhraseIndex | None = None
+        self._ranking: Any = None
+
+    def of(self, catalog: Catalog) -> Indexes:
+        """Return these indexes if they are the catalog's, else such as have yet to be made."""
+        return self if self.catalog is catalog else Indexes(catalog)
+
+    def match(self, text: str) -> list[PhraseMatch]:
+        """Return the activation phrases that stand in the text, as ``PhraseIndex`` does."""
+        if self._phrases is None:
+            self._phrases = PhraseIndex(self.catalog.tools.values())
+        return self._phrases.match(text)
+
+    def search(self, query: str, *, limit: int | None) -> list[ToolMatch]:
+        """Return the tools that have words of the query, as ``SearchIndex`` does."""
+        if self._ranking is None:
+            from sovl_tools.search.ranking import SearchIndex  # noqa: PLC0415 - 4 ms for its users
+
+            self._ranking = SearchIndex(self.catalog.tools.values())
+        found: list[ToolMatch] = self._ranking.search(query, limit=limit)
+        return found
+
+    def changed(self, catalog: Catalog, change: CatalogChange) -> Indexes:
+        """Return the indexes of the next catalog, made from these by the difference."""
+        names = (*change.added, *change.updated, *change.removed)
+        removed = [self.catalog.tools[name] for name in names if name in self.catalog.tools]
+        added = [catalog.tools[name] for name in names if name in catalog.tools]
+        following = Indexes(catalog)
+        if self._phrases is not None:
+            following._phrases = self._phrases.changed(removed, added)
+        if self._ranking is not None:
+            following._ranking = self._ranking.changed(removed, added)
+        return following
