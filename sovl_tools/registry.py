@@ -24,7 +24,7 @@ from typing import Any, Self, TypeAlias
 from sovl_tools.loading.discovery import report_of
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.lock import read_lock
-from sovl_tools.loading.pipeline import Settings
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic

@@ -25,7 +25,8 @@ from sovl_tools.linting.rules import RULES
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.exporting import checked
-from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.reporting import text
 from sovl_tools.reporting.outcome import Outcome

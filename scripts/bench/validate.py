@@ -30,7 +30,7 @@ import sys, time
 started = time.perf_counter()
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.pipeline import Settings
+from sovl_tools.loading.settings import Settings
 """
 IN_PROCESS = f"""{START}
 from sovl_tools.loading.load import load_folders as load

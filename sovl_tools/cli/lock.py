@@ -8,7 +8,8 @@ from sovl_tools.cli.command import FINDINGS, Command, is_quiet, settings, tools_
 from sovl_tools.cli.output import save, write
 from sovl_tools.linting.lock import changes, lock_of
 from sovl_tools.loading.discovery import collect
-from sovl_tools.loading.lock import Lock, read_lock, written
+from sovl_tools.loading.lock import read_lock, written
+from sovl_tools.loading.settings import Lock
 from sovl_tools.model.errors import LockError
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain

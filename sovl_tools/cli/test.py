@@ -27,7 +27,8 @@ from sovl_tools.linting.examples import LIMIT, Example, Tested, examples_of, gro
 from sovl_tools.linting.keywords import Matcher, matcher_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import read_lock
-from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean

@@ -39,8 +39,9 @@ from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import report_of, tool_folder
 from sovl_tools.loading.isolation import Loaded, loaded_in_child
 from sovl_tools.loading.lock import read_lock
-from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import no_tools
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import ConfigurationError

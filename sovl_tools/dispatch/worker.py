@@ -36,8 +36,9 @@ from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.dispatch.steps import author_steps, chained
 from sovl_tools.loading.child import end_with_parent
 from sovl_tools.loading.modules import Sources
-from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
+from sovl_tools.loading.settings import Settings
 from sovl_tools.loading.sources import read_manifest, take_snapshot
 from sovl_tools.model.call import Question
 from sovl_tools.model.context import ToolContext

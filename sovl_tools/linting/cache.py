@@ -24,7 +24,7 @@ from sovl_tools.loading.dependencies import (
     state_of,
 )
 from sovl_tools.loading.isolation import Loaded
-from sovl_tools.loading.pipeline import Settings
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.model.folder import ToolFolder

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, get_args
 from sovl_tools.loading.dependencies import OpenedPaths
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.modules import guard_imports
-from sovl_tools.loading.pipeline import Settings
 from sovl_tools.loading.rules.module import import_stalled
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, parse_json

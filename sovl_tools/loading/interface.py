@@ -17,17 +17,12 @@ from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Position
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.signature.agreement import implied
 from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature, from_function
 from sovl_tools.signature.syntax_tree import Bindings, bindings, from_expression, from_name, literal
-
-PHRASES = "ACTIVATION_PHRASES"
-HANDLERS = "STEP_HANDLERS"
-REGISTER = "register_step_handlers"
-"""What a module may bind beside the function."""
 
 
 class Interface(NamedTuple):

@@ -17,13 +17,14 @@ from typing import IO, NamedTuple, TypeVar
 
 from sovl_tools.loading.child import SPEECHLESS, Report, command_of, report_of, request
 from sovl_tools.loading.load import Observer
-from sovl_tools.loading.pipeline import Settings, rejected
+from sovl_tools.loading.pipeline import rejected
 from sovl_tools.loading.rules.module import (
     ImportFailure,
     import_crashed,
     import_flooded,
     import_stalled,
 )
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Position, Rule, ask
 from sovl_tools.model.document import JSON

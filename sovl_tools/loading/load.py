@@ -15,8 +15,9 @@ from typing import NamedTuple, TypeAlias
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.loading.import_errors import border_verdicts, own_place
-from sovl_tools.loading.pipeline import Settings, load_folder, rejected
+from sovl_tools.loading.pipeline import load_folder, rejected
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import ask

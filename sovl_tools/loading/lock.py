@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
-from typing import TypeAlias
 
 from sovl_tools.loading.rules.folder import (
     LOCKED_PARTS,
@@ -16,6 +15,7 @@ from sovl_tools.loading.rules.folder import (
     not_as_locked,
     unreadable_file,
 )
+from sovl_tools.loading.settings import Lock
 from sovl_tools.loading.sources import Snapshot, framed, read_all_data, read_file, unique
 from sovl_tools.model.diagnostic import Verdict, ask
 from sovl_tools.model.document import JSON, dotted, strict_decoder
@@ -23,12 +23,6 @@ from sovl_tools.model.errors import LockError
 from sovl_tools.model.folder import Manifest, ToolFolder
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.messages import describe
-
-Hashes: TypeAlias = Mapping[str, str]
-"""Of a tool, by what they are of: ``LOCKED_PARTS``; ``data`` only if the manifest lists any."""
-
-Lock: TypeAlias = Mapping[str, Hashes]
-"""What a lock file says, by the names of the tools."""
 
 _MAX_BYTES = 1 << 26
 _VERSION = 1

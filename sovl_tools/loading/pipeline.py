@@ -17,7 +17,7 @@ from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.lock import Lock, lock_verdicts
+from sovl_tools.loading.lock import lock_verdicts
 from sovl_tools.loading.modules import Sources, generation_of
 from sovl_tools.loading.requirements import unmet, unmet_by_platform
 from sovl_tools.loading.rules import agreement, description, drift, module, offer, schema
@@ -26,6 +26,7 @@ from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
+from sovl_tools.loading.settings import Settings
 from sovl_tools.loading.sources import (
     Snapshot,
     concerning_patterns,
@@ -46,7 +47,7 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.folder import IMPORT_TIMEOUT, KEYS, Manifest, ToolFolder
+from sovl_tools.model.folder import KEYS, Manifest, ToolFolder
 from sovl_tools.schema.engine import compile_schema, published
 from sovl_tools.schema.fit import surely_fits
 from sovl_tools.schema.subschemas import visit
@@ -72,22 +73,6 @@ _OPTIONAL = ({field.name for field in fields_of(ToolDefinition)} & KEYS) - _OWN 
 
 Lint: TypeAlias = Callable[[], list[Verdict]]
 """Asks what is asked only when somebody looks at the report."""
-
-
-class Settings(NamedTuple):
-    """How folders are loaded.
-
-    Attributes:
-        imports: False parses the modules instead of importing them.
-        limit: how long importing one module may take, in seconds.
-        compiles: True makes a validator of every schema, which otherwise the first call does.
-        locked: what a lock file says; unless it is None, nothing else is loaded.
-    """
-
-    imports: bool = True
-    limit: float = IMPORT_TIMEOUT
-    compiles: bool = False
-    locked: Lock | None = None
 
 
 class Work(NamedTuple):

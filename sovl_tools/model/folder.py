@@ -34,6 +34,11 @@ SECTIONS = {
 
 REQUIRED_KEYS = ("name", "description", "parameters")
 
+PHRASES = "ACTIVATION_PHRASES"
+HANDLERS = "STEP_HANDLERS"
+REGISTER = "register_step_handlers"
+"""What a module may bind beside the function."""
+
 IMPORT_TIMEOUT = 10.0
 """How long importing one module may take, in seconds, unless configured otherwise."""
 

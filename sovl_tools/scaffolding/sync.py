@@ -14,7 +14,6 @@ from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import generation_of
 from sovl_tools.loading.patch import patch_manifest
 from sovl_tools.loading.pipeline import (
-    Settings,
     example_inputs,
     example_verdicts,
     load_folder,
@@ -27,6 +26,7 @@ from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.rules.schema import default_on_required, invalid_default
+from sovl_tools.loading.settings import Settings
 from sovl_tools.loading.sources import (
     MAX_MANIFEST_BYTES,
     Snapshot,

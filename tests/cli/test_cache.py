@@ -15,7 +15,8 @@ import pytest
 from sovl_tools.linting.cache import DIRECTORY, Cache
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.isolation import Loaded
-from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Run, Write, code_of, manifest_of
 from tests.tables import check_each

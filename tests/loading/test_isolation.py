@@ -14,7 +14,7 @@ import pytest
 from sovl_tools import Diagnostic, SovlToolsError
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.isolation import load_in_child
-from sovl_tools.loading.pipeline import Settings
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Write, code_of, is_running

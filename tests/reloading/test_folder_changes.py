@@ -9,7 +9,8 @@ from time import time_ns
 
 import pytest
 
-from sovl_tools.loading.pipeline import Settings, load_folder
+from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.settings import Settings
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 from sovl_tools.reloading.folder_changes import FolderChanges

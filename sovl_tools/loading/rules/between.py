@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sovl_tools.loading.interface import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, Rule, rule
+from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER
 
 
 class Holder(NamedTuple):

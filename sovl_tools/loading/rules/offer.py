@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.interface import HANDLERS, PHRASES, REGISTER, Interface, accepts
+from sovl_tools.loading.interface import Interface, accepts
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, RuleTable, rule
+from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.suggestion import nearest, question
 from sovl_tools.search.words import words
 from sovl_tools.signature.signature import UNKNOWN
