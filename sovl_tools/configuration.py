@@ -17,7 +17,7 @@ from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.model.path_patterns import PathPattern
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import published
-from sovl_tools.schema.messages import describe
+from sovl_tools.schema.problem import describe
 
 PATH_VARIABLE = "SOVL_TOOLS_PATH"
 DEFAULT_PATH = "tools"

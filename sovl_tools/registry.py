@@ -26,12 +26,12 @@ from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
+from sovl_tools.model.context import Export, Watch
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.folder import IMPORT_TIMEOUT
-from sovl_tools.model.protocols import Export, Watch
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.log import log_change, log_load, log_rejected, log_sources
 from sovl_tools.search.lookup import Indexes, meets

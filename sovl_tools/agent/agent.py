@@ -17,8 +17,7 @@ from sovl_tools.agent.answer import Message
 from sovl_tools.agent.driver import AgentStream, Steps, in_async, in_sync
 from sovl_tools.agent.errors import AgentError
 from sovl_tools.agent.events import Reply
-from sovl_tools.agent.messages import Policy, parse_messages
-from sovl_tools.agent.offering import Budget
+from sovl_tools.agent.history import Policy, parse_messages
 from sovl_tools.agent.providers.choice import choose_provider
 from sovl_tools.agent.settings import (
     Configuration,
@@ -31,6 +30,7 @@ from sovl_tools.agent.toolbox import (
     MOST_WAITING_AGENTS,
     WAITING_AGENTS,
     Approve,
+    Budget,
     ask_approval,
 )
 from sovl_tools.agent.turn import Turn
@@ -54,7 +54,7 @@ class Agent:
     Attributes:
         client: of an SDK, sync or async; None for the provider ``local``.
         model: its name.
-        messages: the conversation, as JSON; see ``sovl_tools.agent.messages``.
+        messages: the conversation, as JSON; see ``sovl_tools.agent.history``.
         tools: the registry of all that can be called.
         emit: told of each answer; None for nobody.
     """
@@ -134,7 +134,7 @@ class Agent:
                 seems to be about, and one that finds the others.
             max_tool_tokens: how many tokens their definitions may take, by estimate.
             trim: what is kept of the conversation when a turn begins, such as ``last_turns(20)``
-                of ``sovl_tools.agent.trimming``.
+                of ``sovl_tools.agent.history``.
             approve: asked before a tool runs that is marked as destructive; sync or async. False,
                 or a text with the reason, refuses the call.
             timeout: how long a tool may take, in seconds.

@@ -6,10 +6,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sovl_tools.agent.messages import Policy
-from sovl_tools.agent.offering import Budget, Offering
+from sovl_tools.agent.history import Policy
 from sovl_tools.agent.providers.choice import ProviderChoice
-from sovl_tools.agent.toolbox import agent_registry
+from sovl_tools.agent.toolbox import Budget, Offering, agent_registry
 from sovl_tools.agent.tracing import Tracing
 from sovl_tools.dispatch.hooks import marked_methods
 from sovl_tools.dispatch.tooler import Tooler

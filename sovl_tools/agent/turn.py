@@ -29,16 +29,15 @@ from sovl_tools.agent.events import (
     ToolStarted,
     TurnFinished,
 )
-from sovl_tools.agent.messages import (
+from sovl_tools.agent.history import (
     answer_open_calls,
     assistant_message,
     text_of,
     tool_message,
     unmade_call,
 )
-from sovl_tools.agent.offering import Offer
 from sovl_tools.agent.settings import Settings, TurnOptions
-from sovl_tools.agent.toolbox import WAITING_AGENTS, WaitingAgent
+from sovl_tools.agent.toolbox import WAITING_AGENTS, Offer, WaitingAgent
 from sovl_tools.agent.tracing import note
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import Failure, ToolResult

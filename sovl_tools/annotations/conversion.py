@@ -15,8 +15,8 @@ from functools import lru_cache, partial
 from types import CodeType, FunctionType, MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
+from sovl_tools.annotations.hints import underlying
 from sovl_tools.annotations.kind import EMPTY, ConversionError, Convert, identity, optional
-from sovl_tools.model.functions import underlying
 
 Conversion: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 """From a function's keywords to keywords of the annotated types, a new dictionary."""

@@ -1,4 +1,7 @@
-"""Annotations resolved: text evaluated, aliases followed, and the fields of a class collected."""
+"""Annotations resolved: text evaluated, aliases followed, and the fields of a class collected.
+
+And what a callable is below the layers that others have put around it.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,12 @@ import typing
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
-from types import CodeType, MappingProxyType, NoneType, SimpleNamespace, UnionType
+from types import CodeType, FunctionType, MappingProxyType, NoneType, SimpleNamespace, UnionType
 from typing import Any, ForwardRef, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.kind import InexpressibleError
-from sovl_tools.model.functions import underlying
 
 _Bound: TypeAlias = Mapping[Any, Any]
 """What the type variables of a generic class are."""
@@ -326,3 +328,34 @@ def is_required(kind: Any, name: str, hint: Any) -> bool:
     while typing.get_origin(hint) is typing.Annotated:
         hint = hint.__origin__
     return _IS_REQUIRED.get(typing.get_origin(hint), name in kind.__required_keys__)
+
+
+_MOST_LAYERS = 64
+
+
+def underlying(function: Any) -> Any:
+    """Return the function in which bound methods, partials, wrappers and callables end."""
+    return layers(function)[-1]
+
+
+def layers(function: Any) -> list[Any]:
+    """Return a callable and, one by one, what bound methods, partials and wrappers are made of."""
+    found = [function]
+    # wrappers may wrap one another in a circle
+    while len(found) < _MOST_LAYERS and (inner := _inner(found[-1])) is not None:
+        found.append(inner)
+    return found
+
+
+def _inner(function: Any) -> Any:
+    if type(function) is FunctionType:
+        return getattr(function, "__wrapped__", None)
+    if isinstance(function, partial):
+        return function.func
+    for name in ("__wrapped__", "__func__"):
+        inner = getattr(function, name, None)
+        if inner is not None:
+            return inner
+    # An object with a method of that name; built-in types have none in Python.
+    called = type(function).__call__
+    return called if isinstance(called, FunctionType) else None

@@ -21,7 +21,7 @@ from sovl_tools.annotations.kind import (
     ignore,
 )
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.schema.messages import named
+from sovl_tools.schema.problem import named
 
 
 # pydantic is never imported here: whoever has a model has imported it, and it takes 200 ms.

@@ -42,8 +42,7 @@ from sovl_tools.annotations.kind import (
     mismatch,
 )
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.messages import describe, shown
-from sovl_tools.schema.problem import Problem
+from sovl_tools.schema.problem import Problem, describe, shown
 
 
 @dataclass(frozen=True, slots=True)

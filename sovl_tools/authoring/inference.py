@@ -10,13 +10,13 @@ from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.annotations.hints import (
     names_of,
     resolved,
+    underlying,
     without_none,
 )
 from sovl_tools.annotations.kind import EMPTY, InexpressibleError
 from sovl_tools.annotations.pydantic_models import is_field
 from sovl_tools.annotations.schemas import SchemaBuilder, blaming
 from sovl_tools.model.document import JSON
-from sovl_tools.model.functions import underlying
 from sovl_tools.signature.signature import (
     ANYTHING,
     REQUIRED,

@@ -13,7 +13,6 @@ from sovl_tools.cli.command import Misuse
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
 from sovl_tools.procedures.parse.library import (
     ProcedureDocument,
@@ -21,6 +20,7 @@ from sovl_tools.procedures.parse.library import (
     read_found_procedure,
     read_procedure,
 )
+from sovl_tools.procedures.procedure import Procedure
 from sovl_tools.reporting.text import block
 
 _EXAMPLES = 5

@@ -30,7 +30,7 @@ from sovl_tools.linting.routing import (
 )
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
-from sovl_tools.schema.messages import shown
+from sovl_tools.schema.problem import shown
 
 EXAMPLES = """\b
 Examples:

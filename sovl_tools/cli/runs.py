@@ -13,8 +13,8 @@ from sovl_tools.cli.output import aligned, json_text, write
 from sovl_tools.cli.procedures import shortest_path
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError
+from sovl_tools.procedures.journal.database import RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.journal.records import RunRecord, StepRecord
 from sovl_tools.procedures.outline import shortened
 from sovl_tools.reporting.text import plain
 

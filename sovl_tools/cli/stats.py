@@ -31,7 +31,7 @@ from sovl_tools.model.result import FailureKind
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import cut, plain
 from sovl_tools.schema.engine import Validator, compile_schema
-from sovl_tools.schema.messages import describe, shown
+from sovl_tools.schema.problem import describe, shown
 
 EXAMPLES = """\b
 Examples:

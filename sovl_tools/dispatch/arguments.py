@@ -25,7 +25,7 @@ from sovl_tools.model.result import BadArgument, Failure, Repair
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import Problem, Validator, compile_schema
-from sovl_tools.schema.messages import MAX_NAME, brief, explanations, named, place
+from sovl_tools.schema.problem import MAX_NAME, brief, explanations, named, place
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.agreement import call_schema
 from sovl_tools.signature.signature import REQUIRED, Parameter, Signature

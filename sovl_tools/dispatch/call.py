@@ -25,7 +25,7 @@ from sovl_tools.model.content import Content
 from sovl_tools.model.document import copied
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import Failure, Repair, ToolResult
-from sovl_tools.schema.messages import one_of
+from sovl_tools.schema.problem import one_of
 
 _LOGGER = logging.getLogger("sovl_tools")
 _new: Callable[..., ToolResult] = tuple.__new__

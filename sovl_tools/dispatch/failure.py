@@ -27,7 +27,7 @@ from sovl_tools.model.errors import (
     UnavailableError,
 )
 from sovl_tools.model.result import BadArgument, Failure, FailureKind
-from sovl_tools.schema.messages import MAX_MESSAGE, MAX_NAME, brief
+from sovl_tools.schema.problem import MAX_MESSAGE, MAX_NAME, brief
 
 _LOGGER = logging.getLogger("sovl_tools")
 

@@ -26,7 +26,7 @@ from sovl_tools.loading.requirements import needs_process
 from sovl_tools.model.call import Ask, CallEvent, LogMessage, Mode, Progress, Question
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.content import Content
-from sovl_tools.model.context import Listener, State, ToolContext
+from sovl_tools.model.context import Listener, State, ToolCaller, ToolContext, ToolLookup
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import (
@@ -35,11 +35,10 @@ from sovl_tools.model.errors import (
     SchemaError,
     UnavailableError,
 )
-from sovl_tools.model.protocols import ToolCaller, ToolLookup
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.messages import MAX_NAME, brief, describe
+from sovl_tools.schema.problem import MAX_NAME, brief, describe
 from sovl_tools.signature.signature import from_function
 
 Observer: TypeAlias = Callable[[CallEvent], object]

@@ -27,9 +27,8 @@ from sovl_tools.dispatch.scope import Coerce, Sink
 from sovl_tools.dispatch.statistics import Statistics, summary
 from sovl_tools.dispatch.workers import Workers
 from sovl_tools.model.call import MODES, Mode
-from sovl_tools.model.context import Listener
+from sovl_tools.model.context import Listener, ToolLookup
 from sovl_tools.model.document import JSON
-from sovl_tools.model.protocols import ToolLookup
 from sovl_tools.model.result import Failure, ToolResult
 
 

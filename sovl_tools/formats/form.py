@@ -8,13 +8,13 @@ from inspect import CO_VARKEYWORDS
 from types import CodeType, FunctionType
 from typing import NamedTuple, Protocol
 
+from sovl_tools.annotations.hints import underlying
 from sovl_tools.formats.base import ROOT, Loss, Shape
 from sovl_tools.formats.compat import Rules, compatible, refused_names
 from sovl_tools.formats.restore import Restore
 from sovl_tools.formats.strict import Dialect, Spend, StrictError, strict_subset
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.functions import underlying
 
 
 class Define(Protocol):

@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 
 from sovl_tools.model.document import JSON, Path, json_path, kind
 from sovl_tools.reporting.text import cut
-from sovl_tools.schema.messages import shown
+from sovl_tools.schema.problem import shown
 
 MATCHES = ("subset", "exact", "schema", "approx")
 """How an example's ``output_match`` may say that outputs are compared; the first is the default."""

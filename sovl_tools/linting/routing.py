@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sovl_tools.model.document import JSON, kind, parse_json
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.schema.messages import shown
+from sovl_tools.schema.problem import shown
 from sovl_tools.search.phrases import PhraseMatch
 
 WAYS = ("match", "search", "both")

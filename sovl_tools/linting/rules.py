@@ -20,7 +20,7 @@ from sovl_tools.loading.rules import (
 )
 from sovl_tools.model.diagnostic import Finding, Position, Rule, internal_error, rule
 from sovl_tools.procedures.parse import library as procedure_documents
-from sovl_tools.procedures.rules import document
+from sovl_tools.procedures.rules import structure
 
 
 @rule("ST002", "warning")
@@ -79,8 +79,8 @@ _RULES = (
     module.absolute_sibling_import,
     *offer.RULES,
     *code.RULES,
-    document.unreadable_procedure,
-    *document.DOCUMENT_RULES,
+    structure.unreadable_procedure,
+    *structure.DOCUMENT_RULES,
     *procedure_documents.RULES,
     between.duplicate_tool,
     between.shared_action,

@@ -15,7 +15,7 @@ from sovl_tools.model.document import JSON, copied, dotted, encodes
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
-from sovl_tools.schema.messages import describe
+from sovl_tools.schema.problem import describe
 from sovl_tools.schema.subschemas import nodes
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature, from_function
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
+from sovl_tools.annotations.hints import underlying
 from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, read_file
@@ -24,7 +25,6 @@ from sovl_tools.model.diagnostic import (
     in_order,
 )
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.model.functions import underlying
 from sovl_tools.signature.syntax_tree import place_of
 
 

@@ -22,7 +22,7 @@ from sovl_tools.model.document import JSON, dotted, strict_decoder
 from sovl_tools.model.errors import LockError
 from sovl_tools.model.folder import Manifest, ToolFolder
 from sovl_tools.schema.engine import Validator, compile_schema
-from sovl_tools.schema.messages import describe
+from sovl_tools.schema.problem import describe
 
 _MAX_BYTES = 1 << 26
 _VERSION = 1

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 from xml.sax.saxutils import escape
 
-from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.outline import Block, Outline, Shape, outline_steps, shortened
+from sovl_tools.procedures.procedure import Procedure
 
 _LETTER, _LINE, _PADDING, _GAP, _MARGIN = 7.4, 17.0, 10.0, 24.0, 16.0
 _FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"

@@ -9,11 +9,11 @@ from typing import Any
 
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage
+from sovl_tools.model.context import ToolCaller, ToolLookup
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.model.protocols import ToolCaller, ToolLookup
+from sovl_tools.procedures.journal.database import RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.journal.records import RunRecord, StepRecord
 from sovl_tools.procedures.journal.resume import (
     UnfinishedError,
     changed,
@@ -22,8 +22,8 @@ from sovl_tools.procedures.journal.resume import (
     recording_end,
     unfinished_step,
 )
-from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.library import Library, LinkedProcedures, Named
+from sovl_tools.procedures.procedure import Procedure
 from sovl_tools.procedures.run.environment import Event, RunEnvironment, RunStarted, StepLog
 from sovl_tools.procedures.run.execution import Execution, Scope, checked_inputs
 

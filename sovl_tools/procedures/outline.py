@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.model import Procedure, Step
+from sovl_tools.procedures.procedure import Procedure, Step
 from sovl_tools.reporting.text import cut, plain
 
 Shape: TypeAlias = Literal["work", "choice", "group", "procedure", "end", "failure"]

@@ -16,9 +16,9 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolError
 from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
 from sovl_tools.procedures.manager import ProcedureManager
-from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.files import SUFFIXES, files
 from sovl_tools.procedures.parse.library import Library, ProcedureDocument, read_found_procedure
+from sovl_tools.procedures.procedure import Procedure
 
 
 class Procedures(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager
 
 from sovl_tools.model.catalog import CatalogChange
-from sovl_tools.model.protocols import Watch
+from sovl_tools.model.context import Watch
 
 
 async def stream(

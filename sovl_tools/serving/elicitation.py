@@ -24,7 +24,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ElicitationError, SchemaError
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.messages import describe
+from sovl_tools.schema.problem import describe
 from sovl_tools.serving.mcp_calls import is_modern
 
 

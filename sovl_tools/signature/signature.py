@@ -17,13 +17,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias, Union
 from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.annotations.hints import (
     compile_annotation,
+    layers,
     read_annotations,
     text_of,
     value_of,
 )
 from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.model.context import ToolContext
-from sovl_tools.model.functions import layers
 
 Lookup: TypeAlias = Callable[[str], Any]
 """From a name to its value; HIDDEN if that is unknown."""

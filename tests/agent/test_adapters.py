@@ -13,7 +13,7 @@ import pytest
 from sovl_tools import ToolRegistry
 from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, to_dict
 from sovl_tools.agent.errors import ProviderError
-from sovl_tools.agent.messages import assistant_message, encodable
+from sovl_tools.agent.history import assistant_message, encodable
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.formats.messages import as_one_text, described, parts
 from tests.tables import check_each

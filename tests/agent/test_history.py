@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 
 from sovl_tools import Audio, Image, Text, ToolRegistry
 from sovl_tools.agent.answer import Prompt
-from sovl_tools.agent.messages import (
+from sovl_tools.agent.history import (
     LOST,
     answer_open_calls,
+    last_tokens,
+    last_turns,
     parse_messages,
     text_of,
     with_all_results,
 )
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
-from sovl_tools.agent.trimming import last_tokens, last_turns
 from sovl_tools.formats.tokens import estimate
 from sovl_tools.testing import calls, says
 from sovl_tools.testing.script import Memory, Request

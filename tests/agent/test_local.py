@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sovl_tools import Agent, ToolDefinition, ToolNotFoundError, ToolRegistry, tool
 from sovl_tools.agent.events import Reply, TextDelta
-from sovl_tools.agent.messages import text_of
+from sovl_tools.agent.history import text_of
 from tests.conftest import Write, code_of, manifest_of
 from tests.schema.strategies import moderate, texts, values
 from tests.tables import check_each

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.procedures.flowchart import mermaid, svg
-from sovl_tools.procedures.model import Procedure
 from sovl_tools.procedures.parse.library import read_procedure
+from sovl_tools.procedures.procedure import Procedure
 from tests.conftest import REPOSITORY, Run
 from tests.schema.strategies import moderate
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sovl_tools.model.folder import IMPORT_TIMEOUT
-from sovl_tools.procedures.model import MAX_BYTES, MAX_VALUES
+from sovl_tools.procedures.procedure import MAX_BYTES, MAX_VALUES
 from tests.conftest import REPOSITORY
 
 PATH = re.compile(r"`((?:sovl_tools|schemas|scripts|tests|docs)/[\w./-]*\w/?)`")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.model.protocols import Export
+from sovl_tools.model.context import Export
 from tests.formats.arguments import arguments_for
 from tests.formats.exports import CAN_BE_STRICT, TARGETS, is_strict, registry_of, schema_of
 from tests.formats.forms import comes_to, fits, strict_forms

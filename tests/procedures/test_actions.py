@@ -8,7 +8,7 @@ from pathlib import Path
 import sovl_tools
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.procedures import outline
-from sovl_tools.procedures.model import COMMON
+from sovl_tools.procedures.procedure import COMMON
 from sovl_tools.schema.engine import schema_text
 
 

@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError, RunOverError
-from sovl_tools.procedures.journal.journal import Journal, RunLog
-from sovl_tools.procedures.journal.records import (
+from sovl_tools.procedures.journal.database import (
     RunRecord,
     StepRecord,
     row_of,
     run_record,
     step_record,
 )
+from sovl_tools.procedures.journal.journal import Journal, RunLog
 from tests.schema.strategies import examples, moderate
 
 texts = st.text(st.characters(), max_size=8)

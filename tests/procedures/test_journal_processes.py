@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.procedures.errors import RunBusyError
-from sovl_tools.procedures.journal.database import Lock, is_held
+from sovl_tools.procedures.journal.database import Lock, StepRecord, is_held
 from sovl_tools.procedures.journal.journal import Journal, RunLog
-from sovl_tools.procedures.journal.records import StepRecord
 from tests.patience import PATIENCE
 
 WRITER = """

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.procedures.model import OnError, Procedure, Step, parse_procedure
+from sovl_tools.procedures.procedure import OnError, Procedure, Step, parse_procedure
 from tests.procedures.workshop import call, procedure, values
 
 

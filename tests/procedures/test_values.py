@@ -221,7 +221,7 @@ def test_some_names_are_taken(step: dict[str, Any]) -> None:
 
 
 def test_every_other_name_can_be_used() -> None:
-    from sovl_tools.procedures.model import RESERVED
+    from sovl_tools.procedures.procedure import RESERVED
 
     names = ["for", "import", "range", "dict", "set", "elif", "filter", "context", "x1", "_"]
     assert RESERVED.isdisjoint(names)

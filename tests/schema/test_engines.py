@@ -16,8 +16,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
-from sovl_tools.schema.messages import describe
-from sovl_tools.schema.problem import Problem
+from sovl_tools.schema.problem import Problem, describe
 from tests.schema.strategies import moderate, schemas, values
 from tests.tables import check_each
 

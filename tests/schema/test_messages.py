@@ -8,8 +8,7 @@ import pytest
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
-from sovl_tools.schema.messages import describe, explanations, named, one_of, place, shown
-from sovl_tools.schema.problem import Problem
+from sovl_tools.schema.problem import Problem, describe, explanations, named, one_of, place, shown
 from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from hypothesis import given
 from sovl_tools.model.document import JSON
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
-from sovl_tools.schema.messages import describe, explanations, place
-from sovl_tools.schema.problem import explained
+from sovl_tools.schema.problem import describe, explained, explanations, place
 from tests.schema.strategies import moderate, schemas, values
 from tests.tables import check_each
 

@@ -23,7 +23,7 @@ from sovl_tools.agent.answer import (
     to_dict,
 )
 from sovl_tools.agent.errors import missing_answer
-from sovl_tools.agent.messages import (
+from sovl_tools.agent.history import (
     arguments_of,
     calls_of,
     encodable,

@@ -17,8 +17,8 @@ from textwrap import shorten
 from typing import Any
 
 from sovl_tools.agent.answer import Answer, Call, Prompt
-from sovl_tools.agent.messages import text_of, with_all_results
-from sovl_tools.agent.offering import SEARCH
+from sovl_tools.agent.history import text_of, with_all_results
+from sovl_tools.agent.toolbox import SEARCH
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.parse_arguments import Unparsed, parse_arguments
 from sovl_tools.dispatch.repair import repair_arguments
@@ -28,7 +28,7 @@ from sovl_tools.model.document import JSON, json_path
 from sovl_tools.model.errors import ResolutionError
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.keywords import OF_SEVERAL_PROPERTIES
-from sovl_tools.schema.messages import shown
+from sovl_tools.schema.problem import shown
 from sovl_tools.search.words import words
 
 FORMAT = "json-schema"

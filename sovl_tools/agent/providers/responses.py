@@ -25,7 +25,7 @@ from sovl_tools.agent.answer import (
     usage_of,
 )
 from sovl_tools.agent.errors import missing_answer, reported_error
-from sovl_tools.agent.messages import (
+from sovl_tools.agent.history import (
     arguments_text,
     calls_of,
     encodable,

@@ -11,7 +11,7 @@ from time import strftime
 from typing import Any, NamedTuple, TypeVar
 
 from sovl_tools.agent.agent import Agent
-from sovl_tools.agent.messages import parse_messages
+from sovl_tools.agent.history import parse_messages
 from sovl_tools.cli.list import row, table
 from sovl_tools.cli.output import listed
 from sovl_tools.model.catalog import CatalogChange

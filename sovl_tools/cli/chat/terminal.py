@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import click
 
 from sovl_tools.agent.events import Event, RoundFinished, TextDelta, ToolFinished, ToolStarted
-from sovl_tools.agent.messages import tool_message
+from sovl_tools.agent.history import tool_message
 from sovl_tools.cli.output import results, write
 from sovl_tools.formats.messages import as_one_text
 from sovl_tools.model.document import JSON

@@ -19,7 +19,7 @@ from sovl_tools.model.document import Path
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import Manifest
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.schema.messages import shown
+from sovl_tools.schema.problem import shown
 from sovl_tools.schema.subschemas import nodes
 
 

@@ -14,7 +14,7 @@ from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema import fit
 from sovl_tools.schema.engine import Problem, compile_schema
 from sovl_tools.schema.keywords import KEYWORDS
-from sovl_tools.schema.messages import describe, shown
+from sovl_tools.schema.problem import describe, shown
 from sovl_tools.schema.subschemas import SchemaNode, excess, lookup
 
 _SAYS_TYPE = frozenset(

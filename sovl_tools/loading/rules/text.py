@@ -11,7 +11,7 @@ from functools import cached_property
 from sovl_tools.loading.jsontext import line_and_column, members, too_deep_at
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, MAX_DEPTH, encodes
-from sovl_tools.schema.messages import named
+from sovl_tools.schema.problem import named
 
 _MAX_DIGITS = 4300
 _BYTE_ORDER_MARK = "\ufeff"

@@ -21,12 +21,16 @@ from sovl_tools.procedures.errors import (
     RunNotFoundError,
     RunOverError,
 )
-from sovl_tools.procedures.journal.database import FORMAT, Database, Lock, discard, is_held
-from sovl_tools.procedures.journal.records import (
+from sovl_tools.procedures.journal.database import (
     ENDED,
+    FORMAT,
+    Database,
     Ending,
+    Lock,
     RunRecord,
     StepRecord,
+    discard,
+    is_held,
     row_of,
     run_record,
     step_record,

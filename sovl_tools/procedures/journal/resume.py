@@ -11,15 +11,15 @@ from contextlib import contextmanager
 
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.context import ToolLookup
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
-from sovl_tools.model.protocols import ToolLookup
 from sovl_tools.procedures.errors import StepError
+from sovl_tools.procedures.journal.database import ENDED, RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import RunLog
-from sovl_tools.procedures.journal.records import ENDED, RunRecord, StepRecord
-from sovl_tools.procedures.model import Procedure, Step
 from sovl_tools.procedures.parse.library import LinkedProcedures
+from sovl_tools.procedures.procedure import Procedure, Step
 
 _REPEATABLE = ("idempotent", "read_only")
 _HARMLESS = ACTIONS.keys() - {"tool"}

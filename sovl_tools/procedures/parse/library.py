@@ -16,15 +16,21 @@ from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted, json_text
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.procedures.errors import ProcedureError, ProcedureNotFoundError
-from sovl_tools.procedures.model import MAX_BYTES, Procedure, parse_procedure
-from sovl_tools.procedures.parse.files import SUFFIXES, file_beside, files
-from sovl_tools.procedures.parse.text import Source, UnreadableError, read
-from sovl_tools.procedures.rules import document, variables
-from sovl_tools.procedures.rules.document import ReadingCase
-from sovl_tools.procedures.rules.environment import DocumentCase, Others, ProcedureCase, trace
+from sovl_tools.procedures.parse.files import (
+    SUFFIXES,
+    Source,
+    UnreadableError,
+    file_beside,
+    files,
+    read,
+)
+from sovl_tools.procedures.procedure import MAX_BYTES, Procedure, parse_procedure
+from sovl_tools.procedures.rules import structure, variables
+from sovl_tools.procedures.rules.structure import ReadingCase
+from sovl_tools.procedures.rules.variable_schemas import DocumentCase, Others, ProcedureCase, trace
 from sovl_tools.schema.engine import published
 
-RULES = (*document.STEP_RULES, *variables.RULES)
+RULES = (*structure.STEP_RULES, *variables.RULES)
 """What is asked of a procedure that fits the schema."""
 
 
@@ -104,7 +110,7 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
         found: Source = read(content, path=path)
     except UnreadableError as error:
         case = ReadingCase(error.message, error.line, error.column, error.help)
-        return ProcedureDocument(None, ask((document.unreadable_procedure,), case), path, None)
+        return ProcedureDocument(None, ask((structure.unreadable_procedure,), case), path, None)
     return _check_document(found.value, found.text, path, found.place)
 
 
@@ -121,14 +127,14 @@ def read_found_procedure(path: str) -> ProcedureDocument:
     except OSError as error:
         reason = f"{error.strerror}"
     case = ReadingCase(f"the file can't be opened: {reason}", 1, 1)
-    return ProcedureDocument(None, ask((document.unreadable_procedure,), case), path, None)
+    return ProcedureDocument(None, ask((structure.unreadable_procedure,), case), path, None)
 
 
 def _check_document(
     value: JSON, text: str, path: str, place: Callable[[Path], tuple[int, int]] | None
 ) -> ProcedureDocument:
     case = DocumentCase(value, published("procedure").problems(value), path)
-    verdicts = ask(document.DOCUMENT_RULES, case)
+    verdicts = ask(structure.DOCUMENT_RULES, case)
     if case.problems:
         # The file's name says which it is, but a dictionary has none.
         found = value.get("name") if not path and isinstance(value, dict) else None
@@ -136,7 +142,7 @@ def _check_document(
             None, verdicts, path, place, found if isinstance(found, str) else None
         )
     # An unsound schema of the inputs is told once, and nothing else is blamed on it.
-    if any(each.rule is document.invalid_inputs for each in verdicts):
+    if any(each.rule is structure.invalid_inputs for each in verdicts):
         value = {**value, "inputs": {"type": "object", "additionalProperties": True}}
     return ProcedureDocument(parse_procedure(value, text=text, source=path), verdicts, path, place)
 
@@ -151,7 +157,7 @@ def checked(
     verdicts = list(source.verdicts)
     if source.procedure is not None:
         case = ProcedureCase(source.procedure, catalog, others)
-        verdicts += ask(document.STEP_RULES, case)
+        verdicts += ask(structure.STEP_RULES, case)
         verdicts += ask(variables.RULES, trace(case))
     return source.diagnostics(verdicts)
 

@@ -18,7 +18,7 @@ from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNo
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, encodes
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.model import MAX_DEPTH, MAX_VALUES
+from sovl_tools.procedures.procedure import MAX_DEPTH, MAX_VALUES
 
 MAX_EXPANSION = 10_000
 """How many values the aliases of a document may stand for in all."""

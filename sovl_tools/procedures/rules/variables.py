@@ -13,8 +13,8 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.model import MAX_SECONDS, RESERVED, Step
-from sovl_tools.procedures.rules.environment import (
+from sovl_tools.procedures.procedure import MAX_SECONDS, RESERVED, Step
+from sovl_tools.procedures.rules.variable_schemas import (
     ANYTHING,
     Environment,
     MissingMember,
@@ -27,7 +27,7 @@ from sovl_tools.procedures.templates.language import Reference, TemplateError
 from sovl_tools.procedures.templates.template import Template
 from sovl_tools.schema.applicators import below, kinds
 from sovl_tools.schema.fit import problems
-from sovl_tools.schema.messages import explanations, place
+from sovl_tools.schema.problem import explanations, place
 from sovl_tools.schema.subschemas import SchemaNode, lookup
 
 

@@ -7,9 +7,9 @@ from time import perf_counter
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.call import Level, LogMessage, Progress
+from sovl_tools.model.context import ToolCaller, ToolLookup
 from sovl_tools.model.document import JSON
-from sovl_tools.model.protocols import ToolCaller, ToolLookup
-from sovl_tools.procedures.model import Procedure
+from sovl_tools.procedures.procedure import Procedure
 
 
 class Outcome(NamedTuple):

@@ -21,12 +21,12 @@ from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import InputError, StepError
-from sovl_tools.procedures.model import MAX_SECONDS, Procedure, Step
+from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step
 from sovl_tools.procedures.run.environment import RunEnvironment, State, StepContext, StepEvents
 from sovl_tools.procedures.templates.language import EvaluationError
 from sovl_tools.procedures.templates.template import Template
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.messages import explanations, named, place
+from sovl_tools.schema.problem import explanations, named, place
 
 
 class Scope:

@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 
 from sovl_tools.agent.answer import Answer, Call, Message
 from sovl_tools.formats.messages import Outcome, as_text, content_of
+from sovl_tools.formats.tokens import estimate
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
@@ -256,3 +257,53 @@ def arguments_of(text: str) -> dict[str, JSON]:
     except (ValueError, RecursionError):  # nested deeper than Python's stack
         return {}
     return arguments if isinstance(arguments, dict) else {}
+
+
+def last_turns(count: int) -> Policy:
+    """Keep what was said in the last turns, so many.
+
+    Raises:
+        ValueError: the number is below 0.
+    """
+    if count < 0:
+        raise ValueError(f"the number of turns must be at least 0, not {count}")
+
+    def policy(messages: list[Message]) -> list[Message]:
+        turns = _turns(messages)
+        # From the front: turns[-0:] would be all of them.
+        kept = turns[max(0, len(turns) - count) :]
+        return [message for turn in kept for message in turn]
+
+    return policy
+
+
+def last_tokens(count: int) -> Policy:
+    """Keep as many whole turns as take so many tokens at the most, by estimate.
+
+    Raises:
+        ValueError: the number is below 0.
+    """
+    if count < 0:
+        raise ValueError(f"the number of tokens must be at least 0, not {count}")
+
+    def policy(messages: list[Message]) -> list[Message]:
+        kept: list[Message] = []
+        left = count
+        for turn in reversed(_turns(messages)):
+            left -= sum(map(estimate, turn))
+            if left < 0:
+                break
+            kept = [*turn, *kept]
+        return kept
+
+    return policy
+
+
+def _turns(messages: list[Message]) -> list[list[Message]]:
+    """Return a conversation in pieces, each of which but the first begins with a user."""
+    turns: list[list[Message]] = []
+    for message in messages:
+        if message["role"] == "user" or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return turns

@@ -12,7 +12,7 @@ from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.procedures.model import Procedure, Step
+from sovl_tools.procedures.procedure import Procedure, Step
 from sovl_tools.schema.applicators import below
 from sovl_tools.schema.engine import Problem
 from sovl_tools.schema.subschemas import SchemaNode, follow
