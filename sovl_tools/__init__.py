@@ -26,6 +26,8 @@ _PUBLIC = {
     "PhraseMatch": "sovl_tools.search.phrases",
     "ProcedureManager": "sovl_tools.procedures.manager",
     "Progress": "sovl_tools.model.call",
+    "RootsError": "sovl_tools.model.errors",
+    "SamplingError": "sovl_tools.model.errors",
     "SovlToolsError": "sovl_tools.model.errors",
     "StepContext": "sovl_tools.procedures.run.environment",
     "Text": "sovl_tools.model.content",

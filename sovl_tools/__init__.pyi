@@ -22,6 +22,8 @@ from sovl_tools.model.diagnostic import Diagnostic as Diagnostic
 from sovl_tools.model.errors import DuplicateToolError as DuplicateToolError
 from sovl_tools.model.errors import ElicitationError as ElicitationError
 from sovl_tools.model.errors import InferenceError as InferenceError
+from sovl_tools.model.errors import RootsError as RootsError
+from sovl_tools.model.errors import SamplingError as SamplingError
 from sovl_tools.model.errors import SovlToolsError as SovlToolsError
 from sovl_tools.model.errors import ToolError as ToolError
 from sovl_tools.model.errors import ToolLoadError as ToolLoadError
@@ -54,6 +56,8 @@ __all__ = [
     "PhraseMatch",
     "ProcedureManager",
     "Progress",
+    "RootsError",
+    "SamplingError",
     "SovlToolsError",
     "StepContext",
     "Text",

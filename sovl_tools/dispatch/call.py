@@ -18,9 +18,10 @@ from sovl_tools.dispatch.hooks import run_hooks
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
 from sovl_tools.dispatch.runner import SYNC, Runner, in_background, run_without_loop
-from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
+from sovl_tools.dispatch.scope import NOBODY, CallScope, Sink, new_call_id
 from sovl_tools.dispatch.statistics import FULL
 from sovl_tools.model.call import MODES, CallEvent, ToolCall
+from sovl_tools.model.client_requests import REQUESTS, Ask, ClientRequest
 from sovl_tools.model.content import Content
 from sovl_tools.model.document import copied
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
@@ -248,8 +249,9 @@ class Caller:
             timeout: how long the call may take, in seconds; None for what the tool or the Tooler
                 says.
             options: ``mode``, ``coerce`` and ``on_event`` for this call, as for the Tooler;
-                ``on_elicit``, which asks the user what the tool wants to know (``model.call.Ask``);
-                ``call_id``, by which ``cancel`` knows the call.
+                ``on_elicit``, ``on_sample`` and ``on_list_roots``, which answer what the tool asks
+                of its client (``model.client_requests.Ask``); ``call_id``, by which ``cancel``
+                knows the call.
 
         Raises:
             ValueError: the timeout is not more than 0, or a call of that id is under way.
@@ -319,7 +321,7 @@ class Caller:
             mode=options.get("mode") or tool.mode,
             coerce=options.get("coerce") or tool.coerce,
             listen=options.get("on_event") or (None if parent is None else parent.listen),
-            ask=options.get("on_elicit") or (None if parent is None else parent.ask),
+            asks=_asks(options, NOBODY if parent is None else parent.asks),
             sink=sink,
             under_way=self._engine.under_way,
         )
@@ -360,7 +362,15 @@ def check_options(options: Mapping[str, Any]) -> None:
     check_word("coerce", options.get("coerce"), (None, "strict", "lenient"))
 
 
-_OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event", "on_elicit")
+_OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event", *REQUESTS)
+
+
+def _asks(
+    options: Mapping[str, Any], known: Mapping[type[ClientRequest], Ask]
+) -> Mapping[type[ClientRequest], Ask]:
+    """Return who answers what a tool asks: as the options say, or else as of the outer call."""
+    given = {REQUESTS[name]: options[name] for name in REQUESTS if options.get(name) is not None}
+    return {**known, **given} if given else known
 
 
 def check_timeout(timeout: float | None) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -23,8 +23,9 @@ from sovl_tools.dispatch.statistics import CallLog
 from sovl_tools.dispatch.steps import author_steps, chained
 from sovl_tools.dispatch.workers import RemoteTool, Workers
 from sovl_tools.loading.requirements import needs_process
-from sovl_tools.model.call import Ask, CallEvent, LogMessage, Mode, Progress, Question
+from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
 from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.client_requests import REFUSALS, ClientRequest
 from sovl_tools.model.content import Content
 from sovl_tools.model.context import Listener, State, ToolCaller, ToolContext, ToolLookup
 from sovl_tools.model.definition import ToolDefinition
@@ -262,12 +263,26 @@ def _unavailable(tool: str, part: str) -> Iterator[None]:
         raise UnavailableError(tool, f"its {part} can't be used: {error}") from error
 
 
-def _ask(scope: CallScope, ask: Ask, secrets: tuple[str, ...], question: Question) -> Any:
-    """Ask the user, for as long as somebody waits for the call."""
-    future = ask(question._replace(message=redact(question.message, secrets)))
+def _ask(scope: CallScope, secrets: Secrets, request: ClientRequest) -> Any:
+    """Ask the client, for as long as somebody waits for the call."""
+    ask = scope.asks.get(type(request))
+    if ask is None:
+        error, words, client = REFUSALS[type(request)]
+        raise error(f"{words}: no client that {client} is connected")
+    future = ask(type(request)(*(_redacted(each, secrets) for each in request)))
     scope.on_stop(future.cancel)
     future.add_done_callback(lambda _: scope.forget(future.cancel))
     return future
+
+
+def _redacted(value: Any, secrets: Secrets) -> Any:
+    if isinstance(value, str):
+        return redact(value, secrets)
+    if isinstance(value, Mapping):
+        return {key: _redacted(each, secrets) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_redacted(each, secrets) for each in value)
+    return value
 
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -380,7 +395,7 @@ class Engine:
             state=self.state(tool.name),
             listen=self.listener(scope, secrets),
             is_cancelled=lambda: scope.is_stopped,
-            ask=None if scope.ask is None else partial(_ask, scope, scope.ask, secrets),
+            ask=partial(_ask, scope, secrets),
         )
 
     def state(self, tool: str) -> State:

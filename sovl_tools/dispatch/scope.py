@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from threading import Lock
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias
 
-from sovl_tools.model.call import Ask, LogMessage, Mode, Progress
+from sovl_tools.model.call import LogMessage, Mode, Progress
+from sovl_tools.model.client_requests import Ask, ClientRequest
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 
 Coerce: TypeAlias = Literal["strict", "lenient"]
 Listen: TypeAlias = Callable[[Progress | LogMessage], object]
+NOBODY: Mapping[type[ClientRequest], Ask] = MappingProxyType({})
 
 
 class Sink(Protocol):
@@ -48,13 +51,13 @@ class CallScope:
         mode: where sync tools run; None for what the runner prefers.
         coerce: whether arguments are repaired.
         listen: told of progress and messages; None for the Tooler's own listener.
-        ask: asks the user; None where nobody can be asked.
+        asks: who answers what a tool asks of its client, by the kind of request.
         sink: takes the items of a generator as they come.
         is_abandoned: whether a thread or task was given up that may still be at it.
     """
 
     __slots__ = (
-        "_end", "_is_stopped", "_stops", "_under_way", "ask", "call_id", "chain", "coerce",
+        "_end", "_is_stopped", "_stops", "_under_way", "asks", "call_id", "chain", "coerce",
         "is_abandoned", "limit", "listen", "mode", "parent", "sink", "started",
     )  # fmt: skip
 
@@ -69,7 +72,7 @@ class CallScope:
         mode: Mode | None = None,
         coerce: Coerce = "strict",
         listen: Listen | None = None,
-        ask: Ask | None = None,
+        asks: Mapping[type[ClientRequest], Ask] = NOBODY,
         sink: Sink | None = None,
         under_way: dict[str, CallScope] | None = None,
     ) -> None:
@@ -88,7 +91,7 @@ class CallScope:
         self.mode = mode
         self.coerce = coerce
         self.listen = listen
-        self.ask = ask
+        self.asks = asks
         self.sink = sink
         self.is_abandoned = False
         self._end = Lock()
@@ -108,7 +111,7 @@ class CallScope:
             limit=self.limit,
             mode=self.mode,
             listen=self.listen,
-            ask=self.ask,
+            asks=self.asks,
             sink=self.sink,
         )
 

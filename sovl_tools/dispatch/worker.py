@@ -40,10 +40,10 @@ from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.settings import Settings
 from sovl_tools.loading.sources import read_manifest, take_snapshot
-from sovl_tools.model.call import Question
+from sovl_tools.model.client_requests import REFUSALS, ClientRequest
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import ElicitationError, ToolError, UnavailableError
+from sovl_tools.model.errors import ToolError, UnavailableError
 from sovl_tools.model.result import Failure
 
 
@@ -124,10 +124,9 @@ class _WorkerTool:
         )
 
 
-def _cant_ask(_: Question) -> NoReturn:
-    raise ElicitationError(
-        "nobody can be asked from a worker process; a tool that asks has to run in another mode"
-    )
+def _cant_ask(request: ClientRequest) -> NoReturn:
+    error, words, _ = REFUSALS[type(request)]
+    raise error(f"{words} from a worker process; a tool that asks has to run in another mode")
 
 
 class _Unreachable:

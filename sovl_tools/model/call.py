@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
 
 from sovl_tools.model.definition import ToolDefinition
@@ -91,41 +91,3 @@ class LogMessage(NamedTuple):
     call_id: str
     level: Level
     message: str
-
-
-class Question(NamedTuple):
-    """Something that a running call has to ask the user.
-
-    Attributes:
-        tool: the name of the tool that asks.
-        message: what the user reads.
-        schema: the JSON Schema of the answer: an object whose properties are texts, numbers,
-            booleans or choices.
-        key: what a client that answers by calling again sends the answer under; "" for a number.
-    """
-
-    tool: str
-    message: str
-    schema: dict[str, JSON]
-    key: str = ""
-
-
-class Answer(NamedTuple):
-    """What the user made of a question.
-
-    Attributes:
-        action: ``"accept"``, ``"decline"`` or ``"cancel"``, which is a dialog that was closed.
-        content: what was filled in; None unless it was accepted.
-    """
-
-    action: Literal["accept", "decline", "cancel"]
-    content: dict[str, JSON] | None = None
-
-    @property
-    def ok(self) -> bool:
-        """Whether the user has answered."""
-        return self.action == "accept"
-
-
-Ask: TypeAlias = Callable[[Question], Any]
-"""Asks a question, in any thread, and returns a ``concurrent.futures.Future`` of its Answer."""

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
-from sovl_tools.model.call import Answer, Ask, Level, LogMessage, Progress, Question
+from sovl_tools.model.call import Level, LogMessage, Progress
 from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.client_requests import (
+    REFUSALS,
+    Answer,
+    Ask,
+    ClientRequest,
+    Question,
+    Root,
+    RootsRequest,
+    Sample,
+    SampleRequest,
+    messages_of,
+)
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ElicitationError, RunCancelledError
+from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import ToolResult
 
 
@@ -147,8 +159,8 @@ _MAX_STATE_DEPTH = 32
 class ToolContext:
     """Given to a parameter annotated ``ToolContext``; no part of the tool's schema.
 
-    All methods but ``elicit`` are plain calls, alike in sync and async tools, and may be used from
-    any thread.
+    ``elicit``, ``sample`` and ``list_roots`` are awaited, and have a sync form for sync tools. All
+    other methods are plain calls, alike in sync and async tools, from any thread.
 
     Attributes:
         tool: the tool that runs.
@@ -172,7 +184,7 @@ class ToolContext:
         state: State,
         listen: Listener,
         is_cancelled: Callable[[], bool],
-        ask: Ask | None = None,
+        ask: Ask,
     ) -> None:
         self.tool = tool
         self.call_id = call_id
@@ -220,35 +232,101 @@ class ToolContext:
                 why, and is what the model reads unless the tool catches it.
             ValueError: the schema is not one of an object.
         """
-        from asyncio import wrap_future  # noqa: PLC0415 - whoever awaits this has loaded it
-
-        answer: Answer = await wrap_future(self._asked(message, schema, key))
+        answer: Answer = await _answer(self._ask(self._question(message, schema, key)))
         return answer
 
     def elicit_sync(
         self, message: str, schema: dict[str, JSON] | None = None, *, key: str = ""
     ) -> Answer:
         """Ask the user something from a sync tool, and wait for the answer; see ``elicit``."""
+        answer: Answer = self._wait_for("elicit", self._question(message, schema, key))
+        return answer
+
+    def _question(self, message: str, schema: dict[str, JSON] | None, key: str) -> Question:
+        wanted: Any = {"type": "object", "properties": {}} if schema is None else schema
+        if not isinstance(wanted, dict) or wanted.get("type") != "object":
+            raise ValueError(
+                f"the schema of an answer must be of type 'object', not {wanted!r:.80}"
+            )
+        return Question(self.tool.name, message, wanted, str(key))
+
+    async def sample(  # noqa: PLR0913 - as the protocol has them
+        self,
+        prompt: str | Sequence[Mapping[str, JSON]],
+        *,
+        max_tokens: int = 1000,
+        system_prompt: str | None = None,
+        temperature: float | None = None,
+        stop_sequences: Sequence[str] = (),
+        key: str = "",
+    ) -> Sample:
+        """Ask the client's model something, and await what it says.
+
+        Args:
+            prompt: a text, or messages with ``role`` (``"user"`` or ``"assistant"``) and
+                ``content``: a text, a block of content as in MCP, or a list of blocks.
+            max_tokens: how long the answer may be.
+            system_prompt: what the model is told beside it; the client may leave it out.
+            temperature: how freely the model may answer.
+            stop_sequences: texts at which the answer ends.
+            key: as for ``elicit``.
+
+        Raises:
+            SamplingError: no model can be asked, or it does not answer; the message says why, and
+                is what the calling model reads unless the tool catches it.
+            ValueError: the prompt is neither a text nor a list of messages.
+        """
+        request = SampleRequest(
+            self.tool.name,
+            messages_of(prompt),
+            max_tokens,
+            system_prompt,
+            temperature,
+            (*stop_sequences,),
+            str(key),
+        )
+        sample: Sample = await _answer(self._ask(request))
+        return sample
+
+    def sample_sync(
+        self, prompt: str | Sequence[Mapping[str, JSON]], *, max_tokens: int = 1000, **options: Any
+    ) -> Sample:
+        """Ask the client's model from a sync tool, and wait for what it says; see ``sample``."""
+        request = SampleRequest(self.tool.name, messages_of(prompt), max_tokens, **options)
+        sample: Sample = self._wait_for("sample", request)
+        return sample
+
+    async def list_roots(self, *, key: str = "") -> list[Root]:
+        """Return the directories and files in which the client works.
+
+        Raises:
+            RootsError: it does not say.
+        """
+        roots: list[Root] = await _answer(self._ask(RootsRequest(self.tool.name, str(key))))
+        return roots
+
+    def list_roots_sync(self, *, key: str = "") -> list[Root]:
+        """Return where the client works, to a sync tool; see ``list_roots``."""
+        roots: list[Root] = self._wait_for("list_roots", RootsRequest(self.tool.name, str(key)))
+        return roots
+
+    def _wait_for(self, method: str, request: ClientRequest) -> Any:
         # whoever brings an answer has loaded both
         from asyncio import get_running_loop  # noqa: PLC0415
         from concurrent.futures import CancelledError  # noqa: PLC0415
 
         with suppress(RuntimeError):
             get_running_loop()
-            words = "elicit_sync would stop the event loop that brings the answer"
-            raise ElicitationError(f"{words}: await context.elicit in an async tool")
+            error = REFUSALS[type(request)].error
+            words = f"{method}_sync would stop the event loop that brings the answer"
+            raise error(f"{words}: await context.{method} in an async tool")
         try:
-            answer: Answer = self._asked(message, schema, key).result()
+            return self._ask(request).result()
         except CancelledError:
             raise RunCancelledError from None
-        return answer
 
-    def _asked(self, message: str, schema: dict[str, JSON] | None, key: str) -> Any:
-        wanted: Any = {"type": "object", "properties": {}} if schema is None else schema
-        if not isinstance(wanted, dict) or wanted.get("type") != "object":
-            raise ValueError(
-                f"the schema of an answer must be of type 'object', not {wanted!r:.80}"
-            )
-        if self._ask is None:
-            raise ElicitationError("nobody can be asked: no client that asks its user is connected")
-        return self._ask(Question(self.tool.name, message, wanted, str(key)))
+
+async def _answer(future: Any) -> Any:
+    from asyncio import wrap_future  # noqa: PLC0415 - whoever awaits this has loaded it
+
+    return await wrap_future(future)

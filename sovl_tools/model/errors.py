@@ -145,6 +145,14 @@ class ElicitationError(ToolError):
     """A question of a tool that nobody can be asked, or to which there is no fitting answer."""
 
 
+class SamplingError(ToolError):
+    """A question of a tool that no model can be asked, or that it does not answer."""
+
+
+class RootsError(ToolError):
+    """A client that does not say in which directories it works."""
+
+
 class TimeLimitError(SovlToolsError):
     """A call that took longer than its limit, in seconds.
 

@@ -48,7 +48,7 @@ from sovl_tools.model.errors import ResolutionError
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.advertised import LIST_FIELDS, Advertised, Kind, advertise, page
-from sovl_tools.serving.elicitation import Elicitation
+from sovl_tools.serving.input_requests import InputRequests
 from sovl_tools.serving.mcp_calls import LEVEL, Reports, call_result, connection_of, is_modern
 from sovl_tools.serving.prompts import TEMPLATES, prompt_text, resource_text
 from sovl_tools.serving.security import Log, Security
@@ -298,24 +298,30 @@ class McpServer:
                 return call_result(found, told, is_wrapping=False)
             name, arguments = called(arguments or {})
         reports = Reports(ctx, name)
-        elicitation = Elicitation(ctx, params, name, self.registry)
+        inputs = InputRequests(ctx, params, name, self.registry)
         try:
             with serving():
                 result = await self.tooler.call(
-                    name, arguments, on_event=reports.add, on_elicit=elicitation.ask
+                    name,
+                    arguments,
+                    on_event=reports.add,
+                    on_elicit=inputs.ask,
+                    on_sample=inputs.ask,
+                    on_list_roots=inputs.ask,
                 )
             await reports.finish()
         except asyncio.CancelledError:
-            question = elicitation.input_required()
-            if question is None:
+            required = inputs.input_required()
+            if required is None:
                 raise
-            return question
+            return required
         finally:
             reports.give_up()
         is_unknown = result.error is not None and result.error.kind == "unknown_tool"
         # by call_tool it is a wrong argument, which the model can correct
         if result.error is not None and is_unknown and name == params.name:
             raise MCPError(INVALID_PARAMS, result.error.message)
+        inputs.check(result)
         return call_result(result, told, is_wrapping=not is_modern(ctx))
 
     async def _set_level(

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from pathlib import Path
+from typing import TypeVar
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.model.call import Answer, Question
+from sovl_tools.model.client_requests import Answer, Root, Sample
+
+T = TypeVar("T")
 
 TOOLS = Path(__file__).parent / "conformance" / "tools"
 
@@ -19,14 +22,22 @@ def test_every_folder_loads_and_answers() -> None:
     arguments = {
         "test_custom_headers": {"region": "north"},
         "test_elicitation": {"message": "Who are you?"},
+        "test_sampling": {"prompt": "Say hello"},
         "json_schema_2020_12_tool": {"contactMethod": "email", "email": "ada@example.com"},
     }
-    for name in sorted({*registry.catalog.tools} - {"test_trigger_tool_change"}):
-        result = tooler.call_sync(name, arguments.get(name, {}), on_elicit=_answer)
+    changing = {"test_trigger_tool_change", "test_trigger_prompt_change"}
+    for name in sorted({*registry.catalog.tools} - changing):
+        result = tooler.call_sync(
+            name,
+            arguments.get(name, {}),
+            on_elicit=lambda _: _done(Answer("decline")),
+            on_sample=lambda _: _done(Sample("hello", "none", None, [])),
+            on_list_roots=lambda _: _done([Root("file:///home")]),
+        )
         assert result.ok == (name != "test_error_handling"), name
 
 
-def _answer(question: Question) -> Future[Answer]:
-    answered: Future[Answer] = Future()
-    answered.set_result(Answer("decline"))
+def _done(value: T) -> Future[T]:
+    answered: Future[T] = Future()
+    answered.set_result(value)
     return answered

@@ -13,7 +13,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from sovl_tools import ElicitationError, ToolContext, Tooler, ToolRegistry, tool
-from sovl_tools.model.call import Answer, Question
+from sovl_tools.model.client_requests import Answer, Question
 from sovl_tools.serving.mcp_server import McpServer
 from tests.conftest import Write, manifest_of
 from tests.serving.conftest import client_of
@@ -103,9 +103,15 @@ async def test_an_answer_that_does_not_fit_is_an_error_that_says_so(era: str) ->
 
 @pytest.mark.parametrize("name", ["greet", "greet_sync"])
 async def test_a_client_that_can_not_ask_is_named_as_the_reason(era: str, name: str) -> None:
+    words = "the client can't ask its user"
     async with client_of(server_of(greet, greet_sync), era) as client:
-        call = await client.call_tool(name, {})
-    assert result(call) == (True, None, "the client can't ask its user")
+        if era == "legacy":
+            assert result(await client.call_tool(name, {})) == (True, None, words)
+            return
+        with pytest.raises(MCPError, match=words) as caught:
+            await client.call_tool(name, {})
+    assert caught.value.error.code == types.MISSING_REQUIRED_CLIENT_CAPABILITY
+    assert caught.value.error.data == {"requiredCapabilities": {"elicitation": {"form": {}}}}
 
 
 async def test_a_tool_that_may_not_run_twice_is_refused_where_it_would_have_to(era: str) -> None:

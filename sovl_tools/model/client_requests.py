@@ -1,0 +1,158 @@
+"""What a running tool asks of the client that called it: of its user, its model, or itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ElicitationError, RootsError, SamplingError, ToolError
+
+
+class Question(NamedTuple):
+    """Something that a running call has to ask the user.
+
+    Attributes:
+        tool: the name of the tool that asks.
+        message: what the user reads.
+        schema: the JSON Schema of the answer: an object whose properties are texts, numbers,
+            booleans or choices.
+        key: what a client that answers by calling again sends the answer under; "" for a number.
+    """
+
+    tool: str
+    message: str
+    schema: dict[str, JSON]
+    key: str = ""
+
+
+class Answer(NamedTuple):
+    """What the user made of a question.
+
+    Attributes:
+        action: ``"accept"``, ``"decline"`` or ``"cancel"``, which is a dialog that was closed.
+        content: what was filled in; None unless it was accepted.
+    """
+
+    action: Literal["accept", "decline", "cancel"]
+    content: dict[str, JSON] | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the user has answered."""
+        return self.action == "accept"
+
+
+class SampleRequest(NamedTuple):
+    """Something that a running call has to ask the client's model.
+
+    Attributes:
+        tool: the name of the tool that asks.
+        messages: the conversation so far, each with ``role`` and ``content``, which is a block of
+            content as in MCP or a list of them.
+        max_tokens: how long the answer may be.
+        system_prompt: what the model is told beside it; the client may leave it out.
+        temperature: how freely the model may answer; None for the client's own choice.
+        stop_sequences: texts at which the answer ends.
+        key: as of a ``Question``.
+    """
+
+    tool: str
+    messages: list[dict[str, JSON]]
+    max_tokens: int
+    system_prompt: str | None = None
+    temperature: float | None = None
+    stop_sequences: tuple[str, ...] = ()
+    key: str = ""
+
+
+class Sample(NamedTuple):
+    """What the client's model answered.
+
+    Attributes:
+        text: the texts of the answer.
+        model: the name of the model, which the client chooses.
+        stop_reason: why it ended, such as ``"endTurn"`` or ``"maxTokens"``, if that is known.
+        content: the blocks of the answer, as in MCP.
+    """
+
+    text: str
+    model: str
+    stop_reason: str | None
+    content: list[dict[str, JSON]]
+
+
+class RootsRequest(NamedTuple):
+    """A running call wants to know the directories in which the client works.
+
+    Attributes:
+        tool: the name of the tool that asks.
+        key: as of a ``Question``.
+    """
+
+    tool: str
+    key: str = ""
+
+
+class Root(NamedTuple):
+    """A directory or file in which a client works."""
+
+    uri: str
+    name: str | None = None
+
+
+ClientRequest: TypeAlias = Question | SampleRequest | RootsRequest
+
+Ask: TypeAlias = Callable[[Any], Any]
+"""Takes a ClientRequest, in any thread, and returns a ``concurrent.futures.Future`` of its answer:
+an Answer, a Sample, or a list of Root."""
+
+REQUESTS: Mapping[str, type[ClientRequest]] = {
+    "on_elicit": Question,
+    "on_sample": SampleRequest,
+    "on_list_roots": RootsRequest,
+}
+"""The options of a call that say who answers."""
+
+
+class Refusal(NamedTuple):
+    """What a tool gets where nobody answers a kind of request.
+
+    Attributes:
+        error: the class of the error.
+        words: what can't be done.
+        client: which clients could.
+    """
+
+    error: type[ToolError]
+    words: str
+    client: str
+
+
+REFUSALS: Mapping[type[ClientRequest], Refusal] = {
+    Question: Refusal(ElicitationError, "nobody can be asked", "asks its user"),
+    SampleRequest: Refusal(SamplingError, "no model can be asked", "lends its model"),
+    RootsRequest: Refusal(RootsError, "nobody can be asked for directories", "says where it works"),
+}
+"""What tools get where nobody answers."""
+
+
+def messages_of(prompt: str | Sequence[Mapping[str, JSON]]) -> list[dict[str, JSON]]:
+    """Return the messages of a prompt: a text of the user's, or messages of text or content.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    given: Any = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    if not isinstance(given, list | tuple) or not given:
+        raise ValueError(f"a prompt is a text or a list of messages, not {prompt!r:.80}")
+    messages = []
+    for message in given:
+        if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant"):
+            raise ValueError(
+                f"a message has the role 'user' or 'assistant' and content, unlike {message!r:.80}"
+            )
+        content = message.get("content")
+        block = {"type": "text", "text": content} if isinstance(content, str) else content
+        messages.append({"role": message["role"], "content": block})
+    return messages

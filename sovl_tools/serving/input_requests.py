@@ -1,0 +1,389 @@
+"""What a running tool asks of a client, in both eras of the protocol: of its user or its model.
+
+In the handshake era each of them is a request to the client, and the call goes on with the answer.
+Since 2026-07-28 the server asks nothing: the call ends with a result that says what input it
+needs, and the client calls again with it. The tool then runs from its beginning, and gets the
+answers that there are; so it has to be idempotent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any, NamedTuple, NoReturn
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types import (
+    INVALID_PARAMS,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    CallToolRequestParams,
+    ClientCapabilities,
+    CreateMessageRequest,
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    ElicitRequest,
+    ElicitResult,
+    ListRootsRequest,
+    ListRootsResult,
+)
+from pydantic import BaseModel, ValidationError
+
+from sovl_tools.model.client_requests import (
+    REFUSALS,
+    Answer,
+    ClientRequest,
+    Question,
+    Root,
+    RootsRequest,
+    Sample,
+    SampleRequest,
+)
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ElicitationError, SchemaError
+from sovl_tools.model.result import ToolResult
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.problem import describe
+from sovl_tools.serving.mcp_calls import is_modern
+
+
+class Kind(NamedTuple):
+    """How the protocol puts one kind of request.
+
+    Attributes:
+        request: the SDK's class of it.
+        result: the SDK's class of the answer to a request.
+        results: those of answers that come with a call.
+        params: returns the parameters.
+        answer: returns the answer that the tool gets; raises a ToolError if it is none.
+        is_known: tells whether a client knows this kind.
+        capability: what such a client says of itself.
+        lacking: what a tool is told of other clients.
+        failure: what it is told of clients that fail at it.
+    """
+
+    request: type[BaseModel]
+    result: type[BaseModel]
+    results: tuple[type[BaseModel], ...]
+    params: Callable[[Any], dict[str, JSON]]
+    answer: Callable[[Any, Any], Any]
+    is_known: Callable[[ClientCapabilities], bool]
+    capability: dict[str, JSON]
+    lacking: str
+    failure: str
+
+
+class Answered(NamedTuple):
+    """A request that has been answered.
+
+    Attributes:
+        digest: of the request; another one in its place is asked anew.
+        answer: the client's own form of the answer, or None while it is waited for.
+        key: what the client sends the answer under.
+    """
+
+    digest: str
+    answer: dict[str, JSON] | None
+    key: str
+
+
+class InputRequests:
+    """Asks a client for what one call wants to know."""
+
+    def __init__(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        params: CallToolRequestParams,
+        tool: str,
+        registry: ToolRegistry,
+    ) -> None:
+        """Make what asks for a call of that tool.
+
+        Raises:
+            MCPError: the client sends a state that it was not given.
+        """
+        self._ctx = ctx
+        self._tool = tool
+        self._registry = registry
+        self._loop = asyncio.get_running_loop()
+        self._given = params.input_responses or {}
+        self._answered = _answered(params)
+        self._count = 0
+        self._pending: dict[str, dict[str, JSON]] = {}
+        self._missing: tuple[str, Kind] | None = None
+        self._is_ended = False
+        self._task = asyncio.current_task()
+        self._cancelling = 0 if self._task is None else self._task.cancelling()
+
+    def ask(self, request: ClientRequest) -> Future[Any]:
+        """Ask, in any thread."""
+        return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
+
+    async def _ask(self, request: ClientRequest) -> Any:
+        kind, error = KINDS[type(request)], REFUSALS[type(request)].error
+        known = self._ctx.session.client_capabilities
+        if known is None or not kind.is_known(known):
+            self._missing = kind.lacking, kind
+            raise error(kind.lacking)
+        try:
+            params = kind.params(request)
+            message = kind.request.model_validate({"method": _method(kind), "params": params})
+        except ValidationError as problem:
+            raise error(f"the client can't be asked this: {_words(problem)}") from problem
+        if is_modern(self._ctx):
+            return kind.answer(request, await self._replayed(request, params))
+        if not self._ctx.session.can_send_request:
+            words = "the connection carries no questions to the client"
+            raise error(f"{words}: it is without sessions, or answers with JSON alone")
+        metadata = ServerMessageMetadata(related_request_id=self._ctx.request_id)
+        try:
+            result = await self._ctx.session.send_request(
+                message,  # type: ignore[arg-type]  # one of the SDK's requests
+                kind.result,
+                metadata=metadata,
+            )
+        except MCPError as problem:
+            raise error(f"{kind.failure}: {problem}") from problem
+        except ValidationError as problem:
+            raise error(f"{kind.failure}: {_words(problem)}") from problem
+        return kind.answer(request, result)
+
+    async def _replayed(self, request: ClientRequest, params: dict[str, JSON]) -> Any:
+        """Return the answer that the client has sent, or end the call to get it."""
+        kind, error = KINDS[type(request)], REFUSALS[type(request)].error
+        for name in {self._tool, request.tool}:
+            self._refuse_unless_repeatable(name, request)
+        number, digest = self._count, _digest(request)
+        self._count += 1
+        key = ""
+        if number < len(self._answered):
+            before = self._answered[number]
+            if before.digest == digest and before.answer is not None:
+                try:
+                    return _parsed(kind, before.answer)
+                except ValidationError as problem:
+                    raise error(f"{kind.failure}: {_words(problem)}") from problem
+            if before.digest == digest:
+                key = before.key  # asked before beside others, and not answered
+            else:
+                # the tool asks something else than before: what follows is no answer to it either
+                del self._answered[number:]
+        given = self._given.get(request.key) if request.key else None
+        if isinstance(given, kind.results):  # the client knows the request by its key
+            self._note(number, Answered(digest, _form(given), request.key))
+            return given
+        if not self._is_ended and self._task is not None:
+            if not key:
+                taken = {each.key for each in self._answered}
+                key = request.key if request.key not in {"", *taken} else str(number + 1)
+            if not self._pending:
+                # what a tool asks at the same time comes in the same turn of the loop
+                self._loop.call_soon(self._end)
+            self._pending[key] = {"method": _method(kind), "params": params}
+            self._note(number, Answered(digest, None, key))
+        # until the call has ended
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    def _note(self, number: int, answered: Answered) -> None:
+        self._answered[number : number + 1] = [answered]
+
+    def _end(self) -> None:
+        self._is_ended = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def _refuse_unless_repeatable(self, name: str, request: ClientRequest) -> None:
+        tool = self._registry.get(name)
+        annotations = {} if tool is None else tool.annotations
+        if not (annotations.get("idempotent") or annotations.get("read_only")):
+            words = f"the client would have to call again with the answer, and {name} may not run"
+            advice = 'say "idempotent": true in its annotations if it may'
+            raise REFUSALS[type(request)].error(f"{words} twice: {advice}")
+
+    def input_required(self) -> dict[str, JSON] | None:
+        """Return the result that asks the client for input, if that is what has ended the call.
+
+        It is to be asked where the task was cancelled.
+        """
+        if not self._is_ended or self._task is None:
+            return None
+        if self._task.uncancel() > self._cancelling:
+            return None  # somebody else has cancelled it as well
+        return {
+            "resultType": "input_required",
+            "inputRequests": self._pending,
+            "requestState": json.dumps(self._answered),
+        }
+
+    def check(self, result: ToolResult) -> None:
+        """Refuse a call that has failed because the client lacks a capability, as 2026-07-28 wants.
+
+        Raises:
+            MCPError: it has.
+        """
+        if result.error is None or self._missing is None or not is_modern(self._ctx):
+            return
+        words, kind = self._missing
+        if result.error.message == words:
+            data = {"requiredCapabilities": kind.capability}
+            raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, words, data)
+
+
+def _method(kind: Kind) -> str:
+    method: str = kind.request.model_fields["method"].default
+    return method
+
+
+def _parsed(kind: Kind, form: dict[str, JSON]) -> Any:
+    """Return a client's form of an answer as the SDK's result.
+
+    Raises:
+        ValidationError: it is none.
+    """
+    *others, last = kind.results
+    for each in others:
+        try:
+            return each.model_validate(form, by_name=False)
+        except ValidationError:
+            continue
+    return last.model_validate(form, by_name=False)
+
+
+def _words(error: ValidationError) -> str:
+    """Return what is wrong first, without the SDK's address and the value."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(each) for each in problem["loc"])
+    words = f"{problem['msg'][:1].lower()}{problem['msg'][1:]}"
+    return f"{place}: {words}" if place else words
+
+
+def _digest(request: ClientRequest) -> str:
+    text = json.dumps([type(request).__name__, *request], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _answered(params: CallToolRequestParams) -> list[Answered]:
+    """Return what has been asked and answered, from what the client sends with its call.
+
+    A client may answer as it likes, so its state needs no seal.
+
+    Raises:
+        MCPError: it is none.
+    """
+    if params.request_state is None:
+        return []
+    given = params.input_responses or {}
+    found: list[Answered] = []
+    try:
+        for digest, answer, key in json.loads(params.request_state):
+            if not (answer is None or isinstance(answer, dict)):
+                _refuse_state()
+            sent = given.get(str(key)) if answer is None else None
+            form = answer if sent is None else _form(sent)
+            found.append(Answered(str(digest), form, str(key)))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise MCPError(INVALID_PARAMS, "requestState is none of this server's") from error
+    return found
+
+
+def _refuse_state() -> NoReturn:
+    raise TypeError
+
+
+def _form(answer: BaseModel) -> dict[str, JSON]:
+    return answer.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+def _question(question: Question) -> dict[str, JSON]:
+    params = {"mode": "form", "message": question.message}
+    return {**params, "requestedSchema": question.schema}
+
+
+def _knows_forms(known: ClientCapabilities) -> bool:
+    forms = known.elicitation
+    # a client that says nothing of forms and nothing of addresses knows forms
+    return forms is not None and (forms.form is not None or forms.url is None)
+
+
+def _answer(question: Question, result: ElicitResult) -> Answer:
+    """Return an answer.
+
+    Raises:
+        ElicitationError: what was filled in does not fit the question.
+    """
+    if result.action != "accept":
+        return Answer(result.action)
+    content: dict[str, JSON] = {**(result.content or {})}
+    try:
+        problems = compile_schema(question.schema).problems(content)
+    except SchemaError as error:
+        raise ElicitationError(f"the schema of the question can't be used: {error}") from error
+    if problems:
+        raise ElicitationError(f"the answer does not fit the question: {describe(problems[0])}")
+    return Answer("accept", content)
+
+
+def _prompt(request: SampleRequest) -> dict[str, JSON]:
+    params = {
+        "messages": request.messages,
+        "maxTokens": request.max_tokens,
+        "systemPrompt": request.system_prompt,
+        "temperature": request.temperature,
+        "stopSequences": [*request.stop_sequences] or None,
+    }
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _sample(_: SampleRequest, result: CreateMessageResult | CreateMessageResultWithTools) -> Sample:
+    blocks = result.content if isinstance(result.content, list) else [result.content]
+    content = [_form(each) for each in blocks]
+    text = "".join(each["text"] for each in content if each["type"] == "text")
+    return Sample(text, result.model, result.stop_reason, content)
+
+
+def _roots(_: RootsRequest, result: ListRootsResult) -> list[Root]:
+    return [Root(str(each.uri), each.name) for each in result.roots]
+
+
+KINDS: Mapping[type[ClientRequest], Kind] = {
+    Question: Kind(
+        ElicitRequest,
+        ElicitResult,
+        (ElicitResult,),
+        _question,
+        _answer,
+        _knows_forms,
+        {"elicitation": {"form": {}}},
+        "the client can't ask its user",
+        "the client did not ask its user",
+    ),
+    SampleRequest: Kind(
+        CreateMessageRequest,
+        CreateMessageResult,
+        (CreateMessageResult, CreateMessageResultWithTools),
+        _prompt,
+        _sample,
+        lambda known: known.sampling is not None,
+        {"sampling": {}},
+        "the client does not let tools ask its model",
+        "the client did not ask its model",
+    ),
+    RootsRequest: Kind(
+        ListRootsRequest,
+        ListRootsResult,
+        (ListRootsResult,),
+        lambda _: {},
+        _roots,
+        lambda known: known.roots is not None,
+        {"roots": {}},
+        "the client does not say in which directories it works",
+        "the client did not say in which directories it works",
+    ),
+}
+"""The kinds of requests."""

@@ -1,0 +1,362 @@
+"""What tools ask a client's model, and where the client works, in both eras."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+import mcp_types as types
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+
+from sovl_tools import RootsError, SamplingError, ToolContext, Tooler, ToolRegistry, tool
+from sovl_tools.model.client_requests import Root, Sample, SampleRequest, messages_of
+from sovl_tools.serving.mcp_server import McpServer
+from tests.conftest import Write, manifest_of
+from tests.serving.conftest import client_of
+from tests.serving.servers import running
+from tests.serving.test_elicitation import NAME, accepted, answering
+from tests.serving.test_mcp_calls import server_of
+from tests.serving.test_mcp_server import result
+
+Prompts = list[types.CreateMessageRequestParams]
+
+
+def saying(prompts: Prompts, *texts: str) -> Callable[..., Any]:
+    """Return a client's callback whose model says these texts, and from then on the last."""
+    left = list(texts)
+
+    async def callback(_: Any, params: Any) -> types.CreateMessageResult:
+        prompts.append(params)
+        text = left.pop(0) if len(left) > 1 else left[0]
+        content = types.TextContent(type="text", text=text)
+        return types.CreateMessageResult(
+            role="assistant", content=content, model="small", stop_reason="endTurn"
+        )
+
+    return callback
+
+
+async def at_home(context: Any) -> types.ListRootsResult:
+    assert context is not None
+    roots = [{"uri": "file:///home/ada", "name": "home"}, {"uri": "file:///tmp"}]
+    return types.ListRootsResult.model_validate({"roots": roots})
+
+
+@tool(annotations={"idempotent": True})
+async def summarize(text: str, context: ToolContext) -> str:
+    """Summarize a text."""
+    short = await context.sample(
+        f"Summarize: {text}",
+        max_tokens=50,
+        system_prompt="Be brief.",
+        temperature=0.5,
+        stop_sequences=["END"],
+    )
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "Translate"},
+        {"role": "assistant", "content": {"type": "text", "text": short.text}},
+    ]
+    return f"{(await context.sample(messages)).text} by {short.model}, {short.stop_reason}"
+
+
+@tool(annotations={"idempotent": True})
+def summarize_sync(text: str, context: ToolContext) -> str:
+    """Summarize a text in a thread."""
+    short = context.sample_sync(
+        f"Summarize: {text}",
+        max_tokens=50,
+        system_prompt="Be brief.",
+        temperature=0.5,
+        stop_sequences=("END",),
+    )
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "Translate"},
+        {"role": "assistant", "content": {"type": "text", "text": short.text}},
+    ]
+    return f"{context.sample_sync(messages).text} by {short.model}, {short.stop_reason}"
+
+
+@tool(annotations={"read_only": True})
+async def where(context: ToolContext) -> list[Any]:
+    """Tell where the client works."""
+    return await context.list_roots()
+
+
+@tool(annotations={"read_only": True})
+def where_sync(context: ToolContext) -> list[Any]:
+    """Tell where the client works, in a thread."""
+    return context.list_roots_sync()
+
+
+@tool(annotations={"idempotent": True})
+async def everything(context: ToolContext) -> str:
+    """Ask all at the same time, and then once more."""
+    name, text, roots = await asyncio.gather(
+        context.elicit("Who are you?", NAME, key="same"),
+        context.sample("Say hello", key="same"),
+        context.list_roots(key="places"),
+    )
+    again = await context.sample("Say goodbye")
+    return f"{name.content} {text.text} {len(roots)} {again.text}"
+
+
+@pytest.mark.parametrize("name", ["summarize", "summarize_sync"])
+async def test_a_tool_asks_the_model_and_goes_on_with_what_it_says(era: str, name: str) -> None:
+    prompts: Prompts = []
+    server = server_of(summarize, summarize_sync)
+    async with client_of(server, era, sampling_callback=saying(prompts, "short", "kurz")) as client:
+        call = await client.call_tool(name, {"text": "a long one"})
+    assert result(call) == (False, None, "kurz by small, endTurn")
+    first, second = prompts
+    assert first.messages[0].content == types.TextContent(type="text", text="Summarize: a long one")
+    known = first.max_tokens, first.system_prompt, first.temperature, first.stop_sequences
+    assert known == (50, "Be brief.", 0.5, ["END"])
+    assert [each.role for each in second.messages] == ["user", "assistant"]
+    known = second.max_tokens, second.system_prompt, second.temperature, second.stop_sequences
+    assert known == (1000, None, None, None)
+
+
+@pytest.mark.parametrize("name", ["where", "where_sync"])
+async def test_a_tool_hears_where_the_client_works(era: str, name: str) -> None:
+    async with client_of(server_of(where, where_sync), era, list_roots_callback=at_home) as client:
+        call = await client.call_tool(name, {})
+    assert json.loads(result(call)[2]) == [
+        {"uri": "file:///home/ada", "name": "home"},
+        {"uri": "file:///tmp", "name": None},
+    ]
+
+
+async def test_what_is_asked_at_the_same_time_is_answered_at_once(era: str) -> None:
+    prompts: Prompts = []
+    options: dict[str, Any] = {
+        "sampling_callback": saying(prompts, "hello", "goodbye"),
+        "elicitation_callback": answering([], accepted(name="Ada")),
+        "list_roots_callback": at_home,
+    }
+    server = server_of(everything)
+    async with client_of(server, era, **options) as client:
+        call = await client.call_tool("everything", {})
+        assert result(call) == (False, None, "{'name': 'Ada'} hello 2 goodbye")
+        if era == "legacy":
+            return
+        first = await client.session.call_tool("everything", {}, allow_input_required=True)
+        assert isinstance(first, types.InputRequiredResult)
+        assert [*(first.input_requests or {})] == ["same", "2", "places"]
+        # a client that answers some of it is asked for the rest
+        some: dict[str, Any] = {"2": await saying([], "hi")(None, None)}
+        second = await client.session.call_tool(
+            "everything",
+            {},
+            input_responses=some,
+            request_state=first.request_state,
+            allow_input_required=True,
+        )
+    assert isinstance(second, types.InputRequiredResult)
+    assert [*(second.input_requests or {})] == ["same", "places"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "capability"),
+    [
+        ("summarize", "the client does not let tools ask its model", "sampling"),
+        ("summarize_sync", "the client does not let tools ask its model", "sampling"),
+        ("where", "the client does not say in which directories it works", "roots"),
+    ],
+)
+async def test_a_client_without_a_model_is_named_as_the_reason(
+    era: str, name: str, words: str, capability: str
+) -> None:
+    server = server_of(summarize, summarize_sync, where)
+    arguments = {} if name == "where" else {"text": "a"}
+    async with client_of(server, era) as client:
+        if era == "legacy":
+            assert result(await client.call_tool(name, arguments)) == (True, None, words)
+            return
+        with pytest.raises(MCPError, match=words) as caught:
+            await client.call_tool(name, arguments)
+    assert caught.value.error.code == types.MISSING_REQUIRED_CLIENT_CAPABILITY
+    assert caught.value.error.data == {"requiredCapabilities": {capability: {}}}
+
+
+async def test_a_tool_may_do_without(era: str) -> None:
+    @tool(annotations={"idempotent": True})
+    async def modest(context: ToolContext) -> str:
+        """Do without a model."""
+        try:
+            return (await context.sample("Say hello")).text
+        except SamplingError:
+            return "hello"
+
+    async with client_of(server_of(modest), era) as client:
+        assert result(await client.call_tool("modest", {})) == (False, None, "hello")
+
+
+async def test_a_model_that_fails_is_named_as_the_reason() -> None:
+    async def callback(_: Any, __: Any) -> types.ErrorData:
+        return types.ErrorData(code=types.INTERNAL_ERROR, message="the user said no")
+
+    server = server_of(summarize)
+    async with client_of(server, "legacy", sampling_callback=callback) as client:
+        is_error, _, words = result(await client.call_tool("summarize", {"text": "a"}))
+    assert (is_error, words) == (True, "the client did not ask its model: the user said no")
+
+
+async def test_a_made_up_answer_in_the_state_is_an_error_of_the_call() -> None:
+    options = {"sampling_callback": saying([], "short")}
+    async with client_of(server_of(summarize), "2026-07-28", **options) as client:
+        asked = await client.session.call_tool(
+            "summarize", {"text": "a"}, allow_input_required=True
+        )
+        assert isinstance(asked, types.InputRequiredResult)
+        state = (asked.request_state or "").replace("null", '{"role": 5}')
+        call = await client.session.call_tool("summarize", {"text": "a"}, request_state=state)
+    is_error, _, words = result(call)
+    assert is_error
+    assert words.startswith("the client did not ask its model: ")
+
+
+async def test_an_answer_to_something_else_is_none() -> None:
+    options = {"sampling_callback": saying([], "short")}
+    async with client_of(server_of(summarize), "2026-07-28", **options) as client:
+        asked = await client.session.call_tool(
+            "summarize", {"text": "a"}, allow_input_required=True
+        )
+        assert isinstance(asked, types.InputRequiredResult)
+        answers: dict[str, Any] = {"1": types.ElicitResult(action="decline")}
+        call = await client.session.call_tool(
+            "summarize", {"text": "a"}, input_responses=answers, request_state=asked.request_state
+        )
+    is_error, _, words = result(call)
+    assert is_error
+    assert words.startswith("the client did not ask its model: ")
+
+
+async def test_a_prompt_that_the_protocol_can_not_carry_is_the_tools_fault(era: str) -> None:
+    @tool(annotations={"idempotent": True})
+    async def odd(context: ToolContext) -> str:
+        """Ask oddly."""
+        return (await context.sample([{"role": "user", "content": {"type": "smell"}}])).text
+
+    options = {"sampling_callback": saying([], "short")}
+    async with client_of(server_of(odd), era, **options) as client:
+        is_error, _, words = result(await client.call_tool("odd", {}))
+    assert is_error
+    assert words.startswith("the client can't be asked this: params.messages.0.content")
+
+
+async def test_whoever_calls_from_python_may_lend_a_model(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BOOKING_KEY", "hunter2hunter2")
+    code = (
+        "import os\n\n\nfrom sovl_tools import ToolContext\n\n\n"
+        "def book(text: str, context: ToolContext) -> str:\n"
+        "    prompt = f\"{text} {os.environ['BOOKING_KEY']}\"\n"
+        "    place = context.list_roots_sync()[0].uri\n"
+        "    return context.sample_sync(prompt, system_prompt=prompt).text + place\n"
+    )
+    manifest = manifest_of("book", requires={"env": ["BOOKING_KEY"]})
+    registry = ToolRegistry.from_directory(write("book", manifest, code).parent)
+    requests: list[SampleRequest] = []
+
+    def sample(request: SampleRequest) -> Future[Sample]:
+        requests.append(request)
+        return done(Sample("yes", "small", None, []))
+
+    called = await asyncio.to_thread(
+        Tooler(registry).call_sync,
+        "book",
+        {"text": "With"},
+        on_sample=sample,
+        on_list_roots=lambda _: done([Root("file:///a")]),
+    )
+    assert called.value == "yesfile:///a"
+    # no secret of the tool's reaches the model
+    messages = messages_of("With [BOOKING_KEY]")
+    assert requests == [SampleRequest("book", messages, 1000, "With [BOOKING_KEY]")]
+
+
+def done(value: Any) -> Future[Any]:
+    future = Future[Any]()
+    future.set_result(value)
+    return future
+
+
+async def test_without_a_client_there_is_no_model() -> None:
+    registry = ToolRegistry()
+    registry.register(summarize)
+    registry.register(where)
+    called = await Tooler(registry).call("summarize", {"text": "a"})
+    assert called.error is not None
+    words = "no model can be asked: no client that lends its model is connected"
+    assert called.error.message == words
+    called = await Tooler(registry).call("where")
+    assert called.error is not None
+    words = "nobody can be asked for directories: no client that says where it works is connected"
+    assert called.error.message == words
+
+
+async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> None:
+    registry = ToolRegistry()
+    registry.register(summarize_sync)
+    registry.register(where_sync)
+    server = McpServer(registry, Tooler(registry, mode="inline"))
+    options = {"sampling_callback": saying([], "short"), "list_roots_callback": at_home}
+    async with client_of(server, era, **options) as client:
+        is_error, _, words = result(await client.call_tool("summarize_sync", {"text": "a"}))
+        assert is_error
+        assert "await context.sample in an async tool" in words
+        is_error, _, words = result(await client.call_tool("where_sync", {}))
+        assert is_error
+        assert "await context.list_roots in an async tool" in words
+
+
+async def test_a_connection_without_streams_carries_no_prompts() -> None:
+    server = server_of(summarize, where)
+    with running(server.app(json_response=True)) as url:
+        async with Client(
+            f"{url}/mcp",
+            mode="legacy",
+            sampling_callback=saying([], "short"),
+            list_roots_callback=at_home,
+        ) as client:
+            for name, arguments in (("summarize", {"text": "a"}), ("where", {})):
+                is_error, _, words = result(await client.call_tool(name, arguments))
+                assert is_error
+                assert words.startswith("the connection carries no questions to the client")
+
+
+async def test_a_worker_process_asks_nobody() -> None:
+    from sovl_tools.dispatch.worker import _cant_ask
+
+    with pytest.raises(SamplingError, match="no model can be asked from a worker process"):
+        _cant_ask(SampleRequest("a", [], 1))
+    assert issubclass(RootsError, Exception)
+
+
+WRONG = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["role", "content", "type", "text", ""]), inner, max_size=4
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(prompt=WRONG | st.lists(st.fixed_dictionaries({"role": WRONG, "content": WRONG})))
+def test_a_prompt_is_messages_or_refused(prompt: Any) -> None:
+    with suppress(ValueError):
+        messages = messages_of(prompt)
+        assert messages
+        assert all(each["role"] in ("user", "assistant") for each in messages)
