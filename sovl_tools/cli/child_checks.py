@@ -140,7 +140,7 @@ def serve(request: dict[str, Any]) -> None:
     candidates: Sequence[Candidate] = ()
     diagnostics: Sequence[Diagnostic]
     if "procedures" in request:
-        from sovl_tools.cli.procedures import check_procedures  # noqa: PLC0415 - for them alone
+        from sovl_tools.cli.load_procedures import check_procedures  # noqa: PLC0415 - for them alone
         from sovl_tools.configured import add_code, folders_of  # noqa: PLC0415 - likewise
 
         with chdir("."):  # comes back: a tool may change the directory as it is imported

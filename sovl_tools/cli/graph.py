@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from sovl_tools.cli.command import FINDINGS, Command, format_option, output_option
+from sovl_tools.cli.load_procedures import print_diagnostics, with_procedures_it_runs
 from sovl_tools.cli.output import write_to
-from sovl_tools.cli.procedures import print_diagnostics, with_procedures_it_runs
 from sovl_tools.procedures.flowchart import mermaid, svg
 
 EXAMPLES = """\b

@@ -6,7 +6,7 @@ import click
 
 from sovl_tools.cli.command import FINDINGS, Command, is_quiet, settings, tools_option
 from sovl_tools.cli.output import save, write
-from sovl_tools.linting.lock import changes, lock_of
+from sovl_tools.linting.lock_changes import changes, lock_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import read_lock, written
 from sovl_tools.loading.settings import Lock

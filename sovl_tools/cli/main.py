@@ -28,7 +28,7 @@ COMMANDS = {
     "run": ("sovl_tools.cli.run:run", "Run a procedure and print its result as JSON."),
     "runs": ("sovl_tools.cli.runs:runs", "List the runs in a journal, or show one."),
     "graph": ("sovl_tools.cli.graph:graph", "Draw the steps of a procedure."),
-    "chat": ("sovl_tools.cli.chat.command:chat", "Talk to a model that calls the tools."),
+    "chat": ("sovl_tools.cli.chat:chat", "Talk to a model that calls the tools."),
     "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
     "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
     "search": ("sovl_tools.cli.search:search", "Find the tools that a text asks for."),

@@ -23,13 +23,13 @@ from sovl_tools.cli.command import (
     timeout_option,
     tools_option,
 )
-from sovl_tools.cli.load_tools import all_tools
-from sovl_tools.cli.output import json_text, write
-from sovl_tools.cli.procedures import (
+from sovl_tools.cli.load_procedures import (
     print_diagnostics,
     shortest_path,
     with_procedures_it_runs,
 )
+from sovl_tools.cli.load_tools import all_tools
+from sovl_tools.cli.output import json_text, write
 from sovl_tools.cli.run_display import Listener, progress_display
 from sovl_tools.configured import folders_of
 from sovl_tools.model.actions import ACTIONS

@@ -9,8 +9,8 @@ from datetime import datetime
 import click
 
 from sovl_tools.cli.command import Command, Misuse, format_option, limit_option
+from sovl_tools.cli.load_procedures import shortest_path
 from sovl_tools.cli.output import aligned, json_text, write
-from sovl_tools.cli.procedures import shortest_path
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError
 from sovl_tools.procedures.journal.database import RunRecord, StepRecord

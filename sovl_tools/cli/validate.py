@@ -29,11 +29,17 @@ from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.cache import Cache, cache_directory
-from sovl_tools.linting.descriptions import equal_descriptions
 from sovl_tools.linting.fixes import fixes_in
-from sovl_tools.linting.lock import removed_tools
-from sovl_tools.linting.rules import RULES
-from sovl_tools.linting.selection import Selection, SelectorError, codes_of, selection_of, strict
+from sovl_tools.linting.lock_changes import removed_tools
+from sovl_tools.linting.rules import (
+    RULES,
+    Selection,
+    SelectorError,
+    codes_of,
+    equal_descriptions,
+    selection_of,
+    strict,
+)
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import report_of, tool_folder
@@ -420,10 +426,10 @@ def _check_plugins(
 def _check_procedures(places: Places, catalog: Catalog, limits: Settings) -> Sequence[Diagnostic]:
     if not places.procedures:
         return ()
-    from sovl_tools.cli import child_checks, procedures  # noqa: PLC0415 - most check none
+    from sovl_tools.cli import child_checks, load_procedures  # noqa: PLC0415 - few have any
 
     if not limits.imports:
-        return procedures.check_procedures(places.procedures, None)
+        return load_procedures.check_procedures(places.procedures, None)
     found = replace(places.configuration, import_timeout=limits.limit)
     return child_checks.check_procedures_with_tools(places.procedures, found, catalog)
 

@@ -15,8 +15,7 @@ from contextlib import suppress
 from io import StringIO
 from typing import NamedTuple
 
-from sovl_tools.linting.rules import unused_suppression
-from sovl_tools.linting.selection import SelectorError, code_of
+from sovl_tools.linting.rules import SelectorError, code_of, unused_suppression
 from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask, in_order

@@ -16,11 +16,11 @@ from sovl_tools.loading.import_errors import error_text
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import location_of
 from sovl_tools.loading.pipeline import schema_verdicts
-from sovl_tools.loading.rules import agreement, code
+from sovl_tools.loading.rules import agreement, module
 from sovl_tools.loading.rules.agreement import AgreementCase
-from sovl_tools.loading.rules.code import CodeCase
 from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.loading.rules.manifest import value_words, without_repeats
+from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import (
@@ -91,7 +91,7 @@ def not_inferable(function: Any, error: InferenceError, name: str) -> Diagnostic
     """Return the diagnostic of a function whose parameters can't be expressed."""
     message = error.message if error.parameter is None else f"{error.parameter!r}: {error.message}"
     return diagnosed(
-        code.inexpressible_parameters,
+        module.inexpressible_parameters,
         CodeCase(message, error.help),
         function,
         name,
@@ -111,7 +111,7 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
     problems = [*_problems(definition)]
     for message, advice in problems:
         case = CodeCase(message, advice)
-        yield diagnosed(code.invalid_definition, case, _subject(definition), definition.name)
+        yield diagnosed(module.invalid_definition, case, _subject(definition), definition.name)
     function: Any = definition.function
     if is_method(function):
         owner = function.__qualname__.rpartition(".")[0]
@@ -134,7 +134,11 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
             f"{definition.name!r} {message}" if parameter is None else f"{parameter!r}: {message}"
         )
         yield diagnosed(
-            code.weak_description, CodeCase(words), definition.function, definition.name, parameter
+            module.weak_description,
+            CodeCase(words),
+            definition.function,
+            definition.name,
+            parameter,
         )
 
 
@@ -315,7 +319,7 @@ def _of_function(function: Any, place: str) -> Candidate:
     if attached is not None and not isinstance(attached, ToolDefinition):
         words = f"its {ATTRIBUTE} is a {type(attached).__name__}, not a ToolDefinition"
         case = CodeCase(words, "decorate it with sovl_tools.tool")
-        return rejected(name, place, [diagnosed(code.foreign_definition, case, function, name)])
+        return rejected(name, place, [diagnosed(module.foreign_definition, case, function, name)])
     try:
         definition = define(function) if attached is None else definition_of(function)
     except InferenceError as error:
@@ -357,5 +361,5 @@ def _of_instance(instance: AITool, place: str) -> Candidate:
 
 
 def _unusable(kind: type, case: CodeCase, place: str) -> Candidate:
-    found = diagnosed(code.invalid_tool_class, case, kind, kind.__name__)
+    found = diagnosed(module.invalid_tool_class, case, kind, kind.__name__)
     return rejected(kind.__name__, place, [found])

@@ -14,9 +14,9 @@ from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
 from sovl_tools.loading.interface import missing_helper
 from sovl_tools.loading.location import SourceLocation, innermost, relative_path
-from sovl_tools.loading.rules import code
+from sovl_tools.loading.rules import module
 from sovl_tools.loading.rules import module as checks
-from sovl_tools.loading.rules.code import CodeCase
+from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.diagnostic import Diagnostic, Position, Rule, Verdict, ask
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
@@ -223,12 +223,12 @@ def import_timeout(frame: FrameType | None, unit: Unit, limit: float) -> Diagnos
 
 def no_tools_found(unit: Unit) -> Diagnostic:
     """Return that there is no tool in a unit."""
-    return _of_source(code.source_without_tools, f"there is no tool in {unit.words}", unit.path)
+    return _of_source(module.source_without_tools, f"there is no tool in {unit.words}", unit.path)
 
 
 def unavailable(words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:
     """Return that a source of tools can't be had, in those words."""
-    return _of_source(code.unimportable_source, words, path, line, column)
+    return _of_source(module.unimportable_source, words, path, line, column)
 
 
 def _of_source(rule: Rule, words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:

@@ -23,9 +23,9 @@ from sovl_tools.formats.foreign import (
 from sovl_tools.loading.definitions import checked, rejected
 from sovl_tools.loading.import_errors import Unit, no_tools_found, unavailable
 from sovl_tools.loading.origins import PACKAGES, Origin, OriginLoad
-from sovl_tools.loading.rules import code
-from sovl_tools.loading.rules.code import CodeCase
+from sovl_tools.loading.rules import module
 from sovl_tools.loading.rules.folder import fit_names, name_problem
+from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate, CatalogChange
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.context import ToolContext
@@ -115,7 +115,7 @@ class RemoteTools(NamedTuple):
         path = str(self.server)
         if not isinstance(found, ForeignTool):
             message = found.message if isinstance(found, Flaw) else "there is no 'inputSchema'"
-            (verdict,) = ask((code.invalid_definition,), CodeCase(message))
+            (verdict,) = ask((module.invalid_definition,), CodeCase(message))
             return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
         function = _Offered(self.server, found).run
         definition = replace(found.definition(name, function), source=path)

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import CatalogChange
-from sovl_tools.cli.chat.slash import describe_change
-from sovl_tools.cli.chat.terminal import PlainEditor, Terminal, escape_controls, history_path
+from sovl_tools.cli.chat import describe_change
+from sovl_tools.cli.chat_terminal import PlainEditor, Terminal, escape_controls, history_path
 from sovl_tools.cli.main import group
 from sovl_tools.reporting.text import is_unsafe
 from sovl_tools.testing import ScriptedServer, calls, drops, fails, refuses, says

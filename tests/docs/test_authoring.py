@@ -15,7 +15,7 @@ from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.annotations.scalars import _NAMED
 from sovl_tools.authoring.decorator import FIELDS
 from sovl_tools.authoring.defining import Options
-from sovl_tools.loading.rules.code import RULES
+from sovl_tools.loading.rules.module import RULES
 from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document
 from tests.tables import check_each

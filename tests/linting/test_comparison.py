@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.linting.comparison import MATCHES, differences
+from sovl_tools.linting.examples import MATCHES, differences
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.linting.keywords import matcher_of
+from sovl_tools.cli.test import matcher_of
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 

@@ -5,9 +5,9 @@ import pytest
 from sovl_tools import Diagnostic
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting import rules
-from sovl_tools.linting.rules import RULES
-from sovl_tools.linting.selection import (
+from sovl_tools.linting.rules import (
     CODES,
+    RULES,
     Selection,
     SelectorError,
     code_of,

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from sovl_tools import AITool, InferenceError, ToolDefinition, definition_of, tool
 from sovl_tools.authoring.aitool import definition_of_instance
 from sovl_tools.loading.definitions import checked, diagnosed, not_inferable, rejected
-from sovl_tools.loading.rules import code
-from sovl_tools.loading.rules.code import CodeCase
+from sovl_tools.loading.rules import module
 from sovl_tools.loading.rules.folder import name_problem
+from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate
 from tests.loading.folders import handler
 from tests.schema.strategies import moderate
@@ -279,8 +279,8 @@ def test_a_function_that_can_not_be_expressed_is_told_at_its_parameter_if_it_is_
 
 
 def test_a_rejected_candidate_gives_its_errors_as_reasons() -> None:
-    error = diagnosed(code.invalid_tool_class, CodeCase("it is odd"), Greeter, "greet")
-    warning = diagnosed(code.weak_description, CodeCase("it is weak"), Greeter, "greet")
+    error = diagnosed(module.invalid_tool_class, CodeCase("it is odd"), Greeter, "greet")
+    warning = diagnosed(module.weak_description, CodeCase("it is weak"), Greeter, "greet")
     candidate = rejected("greet", "place", [warning, error])
     assert candidate.reasons == (str(error),)
     assert candidate.diagnostics == (warning, error)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.linting.lock import lock_of
+from sovl_tools.linting.lock_changes import lock_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.importer import compiled
 from sovl_tools.loading.lock import read_lock, written
