@@ -25,6 +25,16 @@ from sovl_tools.loading.discovery import report_of
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.settings import Settings
+from sovl_tools.model.caller import (
+    check_count,
+    check_function,
+    check_iterable,
+    check_names,
+    check_path,
+    check_seconds,
+    check_text,
+    check_type,
+)
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.context import Export, Watch
 from sovl_tools.model.definition import StepHandler, ToolDefinition
@@ -114,10 +124,14 @@ class ToolRegistry:
         Raises:
             LockError: the lock file is missing or damaged.
         """
+        folders = [check_path("paths", path) for path in paths]
+        wanted = None if names is None else check_names("names", names)
+        patterns = check_names("exclude", exclude, "patterns")
+        check_seconds("import_timeout", import_timeout)
         registry = cls()
-        lock = None if locked is None else read_lock(locked)
+        lock = None if locked is None else read_lock(check_path("locked", locked))
         settings = Settings(limit=import_timeout, locked=lock)
-        registry._load = load(paths, names=names, exclude=exclude, settings=settings)
+        registry._load = load(folders, names=wanted, exclude=patterns, settings=settings)
         registry._latest = vars(registry)["catalog"] = registry._load.catalog
         registry._source_diagnostics = registry._load.collected.diagnostics
         log_load(registry.report)
@@ -212,10 +226,15 @@ class ToolRegistry:
         """
         from sovl_tools.loading.exporting import Exporter  # noqa: PLC0415 - 10 ms for its users
 
+        check_text("format", format)
+        if cache_control is not None:
+            check_type("cache_control", cache_control, Mapping, "an object")
         if self._exporter is None:
             self._exporter = Exporter()
-        chosen = None if tools is None else [self[name] for name in tools]
-        deferred = frozenset(self[name].name for name in defer_loading)
+        chosen = None if tools is None else [self[name] for name in check_names("tools", tools)]
+        deferred = frozenset(
+            self[name].name for name in check_names("defer_loading", defer_loading)
+        )
         options = {"cache_control": cache_control, "defer_loading": deferred}
         made: Export = self._exporter.export(self.catalog, format, chosen, strict=strict, **options)
         return made
@@ -251,7 +270,12 @@ class ToolRegistry:
             criteria: attribute names or ``metadata`` keys and what they have to be.
         """
         if name_pattern is not None:
+            words = "a text or a compiled expression"
+            check_type("name_pattern", name_pattern, str | re.Pattern, words)
             criteria["name_pattern"] = name_pattern
+        for each in predicates:
+            if not isinstance(each, Mapping):
+                check_function("a predicate", each)
         return [tool for tool in self if meets(tool, (*predicates, criteria))]
 
     def match(self, text: str) -> list[PhraseMatch]:
@@ -259,6 +283,7 @@ class ToolRegistry:
 
         Words are compared whole, without case and punctuation.
         """
+        check_text("text", text)
         return self._indexed().match(text)
 
     def search(self, query: str, *, limit: int | None = 10) -> list[ToolMatch]:
@@ -269,6 +294,9 @@ class ToolRegistry:
         Raises:
             ValueError: the limit is below 0.
         """
+        check_text("query", query)
+        if limit is not None:
+            check_count("limit", limit, least=0)
         return self._indexed().search(query, limit=limit)
 
     def _indexed(self) -> Indexes:
@@ -316,6 +344,7 @@ class ToolRegistry:
         Raises:
             ToolNotFoundError: none of that name was registered by hand.
         """
+        check_text("name", name)
         if not self._get_reloader().unregister(name):
             raise ToolNotFoundError(name, among=" among those that were registered by hand")
 
@@ -335,7 +364,9 @@ class ToolRegistry:
 
         They may import one another relatively. ``import_timeout`` is in seconds, for each module.
         """
-        return self._load_origin("Modules", os.path.abspath(path), import_timeout)
+        return self._load_origin(
+            "Modules", os.path.abspath(check_path("path", path)), import_timeout
+        )
 
     def load_package(self, name: str, *, import_timeout: float = IMPORT_TIMEOUT) -> CatalogChange:
         """Enter those of a package and what is below; all of it may take ``import_timeout`` s."""
@@ -349,7 +380,7 @@ class ToolRegistry:
 
     def load_procedures(self, path: str | os.PathLike[str]) -> CatalogChange:
         """Enter the procedures of a directory as tools: their inputs are the parameters."""
-        return self._load_origin("Procedures", os.path.abspath(path))
+        return self._load_origin("Procedures", os.path.abspath(check_path("path", path)))
 
     def load_mcp(
         self,
@@ -384,6 +415,9 @@ class ToolRegistry:
         return change
 
     def _load_origin(self, kind: str, *place: Any) -> CatalogChange:
+        check_text("the name", place[0])
+        if len(place) > 1:
+            check_seconds("import_timeout", place[1])
         # by name: most programs load no code, and procedures lie above this layer
         module = import_module(_ORIGINS.get(kind, "sovl_tools.loading.origins"))
         change: CatalogChange = self._get_reloader().look(getattr(module, kind)(*place))
@@ -415,8 +449,9 @@ class ToolRegistry:
             libraries: folders and modules outside of the tools directories; when one changes, the
                 tools and plugins that import it are loaded again.
         """
+        check_iterable("libraries", libraries, "a list of paths")
         watch: AbstractContextManager[Watch] = self._get_reloader().watch(
-            poll=poll, libraries=[os.fspath(each) for each in libraries]
+            poll=poll, libraries=[check_path("libraries", each) for each in libraries]
         )
         return watch
 

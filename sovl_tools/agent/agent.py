@@ -22,7 +22,6 @@ from sovl_tools.agent.providers.choice import choose_provider
 from sovl_tools.agent.settings import (
     Configuration,
     TurnOptions,
-    check_counts,
     make_settings,
     turn_options,
 )
@@ -36,6 +35,7 @@ from sovl_tools.agent.toolbox import (
 from sovl_tools.agent.turn import Turn
 from sovl_tools.dispatch.hooks import Hook, HookFunction
 from sovl_tools.model.call import Mode
+from sovl_tools.model.caller import check_count, check_function, check_text, check_type
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolError
@@ -150,12 +150,17 @@ class Agent:
             TypeError: there is something among the tools of which no tool can be made, the client
                 is of another provider, or another argument is none that could be used.
         """
-        check_counts({"max_rounds": max_rounds, "max_tools": max_tools})
+        check_count("max_rounds", max_rounds)
+        check_count("max_tools", max_tools)
         if max_result_characters is not None:
-            check_counts({"max_result_characters": max_result_characters})
+            check_count("max_result_characters", max_result_characters)
         for name, function in {"emit": emit, "approve": approve, "trim": trim}.items():
-            if function is not None and not callable(function):
-                raise TypeError(f"{name} must be a function, not {function!r:.80}")
+            check_function(name, function)
+        for name, text in {"provider": provider, "model": model, "base_url": base_url}.items():
+            if text is not None:
+                check_text(name, text)
+        if options is not None:
+            check_type("options", options, Mapping, "an object")
         who = choose_provider(client, provider=provider, model=model, base_url=base_url)
         # The last is the innermost: it asks about the call as the other hooks have made it.
         approval = () if approve is None else (Hook(partial(ask_approval, approve)),)

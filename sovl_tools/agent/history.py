@@ -203,6 +203,17 @@ _KEYS: dict[str, dict[str, Any]] = {
 }
 
 
+def is_block(value: JSON) -> bool:
+    """Tell whether a value is a content block, as far as it is looked into here."""
+    keys = (
+        ("type", "text") if isinstance(value, dict) and value.get("type") == "text" else ("type",)
+    )
+    return isinstance(value, dict) and (
+        all(isinstance(value.get(key), str) for key in keys)
+        and isinstance(value.get("mimeType", ""), str)
+    )
+
+
 def _problem(message: JSON) -> str | None:
     role = message.get("role") if isinstance(message, dict) else None
     if not isinstance(role, str) or role not in _KEYS:
@@ -210,9 +221,7 @@ def _problem(message: JSON) -> str | None:
     for key, kind in _KEYS[role].items():
         if not isinstance(message.get(key), kind):
             return f"a message of the role {role!r} needs {key!r}"
-    if isinstance(message["content"], list) and not all(
-        isinstance(each, dict) and "type" in each for each in message["content"]
-    ):
+    if isinstance(message["content"], list) and not all(map(is_block, message["content"])):
         return "its content must be a text or a list of content blocks"
     calls = message.get("calls", [])
     if not isinstance(calls, list) or not all(

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sovl_tools.agent.history import Policy
+from sovl_tools.agent.history import Policy, is_block
 from sovl_tools.agent.providers.choice import ProviderChoice
 from sovl_tools.agent.toolbox import Budget, Offering, agent_registry
 from sovl_tools.agent.tracing import Tracing
 from sovl_tools.dispatch.hooks import marked_methods
 from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.model.caller import check_iterable
 from sovl_tools.model.document import JSON
 
 
@@ -104,26 +105,17 @@ def turn_options(
     """
     if not isinstance(content, str | list):
         raise TypeError(f"say a text or a list of content blocks, not {content!r:.80}")
-    if isinstance(tools, str):  # a sequence of names with one letter each
-        raise TypeError(f"tools must be a list of names, not {tools!r}")
+    for block in content if isinstance(content, list) else ():
+        if not is_block(block):
+            raise TypeError(
+                f"content must be a text or a list of content blocks, not {block!r:.80}"
+            )
+    if tools is not None:
+        check_iterable("tools", tools, "a list of names")
     for name in (choice, *(tools or ())):
         if not isinstance(name, str):
             raise TypeError(f"a tool must be given by its name, not {name!r:.80}")
     return TurnOptions(None if tools is None else tuple(tools), choice, is_streaming)
-
-
-def check_counts(numbers: Mapping[str, int]) -> None:
-    """Let pass what are counts.
-
-    Raises:
-        TypeError: one is no number.
-        ValueError: one is too small.
-    """
-    for name, number in numbers.items():
-        if not isinstance(number, int):
-            raise TypeError(f"{name} must be a whole number, not {number!r:.80}")
-        if number < 1:
-            raise ValueError(f"{name} must be at least 1, not {number!r}")
 
 
 def make_settings(agent: Any, configuration: Configuration, key: int) -> Settings:

@@ -9,7 +9,8 @@ from typing import Any, Protocol, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.errors import SovlToolsError, ToolError
-from sovl_tools.schema.problem import named, one_of, shown
+from sovl_tools.model.suggestion import one_of
+from sovl_tools.schema.problem import named, shown
 
 Schema: TypeAlias = dict[str, JSON]
 

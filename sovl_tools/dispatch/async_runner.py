@@ -255,13 +255,7 @@ async def gather_calls(
     limit: int | None,
     options: dict[str, Any],
 ) -> list[_T]:
-    """Make the calls, so many at a time, and return their results in order.
-
-    Raises:
-        ValueError: the limit is less than 1.
-    """
-    if limit is not None and limit < 1:
-        raise ValueError(f"limit must be at least 1, not {limit!r}")
+    """Make the calls, so many at a time, and return their results in order."""
     pending = list(enumerate(calls))
     # taken from the end, which a list does fastest
     pending.reverse()

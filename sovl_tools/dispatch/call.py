@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from functools import cache
-from threading import TIMEOUT_MAX
 from time import perf_counter, time
 from types import MappingProxyType
 from typing import Any, Literal
@@ -21,12 +20,13 @@ from sovl_tools.dispatch.runner import SYNC, Runner, in_background, run_without_
 from sovl_tools.dispatch.scope import NOBODY, CallScope, Sink, new_call_id
 from sovl_tools.dispatch.statistics import FULL
 from sovl_tools.model.call import MODES, CallEvent, ToolCall
+from sovl_tools.model.caller import check_function, check_seconds, check_text, check_word
 from sovl_tools.model.client_requests import REQUESTS, Ask, ClientRequest
 from sovl_tools.model.content import Content
 from sovl_tools.model.document import copied
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import Failure, Repair, ToolResult
-from sovl_tools.schema.problem import one_of
+from sovl_tools.model.suggestion import one_of
 
 _LOGGER = logging.getLogger("sovl_tools")
 _new: Callable[..., ToolResult] = tuple.__new__
@@ -261,7 +261,7 @@ class Caller:
         tool = self._engine.tool(name)
         if type(tool) is Failure:
             return self._refused(name, arguments, tool, options)
-        scope, limit = None, tool.limit if timeout is None else check_timeout(timeout)
+        scope, limit = None, tool.limit if timeout is None else check_seconds("timeout", timeout)
         if tool.is_scoped or limit is not None or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
         if scope is None or not tool.needs_loop:
@@ -293,7 +293,7 @@ class Caller:
         tool = self._engine.tool(name)
         if type(tool) is Failure:
             return self._refused(name, arguments, tool, options)
-        scope, limit = None, tool.limit if timeout is None else check_timeout(timeout)
+        scope, limit = None, tool.limit if timeout is None else check_seconds("timeout", timeout)
         if tool.is_scoped_async or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
         return await call(tool, arguments, async_runner(), scope, limit)
@@ -357,9 +357,14 @@ def check_options(options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in _OPTIONS:
             raise TypeError(f"a call has no option {name!r}, but {one_of(_OPTIONS)}")
-    check_timeout(options.get("timeout"))
+    if options.get("timeout") is not None:
+        check_seconds("timeout", options["timeout"])
+    if options.get("call_id") is not None:
+        check_text("call_id", options["call_id"])
     check_word("mode", options.get("mode"), (None, *MODES))
     check_word("coerce", options.get("coerce"), (None, "strict", "lenient"))
+    for name in ("on_event", *REQUESTS):
+        check_function(name, options.get(name))
 
 
 _OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event", *REQUESTS)
@@ -371,25 +376,3 @@ def _asks(
     """Return who answers what a tool asks: as the options say, or else as of the outer call."""
     given = {REQUESTS[name]: options[name] for name in REQUESTS if options.get(name) is not None}
     return {**known, **given} if given else known
-
-
-def check_timeout(timeout: float | None) -> float | None:
-    """Return a time limit.
-
-    Raises:
-        ValueError: it is not more than 0, or no number of seconds.
-    """
-    if timeout is not None and not 0 < timeout <= TIMEOUT_MAX:
-        raise ValueError(f"timeout must be more than 0 seconds and finite, not {timeout!r}")
-    return timeout
-
-
-def check_word(name: str, word: str | None, words: tuple[str | None, ...]) -> None:
-    """Refuse a word that is none of those.
-
-    Raises:
-        ValueError: it is none.
-    """
-    if word not in words:
-        known = one_of(repr(each) for each in words)
-        raise ValueError(f"{name} must be {known}, not {word!r}")

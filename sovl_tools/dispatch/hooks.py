@@ -13,6 +13,7 @@ from sovl_tools.dispatch.failure import message_of, secrets_of, trace_of, type_n
 from sovl_tools.dispatch.runner import Runner, passable_error
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.call import ToolCall
+from sovl_tools.model.caller import check_names
 from sovl_tools.model.errors import RunCancelledError, ToolError
 from sovl_tools.model.result import Failure, ToolResult
 
@@ -68,7 +69,7 @@ def patterns_of(tools: Iterable[str] | str | None) -> tuple[str, ...] | None:
     """Return the shell patterns of tool names that were given, one or several; None for every."""
     if isinstance(tools, str):
         return (tools,)
-    return None if tools is None else tuple(tools)
+    return None if tools is None else check_names("tools", tools)
 
 
 def with_form(hook: Hook) -> Hook:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from queue import SimpleQueue
+from sys import maxsize
 from typing import NamedTuple
 
 from sovl_tools.dispatch.parse_arguments import Arguments
@@ -53,7 +54,7 @@ def map_calls(
         return Mapped(place, arguments, call(arguments, call_id=call_id))
 
     def begin(room: int) -> None:
-        for place, arguments in islice(source, max(room, 0)):
+        for place, arguments in islice(source, min(max(room, 0), maxsize)):
             under_way[place] = call_id = new_call_id()
             start(
                 partial(make, place, arguments, call_id),

@@ -14,8 +14,6 @@ from sovl_tools.dispatch.call import (
     async_runner,
     call,
     check_options,
-    check_timeout,
-    check_word,
 )
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
 from sovl_tools.dispatch.limiter import Limiter
@@ -27,6 +25,14 @@ from sovl_tools.dispatch.scope import Coerce, Sink
 from sovl_tools.dispatch.statistics import Statistics, summary
 from sovl_tools.dispatch.workers import Workers
 from sovl_tools.model.call import MODES, Mode
+from sovl_tools.model.caller import (
+    check_count,
+    check_function,
+    check_iterable,
+    check_seconds,
+    check_text,
+    check_word,
+)
 from sovl_tools.model.context import Listener, ToolLookup
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import Failure, ToolResult
@@ -84,12 +90,22 @@ class Tooler(Caller):
         if isinstance(registry, str | os.PathLike):
             module, _, name = _TOOLS_DIRECTORY.partition(":")
             registry = cast("ToolLookup", getattr(import_module(module), name)(registry))
-        check_timeout(timeout)
+        elif not hasattr(registry, "catalog"):
+            words = "a ToolRegistry or the path of a tools directory"
+            raise TypeError(f"registry must be {words}, not {registry!r:.80}")
+        if timeout is not None:
+            check_seconds("timeout", timeout)
         check_word("mode", mode, (None, *MODES))
         check_word("coerce", coerce, ("strict", "lenient"))
-        _check_least("max_result_bytes", max_result_bytes)
-        _check_least("max_threads", max_threads)
-        _check_least("max_processes", max_processes)
+        check_count("max_threads", max_threads)
+        for name, number in {
+            "max_result_bytes": max_result_bytes, "max_processes": max_processes,
+        }.items():  # fmt: skip
+            if number is not None:
+                check_count(name, number)
+        check_function("on_event", on_event)
+        check_iterable("hooks", hooks, "a list of hooks")
+        check_iterable("observers", observers, "a list of functions")
         if executor is not None and not callable(getattr(executor, "submit", None)):
             raise TypeError(f"executor must be a concurrent.futures.Executor, not {executor!r:.80}")
         seen: tuple[Any, ...] = tuple(observers)
@@ -164,7 +180,13 @@ class Tooler(Caller):
             raise TypeError("several calls can't have one call_id")
         from sovl_tools.dispatch.async_runner import gather_calls  # noqa: PLC0415 - imports asyncio
 
-        pairs = [(name, given) for name, given in calls]
+        check_iterable("calls", calls, "a list of pairs of a name and arguments")
+        if limit is not None:
+            check_count("limit", limit)
+        pairs: list[Any] = [*calls]
+        for pair in pairs:
+            if not isinstance(pair, tuple | list) or len(pair) != _PAIR:
+                raise ValueError(f"a call must be a pair of a name and arguments, not {pair!r:.80}")
         return await gather_calls(self.call, pairs, limit=limit, options=options)
 
     def map(
@@ -199,7 +221,10 @@ class Tooler(Caller):
         check_options(options)
         if "call_id" in options:
             raise TypeError("several calls can't have one call_id")
-        _check_least("limit", limit)
+        check_text("name", name)
+        check_iterable("inputs", inputs, "the arguments of each call")
+        if limit is not None:
+            check_count("limit", limit)
         limit = limit or self._engine.settings.workers.limit
         call = partial(self.call_sync, name, **options)
         return map_calls(call, self.cancel, inputs, limit=limit, ordered=ordered)
@@ -265,9 +290,5 @@ class ToolStream:
         return iterate_in_background(self.__aiter__())
 
 
-def _check_least(name: str, number: int | None) -> None:
-    if number is not None and number < 1:
-        raise ValueError(f"{name} must be at least 1, not {number!r}")
-
-
+_PAIR = 2
 _TOOLS_DIRECTORY = "sovl_tools.registry:tools_directory"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 
+from sovl_tools.model.caller import check_text
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import did_you_mean
@@ -146,6 +147,7 @@ def format_of(name: str) -> Format:
     Raises:
         ValueError: there is no such format.
     """
+    check_text("format", name)
     if name not in FORMATS:
         plain = name.removesuffix("-strict")
         if plain in STRICT:

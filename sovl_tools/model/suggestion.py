@@ -1,15 +1,17 @@
-"""Did you mean …?"""
+"""Words of messages: did you mean …, and one of several."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
+def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
     """Return the known word that is most like the given one, or None if none is near.
 
     ``cutoff`` says how near, up to 1.0 for words of which only the case differs.
     """
+    if not isinstance(word, str):  # a caller's mistake, which is told where it was made
+        return None
     from difflib import get_close_matches  # noqa: PLC0415 - 4 ms, needed only in bad cases
 
     # ``City`` for ``city`` is the slip that is made most
@@ -33,3 +35,9 @@ def question(meant: str) -> str:
 def as_hint(near: str | None) -> str:
     """Return the end of a message that asks for a near word; nothing if none is near."""
     return f"; {question(repr(near))}" if near else ""
+
+
+def one_of(words: Iterable[str]) -> str:
+    """Return ``a, b or c``."""
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last

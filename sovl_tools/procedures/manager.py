@@ -9,6 +9,7 @@ from typing import Any
 
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage
+from sovl_tools.model.caller import check_path
 from sovl_tools.model.context import ToolCaller, ToolLookup
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
@@ -63,7 +64,7 @@ class ProcedureManager:
         Raises:
             OSError: there is no such directory.
         """
-        return self._library.add_directory(path)
+        return self._library.add_directory(check_path("path", path))
 
     def check(self, source: Named) -> tuple[Diagnostic, ...]:
         """Return all that is wrong with a procedure, but not with those that it runs.

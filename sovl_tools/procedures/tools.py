@@ -43,8 +43,9 @@ class Procedures(NamedTuple):
         """Read every file anew; one whose text is the same stays the tool that it is."""
         try:
             sources = [read_found_procedure(each) for each in files(self.path)]
-        except OSError as error:
-            words = f"the procedures can't be read: {error.strerror}"
+        except (OSError, ValueError) as error:  # a ValueError: no file can have such a path
+            reason = getattr(error, "strerror", None) or error
+            words = f"the procedures can't be read: {reason}"
             return OriginLoad.of_problem(unavailable(words, relative_path(self.path)))
         if not sources:
             unit = Unit("the directory of procedures", relative_path(self.path), "")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, json_path, kind
-from sovl_tools.model.suggestion import as_hint, nearest, question
+from sovl_tools.model.suggestion import as_hint, nearest, one_of, question
 
 UNEXPLAINED = frozenset({"contains", "propertyNames", "uniqueItems", "unevaluatedItems", "false"})
 """Keywords whose problems need no expectation to be told."""
@@ -291,12 +291,6 @@ def named(value: JSON) -> str:
     if value is None:
         return "null"
     return f"the {kind(value)} {shown(value)}"
-
-
-def one_of(words: Iterable[str]) -> str:
-    """Return ``a, b or c``."""
-    *most, last = words
-    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _quoted(names: Iterable[str]) -> str:

@@ -106,8 +106,6 @@ class SearchIndex:
         Raises:
             ValueError: the limit is below 0.
         """
-        if limit is not None and limit < 0:
-            raise ValueError(f"limit is {limit!r}, not None or at least 0")
         asked = self._asked(query)
         scores: dict[str, float] = {}
         whole = 0.0

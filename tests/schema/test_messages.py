@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.suggestion import one_of
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
-from sovl_tools.schema.problem import Problem, describe, explanations, named, one_of, place, shown
+from sovl_tools.schema.problem import Problem, describe, explanations, named, place, shown
 from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import ToolDefinition, ToolMatch
+from sovl_tools import ToolDefinition, ToolMatch, ToolRegistry
 from sovl_tools.search.ranking import FIELDS, SearchIndex, texts
 from sovl_tools.search.words import parts, term, terms
 from tests.schema.strategies import moderate
@@ -144,8 +144,8 @@ def test_no_more_than_the_limit_are_returned() -> None:
     assert found("weather", *tools, limit=1) == ["tool_00"]
     assert found("weather", *tools, limit=0) == []
     assert len(found("weather", *tools, limit=None)) == 20
-    with pytest.raises(ValueError, match="limit is -1, not None or at least 0"):
-        found("weather", *tools, limit=-1)
+    with pytest.raises(ValueError, match="limit must be at least 0, not -1"):
+        ToolRegistry().search("weather", limit=-1)
 
 
 def naive(tools: Tools, query: str) -> dict[str, float]:

@@ -19,9 +19,9 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.folder import Manifest
-from sovl_tools.model.suggestion import did_you_mean, nearest
+from sovl_tools.model.suggestion import did_you_mean, nearest, one_of
 from sovl_tools.schema import fit
-from sovl_tools.schema.problem import one_of, shown
+from sovl_tools.schema.problem import shown
 from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import (
     Difference,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
+from sovl_tools.model.caller import check_path
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted, json_text
@@ -103,7 +104,7 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
         # By way of its text: a copy that nobody else can change, and what a journal keeps.
         text = json_text(dict(source))
         return _check_document(json.loads(text), text, "", None)
-    path = os.fspath(source)
+    path = check_path("source", source)
     with open(path, "rb") as file:
         content = file.read(MAX_BYTES + 1)  # a device may never end
     try:

@@ -1,0 +1,116 @@
+"""What a caller of the Python API passes, checked where it comes in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from threading import TIMEOUT_MAX
+from types import UnionType
+from typing import cast
+
+from sovl_tools.model.suggestion import one_of
+
+
+def check_type(name: str, value: object, types: type | UnionType, words: str) -> None:
+    """Refuse a value of another type.
+
+    Raises:
+        TypeError: it is of none of the types, which ``words`` name.
+    """
+    if not isinstance(value, types):
+        raise TypeError(f"{name} must be {words}, not {value!r:.80}")
+
+
+def check_text(name: str, value: object) -> None:
+    """Refuse what is no text.
+
+    Raises:
+        TypeError: it is none.
+    """
+    check_type(name, value, str, "a text")
+
+
+def check_path(name: str, value: object) -> str:
+    """Return a path as a text.
+
+    Raises:
+        TypeError: it is neither a text nor an object that is a path.
+    """
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(path, str):
+        raise TypeError(f"{name} must be a path, not {value!r:.80}")
+    return path
+
+
+def check_function(name: str, value: object) -> None:
+    """Refuse what is neither None nor can be called.
+
+    Raises:
+        TypeError: it can't be called.
+    """
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be a function, not {value!r:.80}")
+
+
+def check_iterable(name: str, value: object, words: str) -> None:
+    """Refuse a value that does not consist of others, and a text.
+
+    Raises:
+        TypeError: it is one.
+    """
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise TypeError(f"{name} must be {words}, not {value!r:.80}")
+
+
+def check_names(name: str, value: object, words: str = "names") -> tuple[str, ...]:
+    """Return several names, which a single text is not: it would be one name a letter.
+
+    Raises:
+        TypeError: they can't be iterated over, or one is no text.
+    """
+    check_iterable(name, value, f"a list of {words}")
+    names = tuple(cast("Iterable[str]", value))
+    for each in names:
+        if not isinstance(each, str):
+            raise TypeError(f"{name} must be a list of {words}, without {each!r:.80}")
+    return names
+
+
+def check_count(name: str, number: object, *, least: int = 1) -> None:
+    """Refuse what is no whole number, or one that is too small.
+
+    Raises:
+        TypeError: it is no whole number.
+        ValueError: it is less than ``least``.
+    """
+    if not isinstance(number, int):
+        raise TypeError(f"{name} must be a whole number, not {number!r:.80}")
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, not {number!r}")
+
+
+def check_seconds(name: str, seconds: float) -> float:
+    """Return a time limit.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is not more than 0, or longer than anybody can wait.
+    """
+    try:
+        is_limit = 0 < seconds <= TIMEOUT_MAX
+    except TypeError:
+        raise TypeError(f"{name} must be a number of seconds, not {seconds!r:.80}") from None
+    if not is_limit:
+        raise ValueError(f"{name} must be more than 0 seconds and finite, not {seconds!r}")
+    return seconds
+
+
+def check_word(name: str, word: object, words: tuple[str | None, ...]) -> None:
+    """Refuse a word that is none of those.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if word not in words:
+        known = one_of(repr(each) for each in words)
+        raise ValueError(f"{name} must be {known}, not {word!r:.80}")
