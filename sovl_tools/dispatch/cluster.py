@@ -1,19 +1,34 @@
-"""Dask as an executor: each call is made at most once, unless the tool may be called twice."""
+"""Dask as an executor: a call is made at most once, unless the tool may be called twice.
+
+A worker asks the scheduler before it begins a call, so that no other worker ever begins it again,
+and that a call which has not begun is not lost with its worker. What a call reports, and its
+result if it is short, come as events of the scheduler: that saves asking the worker for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+import logging
+import pickle
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, InvalidStateError
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from sovl_tools.dispatch.reference import Outcome
+from sovl_tools.dispatch.reference import Outcome, Receive
 from sovl_tools.model.errors import RunCancelledError, SovlToolsError, ToolError
+from sovl_tools.model.result import Failure
+from sovl_tools.threads import start
 
-_ONCE, _AGAIN = "sovl-tools-once-", "sovl-tools-again-"
-"""What the keys of calls begin with."""
 _CONNECTING = 10
+_SHORT = 1 << 11
+"""So long a result may be, in bytes, to come as an event: the scheduler keeps the last thousand."""
+_MAX_EVENTS = 1_000
+"""How much progress and how many messages of a call come back."""
+_DIED = "the worker of the cluster that had the call has died"
 
 
 class Cluster(NamedTuple):
@@ -48,11 +63,30 @@ def connected(address: str | None) -> Iterator[Cluster]:
         client = Client(address, timeout=_CONNECTING)
     except (OSError, ValueError) as error:
         raise SovlToolsError(f"there is no Dask scheduler at {address}: {error}") from error
-    with client:
+    with _silence(), client:
         threads = sum(client.nthreads().values())
         if not threads:
             raise SovlToolsError(f"the Dask scheduler at {address} has no workers")
-        yield Cluster(client.get_executor(pure=False), threads)
+        try:
+            yield Cluster(client.get_executor(pure=False), threads)
+        finally:
+            # or the scheduler still sends what workers say, and complains
+            if hasattr(client, _CALLS):
+                client.unsubscribe_topic(_topic_of(client.id))
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Let Dask log errors alone: a worker that dies is told by the result of its call."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [each.level for each in loggers]
+    for each in loggers:
+        each.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for each, level in zip(loggers, levels, strict=True):
+            each.setLevel(level)
 
 
 def is_dask(executor: Executor) -> bool:
@@ -60,63 +94,201 @@ def is_dask(executor: Executor) -> bool:
     return type(executor).__module__ == "distributed.cfexecutor"
 
 
-def submit(executor: Any, data: bytes, *, is_idempotent: bool) -> Future[Outcome]:
+def submit(executor: Any, data: bytes, receive: Receive, *, is_idempotent: bool) -> Future[Outcome]:
     """Begin a call; if its worker dies another one makes it again only if it is idempotent."""
-    from sovl_tools.dispatch.worker import run_pickled  # noqa: PLC0415 - imports multiprocessing
+    client = executor._client  # noqa: SLF001 - there is no other way
+    with _LOCK:
+        calls: _Calls | None = getattr(client, _CALLS, None)
+        if calls is None:
+            calls = _Calls(client)
+            setattr(client, _CALLS, calls)
+    # an executor may be one for some of the workers
+    options: dict[str, Any] = executor._kwargs  # noqa: SLF001 - likewise
+    return calls.submit(data, receive, asks=not is_idempotent, options=options)
 
-    if not getattr(executor, _PREPARED, False):
-        executor._client.register_plugin(_at_most_once())  # noqa: SLF001 - there is no other way
-        setattr(executor, _PREPARED, True)
-    key = f"{_AGAIN if is_idempotent else _ONCE}{uuid4().hex}"
-    return _ClusterCall(executor.submit(run_pickled, data, key=key))
+
+_LOCK = threading.Lock()
+_CALLS = "_sovl_tools_calls"
+
+
+def _topic_of(client: str) -> str:
+    """Return under which topic workers send what is for a client."""
+    return f"sovl-tools-{client}"
+
+
+class _Calls:
+    """The calls of a client that are under way."""
+
+    def __init__(self, client: Any) -> None:
+        """Prepare the scheduler, and listen to it."""
+        self._client = client
+        self._topic = _topic_of(client.id)
+        self._calls: dict[str, _ClusterCall] = {}
+        client.register_plugin(_plugin())
+        client.subscribe_topic(self._topic, self._receive)
+
+    def submit(
+        self, data: bytes, receive: Receive, *, asks: bool, options: dict[str, Any]
+    ) -> Future[Outcome]:
+        """Begin a call, with options of ``Client.submit``."""
+        key = f"sovl-tools-call-{uuid4().hex}"
+        call = self._calls[key] = _ClusterCall(receive, partial(self._calls.pop, key, None))
+        try:
+            task = self._client.submit(
+                run, data, self._topic, asks=asks, **{**options, "pure": False, "key": key}
+            )
+        except BaseException:
+            del self._calls[key]
+            raise
+        call.follow(task)
+        return call
+
+    def _receive(self, event: tuple[float, tuple[str, str, bytes]]) -> None:
+        """Take what a worker has sent, on the thread of the client's event loop."""
+        key, kind, content = event[1]
+        call = self._calls.get(key)
+        if call is not None:
+            call.take(kind, content)
 
 
 class _ClusterCall(Future[Outcome]):
     """A call on a cluster: what is cancelled may still be at it, and what is lost says so."""
 
-    def __init__(self, call: Future[Outcome]) -> None:
+    def __init__(self, receive: Receive, forget: Callable[[], object]) -> None:
         super().__init__()
         self.set_running_or_notify_cancel()
-        self._call: Future[Outcome] | None = call
-        call.add_done_callback(self._done)
+        self._receive = receive
+        self._forget = forget
+        self._is_cancelled = False
+        self._task: Any = None
+        self._lock = threading.Lock()
+        self._sent: deque[tuple[str, bytes]] = deque()
+        self._is_taking = False
 
-    def _done(self, call: Future[Outcome]) -> None:
-        # or the cluster keeps the result, and makes the call again if its worker dies
-        self._call = None
-        if call.cancelled():
-            self.set_exception(RunCancelledError())
+    def follow(self, task: Any) -> None:
+        """Take the end of the call from a future of Dask."""
+        self._task = task
+        task.add_done_callback(self._ended)
+
+    def take(self, kind: str, content: bytes) -> None:
+        """Take what a worker has sent; listeners are told on a thread, one after another."""
+        with self._lock:
+            if kind == "done" and not self._is_taking:
+                self._end(content)
+                return
+            self._sent.append((kind, content))
+            if self._is_taking:
+                return
+            self._is_taking = True
+        start(self._take_all, lambda _, error: None if error is None else self._fail(error))
+
+    def _take_all(self) -> None:
+        while True:
+            with self._lock:
+                if not self._sent:
+                    self._is_taking = False
+                    return
+                kind, content = self._sent.popleft()
+            if kind == "done":
+                self._end(content)
+            else:
+                self._receive(kind, pickle.loads(content))  # noqa: S301 - our own worker's
+
+    def _ended(self, task: Any) -> None:
+        """Take the result of Dask's future, which has ended, unless it has come already."""
+        # the future is forgotten with the call, or the cluster keeps the result, and makes the
+        # call again if its worker dies
+        self._task = None
+        self._forget()
+        if self.done() or self._is_cancelled:
             return
-        error = call.exception()
-        # by its name, because its message counts workers that were not tried
-        if type(error).__name__ == "KilledWorker":
-            self.set_exception(ToolError("the worker of the cluster that had the call has died"))
-        elif error is not None:
-            self.set_exception(error)
+        if task.status == "cancelled":
+            self._fail(RunCancelledError())
         else:
-            self.set_result(call.result())
+            # this thread is one for all calls
+            start(task.result, self._collected)
+
+    def _collected(self, content: bytes | None, error: BaseException | None) -> None:
+        # by its name, because its message counts workers that were not tried
+        if error is not None and type(error).__name__ == "KilledWorker":
+            self._fail(ToolError(_DIED))
+        elif error is not None:
+            self._fail(error)
+        elif content is not None:
+            self.take("done", content)
+
+    def _end(self, content: bytes) -> None:
+        with suppress(InvalidStateError):
+            self.set_result(pickle.loads(content))  # noqa: S301 - our own worker's
+
+    def _fail(self, error: BaseException) -> None:
+        with suppress(InvalidStateError):
+            self.set_exception(error)
 
     def cancel(self) -> bool:
         """Ask for the end of the call; return False, because nobody knows whether it runs."""
-        call = self._call
-        if call is not None:
-            call.cancel()
+        task = self._task
+        if task is not None:
+            self._is_cancelled = True
+            # whoever gives it up has no time to wait for the scheduler
+            start(task.cancel, lambda *_: None)
         return False
 
 
-_PREPARED = "_sovl_tools_prepared"
+def run(data: bytes, topic: str, *, asks: bool) -> bytes:
+    """Call the tool of a task that was pickled; this is what a worker of the cluster runs.
+
+    With ``asks`` the scheduler says whether the call has begun before, which then is its end.
+    """
+    from distributed import get_worker  # noqa: PLC0415 - the extra
+    from distributed.utils import sync  # noqa: PLC0415 - likewise
+
+    from sovl_tools.dispatch.worker import run_task  # noqa: PLC0415 - imports multiprocessing
+
+    worker: Any = get_worker()
+    key = worker.get_current_task()
+    channel = _Channel(worker, topic, key)
+    if asks and not sync(worker.loop, worker.scheduler.sovl_tools_begin, key=key):
+        return pickle.dumps(Outcome(failure=Failure("tool_error", _DIED)))
+    content = pickle.dumps(run_task(pickle.loads(data), channel))  # noqa: S301 - our caller's
+    if len(content) <= _SHORT:
+        channel.publish("done", content)
+    return content
 
 
-def _at_most_once() -> Any:
-    """Return a plugin by which the scheduler gives up a call whose worker has died.
+class _Channel:
+    """The way back from a worker of the cluster."""
 
-    By itself it would try four workers. The class is a local one, so that it travels as a whole:
-    the scheduler need not have sovl-tools.
+    def __init__(self, worker: Any, topic: str, key: str) -> None:
+        self._worker = worker
+        self._topic = topic
+        self._key = key
+        self._count = 0
+
+    def publish(self, kind: str, content: bytes) -> None:
+        self._worker.log_event(self._topic, (self._key, kind, content))
+
+    def send(self, kind: str, content: Any) -> None:
+        # the scheduler is one for all, and has no way to let a tool wait
+        if kind == "event" and self._count < _MAX_EVENTS:
+            self._count += 1
+            self.publish(kind, pickle.dumps(content))
+
+    def is_cancelled(self) -> bool:
+        task = self._worker.state.tasks.get(self._key)
+        return task is None or task.state == "cancelled"
+
+
+def _plugin() -> Any:
+    """Return a plugin by which the scheduler lets a call begin once.
+
+    By itself it would try four workers if each of them dies. The class is a local one, so that it
+    travels as a whole: the scheduler need not have sovl-tools.
     """
     from distributed import SchedulerPlugin  # noqa: PLC0415 - the extra
 
-    begin = _ONCE
-
-    base: Any = SchedulerPlugin  # whose methods have other names for what is not looked at
+    base: Any = SchedulerPlugin  # as no type, because it travels without its module's names
+    begun = {"sovl-tools": "begun"}
 
     class AtMostOnce(base):  # type: ignore[misc]  # see above
         name = "sovl-tools-at-most-once"
@@ -124,11 +296,20 @@ def _at_most_once() -> Any:
 
         async def start(self, scheduler: Any) -> None:
             self.scheduler = scheduler
+            scheduler.handlers["sovl_tools_begin"] = self.begin
 
-        def transition(self, key: Any, _: Any, finish: Any, *__: Any, **___: Any) -> None:
-            if finish == "processing" and isinstance(key, str) and key.startswith(begin):
-                task = self.scheduler.tasks.get(key)
-                if task is not None:
-                    task.suspicious = self.scheduler.allowed_failures
+        def begin(self, key: str) -> bool:
+            task = self.scheduler.tasks.get(key)
+            if task is None or begun.items() <= (task.metadata or {}).items():
+                return False
+            task.metadata = {**(task.metadata or {}), **begun}
+            # if its worker dies now that is one death too many
+            task.suspicious = self.scheduler.allowed_failures
+            return True
+
+        def remove_client(self, scheduler: Any, client: str) -> None:
+            scheduler.unsubscribe_topic(f"sovl-tools-{client}", client)
+            # what it has not fetched is of no use to anybody
+            scheduler._broker.truncate(f"sovl-tools-{client}")  # noqa: SLF001 - see above
 
     return AtMostOnce()

@@ -77,7 +77,7 @@ class Workers:
             UnavailableError: there are no processes.
         """
         if self.executor is not None:
-            return _submit(self.executor, task)
+            return _submit(self.executor, task, receive)
         with self._lock:
             reason = "its Tooler is closed" if self._is_closed else processes_missing()
             if reason is not None:
@@ -97,14 +97,14 @@ class Workers:
             pool.close()
 
 
-def _submit(executor: Executor, task: Task) -> Future[Outcome]:
+def _submit(executor: Executor, task: Task, receive: Receive) -> Future[Outcome]:
     """Begin a call on somebody's executor."""
     from sovl_tools.dispatch import cluster, worker  # noqa: PLC0415 - imports multiprocessing
 
     # as bytes, because Dask looks into the arguments for what it knows
     data = pickle.dumps(task)
     if cluster.is_dask(executor):
-        return cluster.submit(executor, data, is_idempotent=task.is_idempotent)
+        return cluster.submit(executor, data, receive, is_idempotent=task.is_idempotent)
     return executor.submit(worker.run_pickled, data)
 
 

@@ -14,6 +14,7 @@ from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.dispatch.cluster import connected
 from sovl_tools.model.errors import SovlToolsError
 from tests.conftest import Run, Write, manifest_of
+from tests.patience import PATIENCE, wait_until
 
 # the cluster leaves closing some sockets and loops to the collector
 pytestmark = [
@@ -24,6 +25,7 @@ pytestmark = [
 
 CODE = """
 import os
+import time
 
 from sovl_tools import ToolContext
 
@@ -36,6 +38,15 @@ def act(text: str, context: ToolContext):
         os._exit(3)
     if text == "fail":
         raise ValueError(text)
+    if text.startswith("heard "):
+        while not os.path.exists(text[6:]):
+            time.sleep(0.01)
+    if text.startswith("cancelled "):
+        while not context.cancelled:
+            time.sleep(0.01)
+        open(text[10:], "x").close()
+    if text == "long":
+        return "x" * 100_000
     return [text, os.getpid()]
 """
 
@@ -46,7 +57,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         with distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster:
             yield cluster.scheduler_address
 
@@ -75,6 +86,11 @@ def test_calls_on_a_cluster(address: str, act: Path, tmp_path: Path) -> None:
         assert error is not None
         assert error.message == "the worker of the cluster that had the call has died"
         assert note.read_text() == "called\n"
+        # as many calls as there are begin on other workers, if their own dies before
+        given = [{"text": f"note {note}" if number == 5 else str(number)} for number in range(30)]
+        found = [*calling.map("act", given, limit=12)]
+        assert [each.place for each in found if not each.result.ok] == [5]
+        assert note.read_text() == 2 * "called\n"
         # each call is of the caller's version, also where there is no such folder
         for file in act.glob("*.*"):
             file.unlink()
@@ -86,6 +102,33 @@ def test_calls_on_a_cluster(address: str, act: Path, tmp_path: Path) -> None:
         given = [{"text": str(number)} for number in range(6)]
         found = [*calling.map("act", given, limit=4)]
         assert sorted(each.result.value[0] for each in found) == [*"012345"]
+
+
+def test_what_a_call_says_comes_while_it_is_under_way(
+    address: str, act: Path, tmp_path: Path
+) -> None:
+    heard, ended = tmp_path / "heard", tmp_path / "ended"
+    events: list[Any] = []
+
+    def listen(event: Any) -> None:
+        events.append(event.message)
+        if event.message.startswith("heard"):
+            # in a thread in which it may wait for other calls
+            assert calling.call_sync("act", {"text": "within"}).ok
+            heard.touch()
+
+    with connected(address) as cluster:
+        registry = ToolRegistry.from_directory(act.parent)
+        calling = Tooler(registry, executor=cluster.executor, on_event=listen)
+        assert calling.call_sync("act", {"text": f"heard {heard}"}, timeout=PATIENCE).ok
+        assert events == [f"heard {heard}", "within"]
+        # a result that is too long for an event
+        assert len(calling.call_sync("act", {"text": "long"}).value) == 100_000
+        # Dask can't end what runs, but the tool can see that nobody waits
+        error = calling.call_sync("act", {"text": f"cancelled {ended}"}, timeout=1).error
+        assert error is not None
+        assert error.is_abandoned
+        wait_until(ended.exists)
 
 
 def test_map_runs_on_a_cluster(address: str, act: Path, run: Run, tmp_path: Path) -> None:
