@@ -32,7 +32,7 @@ from sovl_tools.model.context import ToolContext
 from sovl_tools.model.diagnostic import ask, internal_diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.remote.loop import remote_loop
-from sovl_tools.remote.session import McpServer, RemoteError, session_of
+from sovl_tools.remote.session import McpServer, RemoteError, load_sdk, session_of
 
 _PATIENCE = 3
 """A list may take so many limits: to connect, to ask, and to ask again after the server died."""
@@ -78,6 +78,7 @@ class RemoteTools(NamedTuple):
         return OriginLoad({unit: tuple(self._candidates(listed))})
 
     def _listed(self) -> list[JSON]:
+        load_sdk()
         limit = _PATIENCE * self.server.timeout
         work = remote_loop().submit(session_of(self.server).list_tools())
         end = time.monotonic() + limit
@@ -178,13 +179,32 @@ def remote_tools(
     Raises:
         ValueError: the server, the prefix or the timeout is none.
     """
-    if not timeout > 0:
-        raise ValueError(f"timeout must be more than 0 s, not {timeout!r}")
+    if prefix is not None and not isinstance(prefix, str):
+        raise ValueError(f"a prefix is a text, not {_shown(prefix)}")
     if prefix is not None and (reason := name_problem(prefix)) is not None:
-        raise ValueError(f"{cut_characters(repr(prefix), _LONGEST)} is no prefix: {reason}")
-    values, variables = tuple((headers or {}).items()), tuple((env or {}).items())
+        raise ValueError(f"{_shown(prefix)} is no prefix: {reason}")
+    values = _texts("headers", headers, (str,))
+    variables = _texts("env", env, (str, type(None)))
     server = McpServer(address, env=variables, timeout=timeout, header_values=values)
     return RemoteTools(server, prefix)
+
+
+def _texts(name: str, given: Any, kinds: tuple[type, ...]) -> tuple[tuple[str, Any], ...]:
+    """Return the pairs of a mapping of texts; what is wrong is told without a value.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if given is None:
+        return ()
+    pairs: Any = tuple(given.items()) if isinstance(given, Mapping) else ((None, None),)
+    if not all(isinstance(key, str) and isinstance(value, kinds) for key, value in pairs):
+        raise ValueError(f"{name} must be a mapping of texts to texts")
+    return (*pairs,)
+
+
+def _shown(value: object) -> str:
+    return cut_characters(repr(value), _LONGEST)
 
 
 def enter(look: Look, origin: RemoteTools) -> CatalogChange:

@@ -7,9 +7,11 @@ begins with the first call, begins anew after the server has died, and ends with
 from __future__ import annotations
 
 import asyncio
+import importlib
 import importlib.util
 import logging
 import os
+import re
 import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
@@ -17,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from sovl_tools.model.content import cut_characters
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError, ToolError
@@ -27,6 +30,8 @@ TIMEOUT = 30.0
 """How long a server has to answer when it is connected to, or lists its tools, in seconds."""
 MAX_TOOLS = 20_000
 _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_LONGEST = 60
 _LOGGER = logging.getLogger("sovl_tools")
 
 
@@ -59,6 +64,15 @@ class McpServer:
     call_timeout: float = 600.0
 
     def __post_init__(self) -> None:
+        address: object = self.address
+        if not isinstance(address, str):
+            found = cut_characters(repr(address), _LONGEST)
+            # no TypeError: for a caller it is one more address that is none
+            raise ValueError(f"a server is a command or a URL, not {found}")  # noqa: TRY004
+        for name in ("timeout", "call_timeout"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not value > 0:
+                raise ValueError(f"{name} must be more than 0 s, not {value!r:.60}")
         if self.is_url:
             if urlsplit(self.address).hostname is None:
                 raise ValueError(f"{self.address!r} is no address")
@@ -67,17 +81,12 @@ class McpServer:
             return
         if self.headers or self.header_values:
             raise ValueError("headers are for a server at a URL; a command takes variables")
-        try:
-            words = shlex.split(self.address)
-        except ValueError as error:
-            raise ValueError(f"{self.address!r} is no command: {error}") from error
-        if not words:
-            raise ValueError("name the command that starts the server, or its URL")
+        _check_command(self.address)
 
     @property
     def is_url(self) -> bool:
         """Whether it is reached over HTTP."""
-        return self.address.startswith(("http://", "https://"))
+        return self.address[:8].lower().startswith(("http://", "https://"))
 
     @property
     def variables(self) -> list[str]:
@@ -128,6 +137,17 @@ class McpServer:
         return await run_remotely(session_of(self).list_tools())
 
 
+def _check_command(address: str) -> None:
+    try:
+        words = shlex.split(address)
+    except ValueError as error:
+        raise ValueError(f"{address!r} is no command: {error}") from error
+    if not words:
+        raise ValueError("name the command that starts the server, or its URL")
+    if _SCHEME.match(words[0]):
+        raise ValueError(f"{words[0]!r:.100} is neither a command nor an http or https URL")
+
+
 class McpSession:
     """The session with one server; its methods run on the loop of connections.
 
@@ -142,6 +162,7 @@ class McpSession:
         self._lock = asyncio.Lock()
         self._client: Any = None
         self._keeper: asyncio.Task[None] | None = None
+        self._given_up: set[asyncio.Task[None]] = set()
         self._end = asyncio.Event()
         self._was_connected = False
 
@@ -158,7 +179,7 @@ class McpSession:
         Raises:
             RemoteError: there is none.
         """
-        _needs_sdk()
+        load_sdk()
         from mcp_types import CallToolRequest, CallToolRequestParams  # noqa: PLC0415 - an extra
         from pydantic import TypeAdapter  # noqa: PLC0415 - comes with it
 
@@ -190,7 +211,7 @@ class McpSession:
         Raises:
             RemoteError: there is no list.
         """
-        _needs_sdk()
+        load_sdk()
         found: list[JSON] = []
         cursors: set[str] = set()
         cursor: str | None = None
@@ -284,8 +305,11 @@ class McpSession:
             async with asyncio.timeout(self.server.timeout):
                 self._client = await asyncio.shield(ready)
         except TimeoutError:
-            self._keeper.cancel()  # it waits for the server, and for nothing else
-            await self._stop()
+            # not awaited: a server that does not answer may take as long to end
+            self._given_up.add(self._keeper)
+            self._keeper.add_done_callback(self._given_up.discard)
+            self._keeper.cancel()
+            self._keeper = None
             words = f"{self.server} did not answer in {self.server.timeout:g} s"
             raise RemoteError(words) from None
         except asyncio.CancelledError:
@@ -403,6 +427,8 @@ class McpSession:
     async def close(self) -> None:
         """End the session, as the program ends."""
         await self._stop()
+        if self._given_up:
+            await asyncio.wait(self._given_up, timeout=_PARTING)
 
 
 _PARTING = 6.0
@@ -421,9 +447,16 @@ def session_of(server: McpServer) -> McpSession:
     return found
 
 
-def _needs_sdk() -> None:
+def load_sdk() -> None:
+    """Import the SDK, which takes a while that no server is to blame for.
+
+    Raises:
+        RemoteError: it is not installed.
+    """
     if importlib.util.find_spec("mcp") is None:
         raise RemoteError("MCP servers need the extra: pip install 'sovl-tools[mcp]'")
+    for name in ("mcp", "mcp.client.stdio", "mcp.client.streamable_http"):
+        importlib.import_module(name)
 
 
 def _variable(name: str) -> str:

@@ -108,6 +108,7 @@ def test_a_server_that_does_not_answer_is_given_up(run: Run, tmp_path: Path) -> 
     [
         (["no-such-command-anywhere"], "can't be reached"),
         ([""], "name the command"),
+        (["ftp://localhost/mcp"], "'ftp://localhost/mcp' is neither a command nor an http"),
         (["'"], "is no command"),
         (["http://127.0.0.1:9/mcp"], "can't be reached"),
         (["x", "--header", "A=B"], "headers are for a server at a URL"),

@@ -193,6 +193,9 @@ def test_hostile_names_and_empty_lists(raw: Raw, registry: ToolRegistry) -> None
     assert len(registry) == 0
 
 
+WRONG: tuple[Any, ...] = (None, -1, ["a"], b"a", object, {1: 2})
+
+
 @pytest.mark.parametrize(
     ("address", "options"),
     [
@@ -204,9 +207,19 @@ def test_hostile_names_and_empty_lists(raw: Raw, registry: ToolRegistry) -> None
         ("x", {"timeout": 0}),
         ("x", {"timeout": float("nan")}),
         ("x", {"prefix": "a-b"}),
+        ("ftp://localhost/mcp", {}),
+        ("ws://localhost/mcp --option", {}),
+        *((each, {}) for each in WRONG),
+        *(("x", {"prefix": each}) for each in WRONG if each is not None),
+        *(("x", {"timeout": each}) for each in (*WRONG, "5")),
+        *(("x", {"env": each}) for each in (*WRONG[1:], {"A": 5}, {5: "A"}, "A=B")),
+        *(
+            ("http://localhost/mcp", {"headers": each})
+            for each in (*WRONG[1:], {"A": 5}, {"A": None}, {5: "A"}, {None: None}, "A: B")
+        ),
     ],
 )
-def test_misuse_raises(address: str, options: dict[str, Any], registry: ToolRegistry) -> None:
+def test_misuse_raises(address: Any, options: dict[str, Any], registry: ToolRegistry) -> None:
     with pytest.raises(ValueError, match=r"."):
         registry.load_mcp(address, **options)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from sovl_tools import ToolError
 from sovl_tools.model.content import Audio, EmbeddedResource, Image, Text
 from sovl_tools.remote.loop import run_remotely
 from sovl_tools.remote.mcp_results import value_of
-from sovl_tools.remote.session import McpServer, RemoteError, session_of
+from sovl_tools.remote.session import McpServer, McpSession, RemoteError, session_of
 from tests.conftest import is_running
 from tests.patience import PATIENCE
 from tests.remote.conftest import Offer, Raw, eventually, http_server
@@ -224,3 +225,31 @@ def test_changes_are_told(server: McpServer, offer: Offer) -> None:
     call(server, "change")
     assert told.wait(PATIENCE)
     session.on_change.clear()
+
+
+def test_a_silent_server_is_not_waited_for_while_it_ends() -> None:
+    release = threading.Event()
+
+    class Stubborn(McpSession):
+        """One whose server neither answers nor ends."""
+
+        async def _keep(self, *_: Any) -> None:
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            await asyncio.to_thread(release.wait, PATIENCE)
+
+    async def attempt() -> None:
+        session = Stubborn(McpServer("silent", timeout=0.05))
+        with pytest.raises(RemoteError, match=r"silent did not answer in 0\.05 s"):
+            await session.list_tools()
+        with pytest.raises(RemoteError, match="did not answer"):  # and again, for who asks again
+            await session.list_tools()
+        assert not release.is_set()
+        release.set()
+        await session.close()
+
+    asyncio.run(attempt())
+
+
+def test_the_scheme_of_an_address_may_be_in_capitals() -> None:
+    assert McpServer("HTTPS://example.com/mcp").is_url
