@@ -4,8 +4,9 @@
     scripts/shape dispatch   one package or module, with the functions referenced once by name
 
 A function is referenced once if its name occurs once in the package besides its definition.
-Public names and their methods, magic methods and whatever a decorator registers are left out
-of that count: others call them. The files passed are those in which a function is entered.
+Public names and their methods, magic methods and whatever a decorator or a table of a module
+registers are left out of that count: others call them. The files passed are those in which a
+function is entered.
 """
 
 from __future__ import annotations
@@ -124,16 +125,28 @@ def references(every: list[Module]) -> tuple[Counter[tuple[str, str]], Counter[s
     return by_module, anywhere
 
 
+def in_tables(module: Module) -> set[str]:
+    """Return the names that displays of a module hold, such as functions by their keys."""
+    values = [
+        node.value for node in module.tree.body if isinstance(node, ast.Assign | ast.AnnAssign)
+    ]
+    nodes = [node for value in values if value is not None for node in ast.walk(value)]
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return {node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called}
+
+
 def referenced_once(every: list[Module], chosen: list[Module]) -> tuple[list[str], int]:
     """Return the functions of chosen modules that are referenced once, and how many count."""
     by_module, anywhere = references(every)
     public = set(sovl_tools.__all__)
     once, counted = [], 0
     for module in chosen:
+        listed = in_tables(module)
         for owner, function in module.functions():
             name = function.name
             is_ours = name.startswith("__") or owner in public or (not owner and name in public)
-            if is_ours or registered(function):
+            is_listed = not owner and name in listed
+            if is_ours or is_listed or registered(function):
                 continue
             counted += 1
             uses = anywhere[name]

@@ -138,7 +138,8 @@ def install(
     if undo:
         _undo(known, place, name, dry_run=dry_run)
         return
-    server = _server(known, name, tools, {**_file_of(env_file), **variables}, is_user=is_user)
+    said = {} if env_file is None else read_variables(env_file)
+    server = _server(known, name, tools, {**said, **variables}, is_user=is_user)
     server = replace(server, arguments=(*server.arguments, *options))
     if place is None:
         write(_shown(known, name, server.entry(known)))
@@ -182,10 +183,6 @@ def _place(client: Client, *, is_user: bool) -> str | None:
     if not client.project:
         raise Misuse(f"{client.title} has no configuration for a project; leave --project out")
     return client.project
-
-
-def _file_of(env_file: str | None) -> Mapping[str, str]:
-    return {} if env_file is None else read_variables(env_file)
 
 
 def _server(

@@ -25,7 +25,7 @@ from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import colored, json_text, write_each
 from sovl_tools.cli.progress import Progress
 from sovl_tools.linting.example_processes import run_examples
-from sovl_tools.linting.examples import LIMIT, Example, Tested, examples_of, groups_of
+from sovl_tools.linting.examples import LIMIT, Tested, examples_of, groups_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
@@ -193,7 +193,9 @@ def test(
     candidates = [load_folder(each, Settings(imports=False, locked=lock)) for each in folders]
     examples = [each for one in candidates for each in examples_of(one, include, timeout)]
     if expression is not None:
-        examples = [each for each in examples if expression(_searched(each))]
+        texts = [f"{each.id} {each.document.get('description', '')}" for each in examples]
+        pairs = zip(examples, texts, strict=True)
+        examples = [each for each, text in pairs if expression(text)]
         if not examples:
             raise Misuse("no example fits the expression of -k")
     with Progress(len(examples)) as progress:
@@ -231,10 +233,6 @@ def _chosen(
             hint = did_you_mean(name, first) or "sovl-tools list shows the tools"
             raise Misuse(f"there is no tool folder {name!r}; {hint}")
     return [each for each in first.values() if not names or each.name in names]
-
-
-def _searched(example: Example) -> str:
-    return f"{example.id} {example.document.get('description', '')}"
 
 
 def _unpassed(tested: Sequence[Tested]) -> list[Tested]:

@@ -54,7 +54,9 @@ def differences(expected: JSON, actual: JSON, match: str = "subset") -> list[str
             as well; arrays and scalars are compared whole. ``"approx"``: so too, but numbers may
             differ by a millionth. ``"exact"``: nothing may differ.
     """
-    return _bounded(_differences(expected, actual, (), match))
+    lines = _differences(expected, actual, (), match)
+    found = [line for line, _ in zip(lines, range(_MOST_LINES + 1), strict=False)]
+    return found if len(found) <= _MOST_LINES else [*found[:_MOST_LINES], "… and more"]
 
 
 def _differences(expected: JSON, actual: JSON, path: Path, match: str) -> Iterator[str]:
@@ -76,24 +78,20 @@ def _differences(expected: JSON, actual: JSON, path: Path, match: str) -> Iterat
     elif _equal(expected, actual, match):
         return
     elif isinstance(expected, str) and isinstance(actual, str):
-        yield from _of_texts(expected, actual, place)
+        # how two texts differ: by lines if they have several, else from where they differ
+        if "\n" in expected or "\n" in actual:
+            yield f"{place} is another text (- expected, + returned):"
+            lines = unified_diff(expected.splitlines(), actual.splitlines(), n=1, lineterm="")
+            yield from (f"  {cut(line, _WIDEST_LINE)}".rstrip() for line in islice(lines, 2, None))
+        else:
+            pairs = enumerate(zip(expected, actual, strict=False))
+            same = next((at for at, (a, b) in pairs if a != b), min(len(expected), len(actual)))
+            start = max(0, same - _CONTEXT) if max(len(expected), len(actual)) > _SHORT else 0
+            where = f" from character {start + 1} on" if start else ""
+            words = f"{shown(actual[start:])}, expected {shown(expected[start:])}"
+            yield f"{place} is{where} {words}"
     else:
         yield f"{place} is {shown(actual)}, expected {shown(expected)}"
-
-
-def _of_texts(expected: str, actual: str, place: str) -> Iterator[str]:
-    """Yield how two texts differ: by lines if they have several, else from where they differ."""
-    if "\n" in expected or "\n" in actual:
-        yield f"{place} is another text (- expected, + returned):"
-        lines = unified_diff(expected.splitlines(), actual.splitlines(), n=1, lineterm="")
-        yield from (f"  {cut(line, _WIDEST_LINE)}".rstrip() for line in islice(lines, 2, None))
-    else:
-        pairs = enumerate(zip(expected, actual, strict=False))
-        same = next((at for at, (a, b) in pairs if a != b), min(len(expected), len(actual)))
-        start = max(0, same - _CONTEXT) if max(len(expected), len(actual)) > _SHORT else 0
-        where = f" from character {start + 1} on" if start else ""
-        words = f"{shown(actual[start:])}, expected {shown(expected[start:])}"
-        yield f"{place} is{where} {words}"
 
 
 def _equal(expected: JSON, actual: JSON, match: str) -> bool:
@@ -106,11 +104,6 @@ def _equal(expected: JSON, actual: JSON, match: str) -> bool:
             return bool(expected == actual)
     is_comparable = len(numbers) == len((expected, actual)) or kind(expected) == kind(actual)
     return is_comparable and bool(expected == actual)
-
-
-def _bounded(lines: Iterator[str]) -> list[str]:
-    found = [line for line, _ in zip(lines, range(_MOST_LINES + 1), strict=False)]
-    return found if len(found) <= _MOST_LINES else [*found[:_MOST_LINES], "… and more"]
 
 
 LIMIT = 30.0

@@ -233,24 +233,21 @@ def valid_schema(case: FixCase, found: Diagnostic) -> Fix | None:
     """Writes types as JSON Schema names them, ``properties``, and ``required`` as a list."""
     path = case.path_of(found) or ()
     if path == ("parameters",):
-        return _whole_parameters(case.document["parameters"])
+        parameters = case.document["parameters"]
+        listed = manifest.listed_arguments(parameters)
+        if listed:
+            beside = {key: value for key, value in parameters.items() if key not in listed}
+            properties = {key: parameters[key] for key in listed}
+            whole = {"type": "object", "properties": properties, **beside}
+            return Fix("safe", "put them into 'properties'", (Edit("put", ("parameters",), whole),))
+        if isinstance(parameters, dict) and "type" not in parameters and "properties" in parameters:
+            return Fix(
+                "safe", 'add "type": "object"', (Edit("first", ("parameters", "type"), "object"),)
+            )
+        return None
     if path[-1:] == ("required",):
         return _required_as_list(case, path)
     return _json_types(case, path) if "type" in path[-2:] else None
-
-
-def _whole_parameters(parameters: JSON) -> Fix | None:
-    listed = manifest.listed_arguments(parameters)
-    if listed:
-        beside = {key: value for key, value in parameters.items() if key not in listed}
-        properties = {key: parameters[key] for key in listed}
-        whole = {"type": "object", "properties": properties, **beside}
-        return Fix("safe", "put them into 'properties'", (Edit("put", ("parameters",), whole),))
-    if isinstance(parameters, dict) and "type" not in parameters and "properties" in parameters:
-        return Fix(
-            "safe", 'add "type": "object"', (Edit("first", ("parameters", "type"), "object"),)
-        )
-    return None
 
 
 def _json_types(case: FixCase, path: Path) -> Fix | None:
@@ -493,24 +490,20 @@ def by_folder(
 def mended(folder: ToolFolder, fixes: Sequence[Fix]) -> ToolFolder:
     """Return a folder with drafts in which fixes are made, in the order of their findings."""
     try:
-        return _mended(folder, fixes)
+        drafts, name = dict(folder.drafts), folder.manifest_name
+        edits = [edit for each in fixes for edit in each.edits]
+        case = FixCase(folder, (), is_loaded=False)
+        if edits and case.manifest is not None:
+            drafts[name] = encoded(folder, _edited(case.manifest, edits))
+        # from the last line on, so that the places of those before it stay
+        for each in reversed(fixes):
+            before = drafts.get(each.file) or case.read(each.file)
+            if each.rewrite is not None and before is not None:
+                drafts[each.file] = each.rewrite(before)
+        return folder._replace(drafts=tuple(drafts.items()))
     except Exception as error:  # noqa: BLE001 - the barrier: what can't be mended stays
         internal_verdict(error)
         return folder
-
-
-def _mended(folder: ToolFolder, fixes: Sequence[Fix]) -> ToolFolder:
-    drafts, name = dict(folder.drafts), folder.manifest_name
-    edits = [edit for each in fixes for edit in each.edits]
-    case = FixCase(folder, (), is_loaded=False)
-    if edits and case.manifest is not None:
-        drafts[name] = encoded(folder, _edited(case.manifest, edits))
-    # from the last line on, so that the places of those before it stay
-    for each in reversed(fixes):
-        before = drafts.get(each.file) or case.read(each.file)
-        if each.rewrite is not None and before is not None:
-            drafts[each.file] = each.rewrite(before)
-    return folder._replace(drafts=tuple(drafts.items()))
 
 
 def encoded(folder: ToolFolder, content: str) -> bytes:

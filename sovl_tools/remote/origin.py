@@ -108,21 +108,20 @@ class RemoteTools(NamedTuple):
     def _made(self, name: str, found: Definition) -> Candidate:
         location = f"{self.server}#{name}"
         try:
-            return self._candidate(name, location, found)
+            path = str(self.server)
+            if not isinstance(found, ForeignTool):
+                message = found.message if isinstance(found, Flaw) else "there is no 'inputSchema'"
+                (verdict,) = ask((module.invalid_definition,), CodeCase(message))
+                return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
+            function = _Offered(self.server, found).run
+            definition = replace(found.definition(name, function), source=path)
+            candidate = checked(definition, location)
+            diagnostics = (
+                each._replace(path=path, line=1, column=1) for each in candidate.diagnostics
+            )
+            return candidate._replace(path=path, line=1, column=1, diagnostics=tuple(diagnostics))
         except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
             return rejected(name, location, [internal_diagnostic(error, str(self.server), name)])
-
-    def _candidate(self, name: str, location: str, found: Definition) -> Candidate:
-        path = str(self.server)
-        if not isinstance(found, ForeignTool):
-            message = found.message if isinstance(found, Flaw) else "there is no 'inputSchema'"
-            (verdict,) = ask((module.invalid_definition,), CodeCase(message))
-            return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
-        function = _Offered(self.server, found).run
-        definition = replace(found.definition(name, function), source=path)
-        candidate = checked(definition, location)
-        diagnostics = (each._replace(path=path, line=1, column=1) for each in candidate.diagnostics)
-        return candidate._replace(path=path, line=1, column=1, diagnostics=tuple(diagnostics))
 
 
 def read_tools(

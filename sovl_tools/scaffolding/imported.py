@@ -81,7 +81,11 @@ def new_tool(name: str, tool: ForeignTool, write: Write) -> NewTool | Flaw:
         if found.severity == "error":
             return Flaw(tool.place, f"{_shown(tool.name)}: {found.message}")
     said = {key: getattr(definition, key) for key in FIELDS}
-    fields = {key: _as_json(value) for key, value in said.items() if value}
+    fields = {
+        key: list(value) if isinstance(value, tuple) else copied(value)
+        for key, value in said.items()
+        if value
+    }
     if tool.output_schema:
         fields["output_schema"] = complete(tool.output_schema, ("output_schema",), _describe)
     spec = FunctionSpec(
@@ -100,10 +104,6 @@ def new_tool(name: str, tool: ForeignTool, write: Write) -> NewTool | Flaw:
 
 def _anything(**arguments: Any) -> Any:
     """Stand for the function that is not written yet."""
-
-
-def _as_json(value: Any) -> JSON:
-    return list(value) if isinstance(value, tuple) else copied(value)
 
 
 def _shown(name: str) -> str:

@@ -65,20 +65,17 @@ class _Upgrade(Rewrite):
         del schema
         _rename(copy)
         if isinstance(copy.get("items"), list):
-            self._with_tuple(copy, path)
+            copy["prefixItems"] = copy.pop("items")
+            if not copy["prefixItems"]:
+                del copy["prefixItems"]
+            if "additionalItems" in copy:
+                further = copy.pop("additionalItems")
+                copy["items"] = self.schema(further, (*path, "additionalItems"))
         if isinstance(copy.get("dependencies"), dict):
             self._with_dependencies(copy, path)
         if self._is_request:
             _leave_out_read_only(copy)
         return _nullable(copy) if copy.pop("nullable", False) is True else copy
-
-    def _with_tuple(self, copy: dict[str, JSON], path: Path) -> None:
-        copy["prefixItems"] = copy.pop("items")
-        if not copy["prefixItems"]:
-            del copy["prefixItems"]
-        if "additionalItems" in copy:
-            further = copy.pop("additionalItems")
-            copy["items"] = self.schema(further, (*path, "additionalItems"))
 
     def _with_dependencies(self, copy: dict[str, JSON], path: Path) -> None:
         for name, each in copy.pop("dependencies").items():
@@ -125,11 +122,9 @@ def _leave_out_read_only(copy: dict[str, JSON]) -> None:
     if gone:
         copy["properties"] = {name: each for name, each in properties.items() if name not in gone}
     if gone and isinstance(required, list):
-        copy["required"] = [each for each in required if not _is_in(each, gone)]
-
-
-def _is_in(value: JSON, names: set[str]) -> bool:
-    return isinstance(value, str) and value in names
+        copy["required"] = [
+            each for each in required if not (isinstance(each, str) and each in gone)
+        ]
 
 
 def _nullable(copy: dict[str, JSON]) -> dict[str, JSON]:

@@ -143,16 +143,12 @@ def foreign_form(case: ManifestCase) -> Iterator[Finding]:
     if key is not None:
         message = f"this is {_WRAPPERS[key]}'s form of a tool, not a manifest"
         hint = f"lift the inner object: write at the top what stands in {key!r}"
-        schema = _inner_schema(case.document[key])
+        definition = case.document[key]
+        first = definition[0] if isinstance(definition, list) else definition
+        schema = next((each for each in _ALIASES["parameters"] if each in first), None)
         hint += f", and {schema!r} as 'parameters'" if schema else ""
         hint += "; or have folders written: sovl-tools import openai FILE"
         yield Finding(ManifestPlace((key,), "key"), message, hint)
-
-
-def _inner_schema(definition: JSON) -> str | None:
-    """Return what a definition calls the schema of the arguments, if not ``parameters``."""
-    first = definition[0] if isinstance(definition, list) else definition
-    return next((each for each in _ALIASES["parameters"] if each in first), None)
 
 
 @rule("ST210", at=["problems"])
