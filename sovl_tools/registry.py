@@ -49,7 +49,7 @@ from sovl_tools.search.phrases import PhraseMatch, ToolMatch
 from sovl_tools.threads import is_from_user
 
 _LOGGER = logging.getLogger("sovl_tools")
-_ORIGINS = {"Procedures": "sovl_tools.procedures.tools"}
+_ORIGINS = {"Procedures": "sovl_tools.procedures.manager"}
 _MCP_SERVER = "sovl_tools.serving.mcp_server"
 
 Subscriber: TypeAlias = Callable[[CatalogChange], object]

@@ -7,7 +7,7 @@ import click
 from sovl_tools.cli.command import FINDINGS, Command, format_option, output_option
 from sovl_tools.cli.load_procedures import print_diagnostics, with_procedures_it_runs
 from sovl_tools.cli.output import write_to
-from sovl_tools.procedures.flowchart import mermaid, svg
+from sovl_tools.procedures.outline import mermaid, svg
 
 EXAMPLES = """\b
 Examples:

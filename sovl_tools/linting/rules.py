@@ -10,7 +10,6 @@ from sovl_tools.configuration import Configuration
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.rules import (
     agreement,
-    between,
     description,
     drift,
     folder,
@@ -21,8 +20,8 @@ from sovl_tools.loading.rules import (
     schema,
     text,
 )
-from sovl_tools.loading.rules.between import shared_description
 from sovl_tools.loading.rules.folder import Unreadable
+from sovl_tools.loading.rules.offer import shared_description
 from sovl_tools.loading.sources import read_manifest
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import (
@@ -94,10 +93,10 @@ _RULES = (
     structure.unreadable_procedure,
     *structure.DOCUMENT_RULES,
     *procedure_documents.RULES,
-    between.duplicate_tool,
-    between.shared_action,
-    between.shared_phrase,
-    between.shared_description,
+    offer.duplicate_tool,
+    offer.shared_action,
+    offer.shared_phrase,
+    offer.shared_description,
     *formats.RULES,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.rules.between import (
+from sovl_tools.loading.rules.offer import (
     Clash,
     Holder,
     duplicate_tool,

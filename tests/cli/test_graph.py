@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.procedures.flowchart import mermaid, svg
+from sovl_tools.procedures.outline import mermaid, svg
 from sovl_tools.procedures.parse.library import read_procedure
 from sovl_tools.procedures.procedure import Procedure
 from tests.conftest import REPOSITORY, Run
