@@ -19,6 +19,7 @@ from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.dispatch.background import is_cancellation
 from sovl_tools.dispatch.cancellation import drive, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
+from sovl_tools.dispatch.reference import Outcome
 from sovl_tools.dispatch.remote import Remote, cancel_future
 from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.runner import (
@@ -138,9 +139,10 @@ async def _take_steps(tool: Stepwise, value: Any, scope: CallScope | None) -> An
 
 async def _call_remotely(remote: Remote, keywords: Any, scope: CallScope) -> Any:
     """Make a call in another process; see ``run_remotely``."""
-    outcome = await _await_future(remote.begin(keywords, scope), scope)
+    outcome = Outcome(*await _await_future(remote.begin(keywords, scope), scope))
     if outcome.needs_sources:
-        outcome = await _await_future(remote.begin(keywords, scope, with_sources=True), scope)
+        again = remote.begin(keywords, scope, with_sources=True)
+        outcome = Outcome(*await _await_future(again, scope))
     return remote.end(outcome, scope)
 
 

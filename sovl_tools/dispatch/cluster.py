@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from sovl_tools.dispatch.reference import Outcome, Receive
+from sovl_tools.dispatch.reference import Fields, Outcome, Receive, Task
 from sovl_tools.model.errors import RunCancelledError, SovlToolsError, ToolError
 from sovl_tools.model.result import Failure
 from sovl_tools.threads import start
@@ -94,7 +94,7 @@ def is_dask(executor: Executor) -> bool:
     return type(executor).__module__ == "distributed.cfexecutor"
 
 
-def submit(executor: Any, data: bytes, receive: Receive, *, is_idempotent: bool) -> Future[Outcome]:
+def submit(executor: Any, data: bytes, receive: Receive, *, is_idempotent: bool) -> Future[Fields]:
     """Begin a call; if its worker dies another one makes it again only if it is idempotent."""
     client = executor._client  # noqa: SLF001 - there is no other way
     with _LOCK:
@@ -129,7 +129,7 @@ class _Calls:
 
     def submit(
         self, data: bytes, receive: Receive, *, asks: bool, options: dict[str, Any]
-    ) -> Future[Outcome]:
+    ) -> Future[Fields]:
         """Begin a call, with options of ``Client.submit``."""
         key = f"sovl-tools-call-{uuid4().hex}"
         call = self._calls[key] = _ClusterCall(receive, partial(self._calls.pop, key, None))
@@ -151,7 +151,7 @@ class _Calls:
             call.take(kind, content)
 
 
-class _ClusterCall(Future[Outcome]):
+class _ClusterCall(Future[Fields]):
     """A call on a cluster: what is cancelled may still be at it, and what is lost says so."""
 
     def __init__(self, receive: Receive, forget: Callable[[], object]) -> None:
@@ -249,8 +249,9 @@ def run(data: bytes, topic: str, *, asks: bool) -> bytes:
     key = worker.get_current_task()
     channel = _Channel(worker, topic, key)
     if asks and not sync(worker.loop, worker.scheduler.sovl_tools_begin, key=key):
-        return pickle.dumps(Outcome(failure=Failure("tool_error", _DIED)))
-    content = pickle.dumps(run_task(pickle.loads(data), channel))  # noqa: S301 - our caller's
+        return pickle.dumps(tuple(Outcome(failure=Failure("tool_error", _DIED))))
+    task = Task(*pickle.loads(data))  # noqa: S301 - our caller's
+    content = pickle.dumps(tuple(run_task(task, channel)))
     if len(content) <= _SHORT:
         channel.publish("done", content)
     return content

@@ -27,7 +27,7 @@ from weakref import WeakSet
 
 from pebble import ProcessExpired, ProcessFuture
 
-from sovl_tools.dispatch.reference import Outcome, Receive, Task
+from sovl_tools.dispatch.reference import Fields, Receive, Target, Task
 from sovl_tools.dispatch.worker import serve
 from sovl_tools.loading.isolation import ending
 from sovl_tools.model.errors import SovlToolsError
@@ -49,12 +49,12 @@ class _Job:
         error: what went wrong with something that it has sent.
     """
 
-    def __init__(self, task: Task, receive: Receive, *, is_patient: bool) -> None:
-        self.tool = task.reference.name
-        self.data = bytes(ForkingPickler.dumps(task))
+    def __init__(self, target: Target, task: Task, receive: Receive) -> None:
+        self.tool = target.reference.name
+        self.data = bytes(ForkingPickler.dumps(tuple(task)))
         self.receive = receive
-        self.is_patient = is_patient
-        self.future: ProcessFuture[Outcome] = ProcessFuture()
+        self.is_patient = target.is_patient
+        self.future: ProcessFuture[Fields] = ProcessFuture()
         self.is_sent = False
         self.error: BaseException | None = None
 
@@ -72,10 +72,10 @@ class ProcessPool:
         self._is_closed = False
         _POOLS.add(self)
 
-    def submit(self, task: Task, receive: Receive, *, is_patient: bool) -> ProcessFuture[Outcome]:
+    def submit(self, target: Target, task: Task, receive: Receive) -> ProcessFuture[Fields]:
         """Begin a call on a worker, or when one is free; cancelling it ends the worker."""
         _refuse_in_import()
-        job = _Job(task, receive, is_patient=is_patient)
+        job = _Job(target, task, receive)
         with self._lock:
             if self._is_closed:
                 job.future.cancel()
@@ -255,7 +255,7 @@ class _Worker:
             with child.sending:
                 child.end()
 
-    def _end(self, job: _Job, outcome: Outcome | BaseException) -> None:
+    def _end(self, job: _Job, outcome: Fields | BaseException) -> None:
         """Give a future its value, and take the next call."""
         with self._lock:
             self._job = None

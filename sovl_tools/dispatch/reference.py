@@ -76,39 +76,51 @@ class CodeReference(NamedTuple):
 Reference: TypeAlias = FolderReference | CodeReference
 
 
-class Task(NamedTuple):
-    """One call for another process.
+class Target(NamedTuple):
+    """What all calls of a tool from one process have in common.
 
     Attributes:
         reference: the tool.
-        keywords: the checked arguments.
-        call_id: the caller's.
         process: the caller's process, by its id.
-        memory_mb: how much memory the call may take beyond what the worker has, in MiB.
+        memory_mb: how much memory a call may take beyond what the worker has, in MiB.
         environment: the variables that are passed on beside a base; None for all.
-        is_stream: whether the items of a generator are wanted as they come.
-        is_traced: whether the traceback of a failure is wanted.
-        drafts: the sources, where the worker's folder holds another version.
-        is_idempotent: whether an executor may make the call again.
+        is_patient: whether the tool can see that its call was cancelled.
+        is_idempotent: whether an executor may make a call again.
     """
 
     reference: Reference
-    keywords: dict[str, Any]
-    call_id: str
     process: int
     memory_mb: int | None = None
     environment: tuple[str, ...] | None = None
+    is_patient: bool = False
+    is_idempotent: bool = False
+
+
+class Task(NamedTuple):
+    """One call for another process. It travels as a plain tuple, which takes a fifth of the time.
+
+    Attributes:
+        target: the tool's, pickled once for all calls.
+        keywords: the checked arguments.
+        call_id: the caller's.
+        is_stream: whether the items of a generator are wanted as they come.
+        is_traced: whether the traceback of a failure is wanted.
+        drafts: the sources, where the worker's folder holds another version.
+    """
+
+    target: bytes
+    keywords: dict[str, Any]
+    call_id: str
     is_stream: bool = False
     is_traced: bool = False
     drafts: Drafts = ()
-    is_idempotent: bool = False
 
 
 Event: TypeAlias = Progress | LogMessage
 
 
 class Outcome(NamedTuple):
-    """What came of a task.
+    """What came of a task; it travels as a plain tuple, too.
 
     Attributes:
         value: the result as JSON.
@@ -125,6 +137,10 @@ class Outcome(NamedTuple):
     trace: str = ""
     events: tuple[Event, ...] = ()
     needs_sources: bool = False
+
+
+Fields: TypeAlias = tuple[Any, ...]
+"""A Task or an Outcome on its way."""
 
 
 class Receive(Protocol):

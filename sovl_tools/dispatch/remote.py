@@ -8,7 +8,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
 
-from sovl_tools.dispatch.reference import Outcome
+from sovl_tools.dispatch.reference import Fields, Outcome
 from sovl_tools.dispatch.scope import CallScope, stop_call
 from sovl_tools.model.errors import RunCancelledError
 
@@ -20,7 +20,7 @@ class Remote(Protocol):
 
     def begin(
         self, keywords: Any, scope: CallScope, *, with_sources: bool = False
-    ) -> Future[Outcome]:
+    ) -> Future[Fields]:
         """Begin a call with checked arguments; with the sources any worker can make it."""
         ...
 
@@ -37,9 +37,10 @@ def run_remotely(remote: Remote, keywords: Any, scope: CallScope) -> Any:
         RunCancelledError: the call was stopped.
         RemoteError: the tool has failed.
     """
-    outcome = wait_for_future(remote.begin(keywords, scope), scope)
+    outcome = Outcome(*wait_for_future(remote.begin(keywords, scope), scope))
     if outcome.needs_sources:
-        outcome = wait_for_future(remote.begin(keywords, scope, with_sources=True), scope)
+        again = remote.begin(keywords, scope, with_sources=True)
+        outcome = Outcome(*wait_for_future(again, scope))
     return remote.end(outcome, scope)
 
 

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn, Protocol, cast
@@ -23,9 +23,11 @@ from sovl_tools.dispatch.reference import (
     CodeReference,
     Drafts,
     Event,
+    Fields,
     FolderReference,
     Outcome,
     Reference,
+    Target,
     Task,
     digest_of,
     drafts_of,
@@ -168,42 +170,45 @@ class _Sink:
         return self.put(item)
 
 
-def run_pickled(data: bytes) -> Outcome:
+def run_pickled(data: bytes) -> Fields:
     """Call the tool of a task that was pickled; this is what an executor is given."""
-    task: Task = pickle.loads(data)  # noqa: S301 - it comes as any call of an executor does
-    return run_task(task)
+    task = Task(*pickle.loads(data))  # noqa: S301 - it comes as any call of an executor does
+    return tuple(run_task(task))
+
+
+_target_of: Callable[[bytes], Target] = lru_cache(1_000)(pickle.loads)
 
 
 def run_task(task: Task, channel: Channel | None = None) -> Outcome:
     """Call the tool of a task, whatever comes of it."""
     notes = _Notes()
-    tool, name = None, task.reference.name
+    tool, target = None, _target_of(task.target)
     try:
-        _check_process(task)
-        with _environment(task.environment):
-            tool = _tool_of(task.reference, task.drafts)
+        _check_process(target)
+        with _environment(target.environment):
+            tool = _tool_of(target.reference, task.drafts)
             if tool is None:
                 return Outcome(needs_sources=True)
-            with _memory(task.memory_mb):
+            with _memory(target.memory_mb):
                 outcome = tool.run(task, channel or notes)
     except BaseException as error:  # noqa: BLE001 - the tool's own code, which may exit
         function = None if tool is None else tool.definition.function
         secrets = () if tool is None else secrets_of(tool.definition)
-        failure = failure_of(error, name, function=function, secrets=secrets)
+        failure = failure_of(error, target.reference.name, function=function, secrets=secrets)
         trace = trace_of(error, secrets) if task.is_traced else ""
         outcome = Outcome(failure=failure, trace=trace)
     return outcome._replace(events=tuple(notes.events)) if notes.events else outcome
 
 
-def _check_process(task: Task) -> None:
+def _check_process(target: Target) -> None:
     """Refuse to set limits to the process of the caller.
 
     Raises:
         UnavailableError: the executor runs calls there.
     """
-    if task.process == os.getpid() and (task.memory_mb or task.environment is not None):
+    if target.process == os.getpid() and (target.memory_mb or target.environment is not None):
         words = "its limits need another process, and this executor has none"
-        raise UnavailableError(task.reference.name, words)
+        raise UnavailableError(target.reference.name, words)
 
 
 _TOOLS: dict[tuple[str, str], _WorkerTool] = {}
@@ -421,9 +426,9 @@ def _answer(connection: Connection, is_forked: Callable[[], bool]) -> None:
             return
         if task is None:
             return
-        if isinstance(task, Task):  # word of a call that has ended comes late
+        if isinstance(task, tuple):  # word of a call that has ended comes late
             channel = _Connection(connection)
-            outcome = run_task(task, channel)
+            outcome = tuple(run_task(Task(*task), channel))
             channel.end()
             if is_forked():
                 os._exit(0)
@@ -437,4 +442,4 @@ def _answer(connection: Connection, is_forked: Callable[[], bool]) -> None:
             ) as error:  # its own class
                 words = f"its result can't leave the worker process: {error}"
                 failed = Outcome(failure=Failure("invalid_result", words))
-                channel.send("done", failed)
+                channel.send("done", tuple(failed))

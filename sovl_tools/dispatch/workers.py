@@ -14,9 +14,10 @@ from typing import Any, Protocol
 from sovl_tools.dispatch.failure import RemoteError
 from sovl_tools.dispatch.reference import (
     Drafts,
+    Fields,
     Outcome,
     Receive,
-    Reference,
+    Target,
     Task,
     reference_of,
 )
@@ -35,8 +36,8 @@ _LOGGER = logging.getLogger("sovl_tools")
 class Pool(Protocol):
     """Processes of our own, which can be ended and can send something meanwhile."""
 
-    def submit(self, task: Task, receive: Receive, *, is_patient: bool) -> Future[Outcome]:
-        """Begin a call; ``is_patient`` says that the tool can see that it was cancelled."""
+    def submit(self, target: Target, task: Task, receive: Receive) -> Future[Fields]:
+        """Begin a call."""
         ...
 
     def close(self) -> None:
@@ -68,25 +69,23 @@ class Workers:
             # on a thread, because the collector runs anywhere
             threading.Thread(target=pool.close, daemon=True).start()
 
-    def submit(
-        self, name: str, task: Task, receive: Receive, *, is_patient: bool
-    ) -> Future[Outcome]:
-        """Begin a call of the tool of that name.
+    def submit(self, target: Target, task: Task, receive: Receive) -> Future[Fields]:
+        """Begin a call.
 
         Raises:
             UnavailableError: there are no processes.
         """
         if self.executor is not None:
-            return _submit(self.executor, task, receive)
+            return _submit(self.executor, target, task, receive)
         with self._lock:
             reason = "its Tooler is closed" if self._is_closed else processes_missing()
             if reason is not None:
-                raise UnavailableError(name, reason)
+                raise UnavailableError(target.reference.name, reason)
             if self._pool is None:
                 from sovl_tools.dispatch.processes import ProcessPool  # noqa: PLC0415 - the extra
 
                 self._pool = ProcessPool(self.limit)
-        return self._pool.submit(task, receive, is_patient=is_patient)
+        return self._pool.submit(target, task, receive)
 
     def close(self) -> None:
         """End the processes of our own, and the calls in them; start no others."""
@@ -97,14 +96,14 @@ class Workers:
             pool.close()
 
 
-def _submit(executor: Executor, task: Task, receive: Receive) -> Future[Outcome]:
+def _submit(executor: Executor, target: Target, task: Task, receive: Receive) -> Future[Fields]:
     """Begin a call on somebody's executor."""
     from sovl_tools.dispatch import cluster, worker  # noqa: PLC0415 - imports multiprocessing
 
     # as bytes, because Dask looks into the arguments for what it knows
-    data = pickle.dumps(task)
+    data = pickle.dumps(tuple(task))
     if cluster.is_dask(executor):
-        return cluster.submit(executor, data, receive, is_idempotent=task.is_idempotent)
+        return cluster.submit(executor, data, receive, is_idempotent=target.is_idempotent)
     return executor.submit(worker.run_pickled, data)
 
 
@@ -118,7 +117,7 @@ class RemoteTool:
         finish: from JSON, and the content of which it consists, to the value that the model reads.
     """
 
-    __slots__ = ("_definition", "_finish", "_listener", "_named", "_workers")
+    __slots__ = ("_definition", "_drafts", "_finish", "_listener", "_target", "_workers")
 
     def __init__(
         self,
@@ -131,39 +130,36 @@ class RemoteTool:
         self._workers = workers
         self._listener = listener
         self._finish = finish
-        self._named: tuple[Reference, Drafts] | None = None
+        self._target: tuple[Target, bytes] | None = None
+        self._drafts: Drafts = ()
 
     def begin(
         self, keywords: dict[str, Any], scope: CallScope, *, with_sources: bool = False
-    ) -> Future[Outcome]:
+    ) -> Future[Fields]:
         """Begin a call with checked arguments; with the sources any worker can make it.
 
         Raises:
             UnavailableError: the tool can't be called in another process.
         """
-        tool = self._definition
-        if self._named is None:
-            self._named = reference_of(tool)
-        reference, drafts = self._named
-        execution = tool.execution
-        names = tuple(tool.requires.get("env", ()))
+        found = self._target
+        if found is None or found[0].process != os.getpid():
+            found = self._target = self._make_target()
+        target, pickled = found
         task = Task(
-            reference,
+            pickled,
             keywords,
             scope.call_id,
-            os.getpid(),
-            execution.get("memory_mb"),
-            names if execution.get("isolated_env") else None,
             scope.sink is not None,
             _LOGGER.isEnabledFor(logging.DEBUG),
-            drafts if with_sources else (),
-            tool.annotations.get("idempotent") is True,
+            self._drafts if with_sources else (),
         )
-        listen = self._listener(scope)
+
+        # not of self, or the thread that reads from a worker would keep the Tooler
+        listener = self._listener
 
         def receive(kind: str, content: Any) -> None:
             if kind == "event":
-                listen(content)
+                listener(scope)(content)
             elif scope.sink is None or scope.is_stopped:
                 raise RunCancelledError
             elif kind == "stream":
@@ -171,8 +167,27 @@ class RemoteTool:
             else:
                 scope.sink.put(content)
 
-        is_patient = bool(from_function(tool.function).contexts)
-        return self._workers.submit(tool.name, task, receive, is_patient=is_patient)
+        return self._workers.submit(target, task, receive)
+
+    def _make_target(self) -> tuple[Target, bytes]:
+        """Return what names the tool in another process, also pickled.
+
+        Raises:
+            UnavailableError: nothing does.
+        """
+        tool = self._definition
+        reference, self._drafts = reference_of(tool)
+        execution = tool.execution
+        names = tuple(tool.requires.get("env", ()))
+        target = Target(
+            reference,
+            os.getpid(),
+            execution.get("memory_mb"),
+            names if execution.get("isolated_env") else None,
+            bool(from_function(tool.function).contexts),
+            tool.annotations.get("idempotent") is True,
+        )
+        return target, pickle.dumps(target)
 
     def end(self, outcome: Outcome, scope: CallScope) -> tuple[JSON, tuple[Content, ...]]:
         """Return the value of a call.

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import pickle
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolDefinition, Tooler, ToolRegistry, definition_of
-from sovl_tools.dispatch.reference import Task, reference_of
+from sovl_tools.dispatch.reference import Outcome, Target, Task, reference_of
 from sovl_tools.dispatch.worker import _answer
 from sovl_tools.loading.lock import hashes_of
 from sovl_tools.loading.modules import sources_of
@@ -286,15 +287,17 @@ def test_a_worker_answers_what_it_is_sent() -> None:
     (definition,) = code(tools_in_code.chatter)
     reference, _ = reference_of(definition)
     ours.send("cancel")  # of a call that has ended
-    ours.send(Task(reference, {"text": "hello"}, "one", 0, environment=("PATH",), memory_mb=4000))
+    target = pickle.dumps(Target(reference, 0, environment=("PATH",), memory_mb=4000))
+    ours.send(tuple(Task(target, {"text": "hello"}, "one")))
     kinds = []
     while (message := ours.recv())[0] != "done":
         kinds.append(message[0])
     assert kinds == ["event", "event"]
-    assert message[1].value == ["one", "chatter", "False"]
+    assert Outcome(*message[1]).value == ["one", "chatter", "False"]
     assert "PYTEST_CURRENT_TEST" in os.environ
     (items,) = code(tools_in_code.count)
-    ours.send(Task(reference_of(items)[0], {"number": 2}, "two", 0, is_stream=True))
+    target = pickle.dumps(Target(reference_of(items)[0], 0))
+    ours.send(tuple(Task(target, {"number": 2}, "two", is_stream=True)))
     assert [ours.recv()[0] for _ in range(4)] == ["stream", "item", "item", "done"]
     ours.send(None)
     thread.join()
