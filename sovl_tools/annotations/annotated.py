@@ -72,7 +72,7 @@ _DESCRIPTIONS = {"Doc": "documentation", "DocInfo": "documentation", "FieldInfo"
 
 def description_of(annotation: Any) -> str | None:
     """Return the description that an annotation itself gives: the last text in ``Annotated``."""
-    if type(annotation) is type:
+    if type(annotation) is type or annotation is Any:
         return None
     while typing.get_origin(annotation) in QUALIFIERS:
         [annotation] = typing.get_args(annotation)

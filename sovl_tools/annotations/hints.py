@@ -10,11 +10,19 @@ import inspect
 import sys
 import typing
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache, partial
 from importlib import import_module
-from types import CodeType, FunctionType, MappingProxyType, NoneType, SimpleNamespace, UnionType
+from types import (
+    CodeType,
+    FunctionType,
+    GenericAlias,
+    MappingProxyType,
+    NoneType,
+    SimpleNamespace,
+    UnionType,
+)
 from typing import Any, ForwardRef, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.kind import InexpressibleError
@@ -94,15 +102,13 @@ def resolved(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
     Raises:
         InexpressibleError: a name in it is not defined, or it is no expression.
     """
-    with _evaluating():
-        if type(annotation) is str:
-            annotation = eval(compile_annotation(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
-        # Text within an annotation, as in list["Point"], is what only get_type_hints evaluates.
-        if _has_text(annotation):
-            holder = SimpleNamespace(__annotations__={"annotation": annotation})
-            local = names.local or {}  # another object than the others, or old answers are repeated
-            hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
-            annotation = hints["annotation"]
+    if _has_text(annotation):
+        try:
+            annotation = _evaluated(annotation, names)
+        except RecursionError:  # the callers have their own words for it
+            raise
+        except (Exception, SystemExit) as error:
+            raise _refusal(error) from error
     return _substitute(annotation, bound) if bound else annotation
 
 
@@ -117,18 +123,24 @@ def resolved_or_any(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> 
 Resolve: TypeAlias = Callable[[Any, Names, _Bound], Any]
 
 
-@contextmanager
-def _evaluating() -> Iterator[None]:
-    """Say what the code of an annotation raises, but for a RecursionError."""
-    try:
-        yield
-    except RecursionError:  # the callers have their own words for it
-        raise
-    except (NameError, AttributeError) as error:
-        raise _undefined(error) from error
-    except (Exception, SystemExit) as error:
-        reason = f"it can't be evaluated, {type(error).__name__}: {error}"
-        raise InexpressibleError(reason, "correct it") from error
+def _evaluated(annotation: Any, names: Names) -> Any:
+    if type(annotation) is str:
+        annotation = eval(compile_annotation(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
+    # Text within an annotation, as in list["Point"], is what only get_type_hints evaluates.
+    if _has_text(annotation):
+        holder = SimpleNamespace(__annotations__={"annotation": annotation})
+        local = names.local or {}  # another object than the others, or old answers are repeated
+        hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
+        annotation = hints["annotation"]
+    return annotation
+
+
+def _refusal(error: BaseException) -> InexpressibleError:
+    """Return in words what the code of an annotation raised."""
+    if isinstance(error, NameError | AttributeError):
+        return _undefined(error)
+    reason = f"it can't be evaluated, {type(error).__name__}: {error}"
+    return InexpressibleError(reason, "correct it")
 
 
 def _undefined(error: Exception) -> InexpressibleError:
@@ -185,6 +197,12 @@ def read_annotations(read: Callable[..., Any], owner: Any, option: str) -> Any:
 
 def origin_of(annotation: Any) -> Any:
     """Return ``list`` for ``list[int]``; an annotation without arguments as it is."""
+    # asked many times of each annotation, and typing looks at all that it could be
+    kind = type(annotation)
+    if kind is type:
+        return annotation
+    if kind is GenericAlias:
+        return annotation.__origin__
     return typing.get_origin(annotation) or annotation
 
 
@@ -202,20 +220,26 @@ def value_of(annotation: Any) -> Any:
         InexpressibleError: a name in it is not defined, or it is no expression.
     """
     alias = origin_of(annotation)
-    with _evaluating():
-        value: Any
-        if isinstance(alias, typing.NewType):
-            value = alias.__supertype__
-        elif not isinstance(alias, typing.TypeVar):
-            value = alias.__value__
-        elif alias.__constraints__:
-            value = typing.Union[alias.__constraints__]  # noqa: UP007 - there may be any number
-        else:
-            value = Any if alias.__bound__ is None else alias.__bound__
+    try:
+        value = _meaning(alias)
+    except RecursionError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise _refusal(error) from error
     names = Names(_module(alias), _type_parameters(alias) or None)
     parameters = getattr(alias, "__type_params__", ())
     bound = dict(zip(parameters, typing.get_args(annotation), strict=False))
     return resolved(value, names, bound)
+
+
+def _meaning(alias: Any) -> Any:
+    if isinstance(alias, typing.NewType):
+        return alias.__supertype__
+    if not isinstance(alias, typing.TypeVar):
+        return alias.__value__
+    if alias.__constraints__:
+        return typing.Union[alias.__constraints__]  # noqa: UP007 - there may be any number
+    return Any if alias.__bound__ is None else alias.__bound__
 
 
 def without_none(annotation: Any) -> tuple[Any, bool]:
@@ -223,28 +247,34 @@ def without_none(annotation: Any) -> tuple[Any, bool]:
 
     Aliases, NewTypes and type variables are followed, if their names are defined.
     """
-    inner = None if type(annotation) is type else _not_none(annotation)
+    inner = None if type(annotation) is type or annotation is Any else _not_none(annotation)
     return (annotation, False) if inner is None else (inner, True)
 
 
 def _not_none(annotation: Any) -> Any:
     """Return ``T`` for ``T | None``; None for anything else."""
-    if typing.get_origin(annotation) is typing.Annotated:
+    origin = origin_of(annotation)
+    if origin in _UNIONS:
+        members = typing.get_args(annotation)
+        others = tuple(each for each in members if each is not NoneType)
+        if len(others) == len(members):
+            return None
+        return typing.Union[others]  # noqa: UP007 - there may be any number
+    if origin is typing.Annotated:
         inner = _not_none(annotation.__origin__)
         return None if inner is None else typing.Annotated[(inner, *annotation.__metadata__)]
     if is_alias(annotation) or isinstance(annotation, typing.NewType | typing.TypeVar):
         with suppress(InexpressibleError):
             return _not_none(value_of(annotation))
-    members = [each for each in members_of(annotation) if each is not NoneType]
-    if len(members) == len(members_of(annotation)) or not members:
-        return None
-    return typing.Union[tuple(members)]  # noqa: UP007 - there may be any number
+    return None
+
+
+_UNIONS = (typing.Union, UnionType)
 
 
 def members_of(annotation: Any) -> tuple[Any, ...]:
     """Return the members of a union; the annotation alone if it is none."""
-    is_union = typing.get_origin(annotation) in (typing.Union, UnionType)
-    return typing.get_args(annotation) if is_union else (annotation,)
+    return typing.get_args(annotation) if origin_of(annotation) in _UNIONS else (annotation,)
 
 
 def text_of(annotation: Any) -> str:

@@ -105,12 +105,12 @@ def kind_of(annotation: Any) -> Kind:
         InexpressibleError: it is of none.
     """
     # The most frequent ones first.
-    found = scalar_of(annotation)
-    if found is not None:
-        return found
     origin = origin_of(annotation)
     if id(origin) in _CONTAINERS:
         return _CONTAINERS[id(origin)]
+    found = scalar_of(annotation)
+    if found is not None:
+        return found
     if id(origin) in _FORMS and annotation is not origin:
         return _FORMS[id(origin)]
     if isinstance(origin, type):

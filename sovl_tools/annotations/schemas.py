@@ -57,21 +57,25 @@ def blaming(function: str, parameter: str | None = None) -> Iterator[None]:
     """
     try:
         yield
-    except InexpressibleError as error:
-        cause: BaseException | None = error
+    except Exception as error:  # noqa: BLE001 - what is raised instead says what it was
+        refusal = blamed(error, function, parameter)
+        raise refusal from refusal.__cause__
+
+
+def blamed(error: Exception, function: str, parameter: str | None = None) -> InferenceError:
+    """Return the error of a parameter of a function, for what was raised over its annotation."""
+    cause: BaseException | None = error
+    if isinstance(error, InexpressibleError):
         while isinstance(cause, InexpressibleError):  # to what the author's own code raised
             cause = cause.__cause__
-        raise _refusal(error, function, parameter) from cause
-    except RecursionError as error:
-        raise _refusal(InexpressibleError("it is nested too deep"), function, parameter) from error
-    except Exception as error:
-        reason = f"its annotation can't be read, {type(error).__name__}: {error}"
-        raise _refusal(InexpressibleError(reason), function, parameter) from error
-
-
-def _refusal(error: InexpressibleError, function: str, parameter: str | None) -> InferenceError:
+    elif isinstance(error, RecursionError):
+        error = InexpressibleError("it is nested too deep")
+    else:
+        error = InexpressibleError(f"its annotation can't be read, {type(error).__name__}: {error}")
     kind = UnresolvedReferenceError if error.is_open else InferenceError
-    return kind(function, parameter, error.reason, error.advice)
+    refusal = kind(function, parameter, error.reason, error.advice)
+    refusal.__cause__ = cause
+    return refusal
 
 
 class SchemaBuilder:

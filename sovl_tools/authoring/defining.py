@@ -18,6 +18,7 @@ from sovl_tools.model.document import JSON, copied, kind
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import is_dynamic
+from sovl_tools.signature.signature import from_function
 
 
 class Options(NamedTuple):
@@ -226,12 +227,13 @@ def _without_first(definition: ToolDefinition) -> ToolDefinition:
         InferenceError: the function has none that could.
     """
     function = definition.function
+    signature = from_function(function)
     try:
-        parameters_of(function, is_method=True)
+        parameters_of(signature, is_method=True)
     except InexpressibleError as error:
         name = getattr(function, "__qualname__", definition.name)
         raise InferenceError(name, None, error.reason, error.advice) from error
-    first = parameters_of(function, is_method=False)[0].name
+    first = parameters_of(signature, is_method=False)[0].name
     whole = definition.parameters
     parameters = {
         **whole,

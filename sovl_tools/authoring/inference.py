@@ -22,6 +22,7 @@ from sovl_tools.signature.signature import (
     REQUIRED,
     Parameter,
     ParameterKind,
+    Signature,
     from_function,
     from_object,
 )
@@ -62,22 +63,17 @@ def infer(
         InferenceError: a parameter can't be given by keyword, or there is no JSON for its type.
         UnresolvedReferenceError: an annotation uses a name that is not defined, or not yet.
     """
-    name = getattr(underlying(function), "__qualname__", None)
-    name = name if isinstance(name, str) else type(function).__qualname__
+    name = name_of(function)
     with blaming(name):
-        parameters = parameters_of(function, is_method=is_method)
+        parameters = parameters_of(from_function(function), is_method=is_method)
         names = names_of(function)
     texts = (documentation_of(function) if documentation is None else documentation).parameters
     builder, arguments = SchemaBuilder(), []
     for taken in parameters:
         with blaming(name, taken.name):
-            if taken.kind in _NOT_BY_KEYWORD:
-                reason, advice = _NOT_BY_KEYWORD[taken.kind]
-                raise InexpressibleError(reason.format(taken.name), advice)
-            if is_field(taken.default):
-                reason = "its default is a Field of pydantic, which the function would receive"
-                advice = "write Annotated[T, Field(…)] and a default of type T"
-                raise InexpressibleError(reason, advice)
+            reason = unfit(taken)
+            if reason is not None:
+                raise reason
             if taken.annotation.is_context:  # which need not be imported to be meant
                 continue
             hint: Any = Any
@@ -85,7 +81,7 @@ def infer(
                 try:
                     hint = resolved(taken.annotation.source, names)
                 except InexpressibleError as error:
-                    raise _name_annotation(taken, error) from error
+                    raise name_annotation(taken, error) from error
             if not from_object(hint).is_context:
                 text, is_described = texts.get(taken.name), taken.name in described
                 arguments.append(
@@ -106,13 +102,18 @@ def infer(
     )
 
 
-def parameters_of(function: Any, *, is_method: bool) -> tuple[Parameter, ...]:
+def name_of(function: Any) -> str:
+    """Return the qualified name of a function, or else of its class."""
+    name = getattr(underlying(function), "__qualname__", None)
+    return name if isinstance(name, str) else type(function).__qualname__
+
+
+def parameters_of(signature: Signature, *, is_method: bool) -> tuple[Parameter, ...]:
     """Return what a function takes; of a method, without its instance.
 
     Raises:
         InexpressibleError: that can't be told, or the method takes no instance.
     """
-    signature = from_function(function)
     if signature is ANYTHING or signature.shape in {"class", "value"}:
         raise InexpressibleError("it can't be told what it takes", "wrap it in a function")
     found = signature.parameters
@@ -146,9 +147,23 @@ _NOT_BY_KEYWORD: dict[ParameterKind, tuple[str, str]] = {
 }
 
 
-def _name_annotation(taken: Parameter, error: InexpressibleError) -> InexpressibleError:
+def unfit(taken: Parameter) -> InexpressibleError | None:
+    """Return why no argument can be given for a parameter, however it is annotated."""
+    if taken.kind in _NOT_BY_KEYWORD:
+        reason, advice = _NOT_BY_KEYWORD[taken.kind]
+        return InexpressibleError(reason.format(taken.name), advice)
+    if is_field(taken.default):
+        reason = "its default is a Field of pydantic, which the function would receive"
+        return InexpressibleError(reason, "write Annotated[T, Field(…)] and a default of type T")
+    return None
+
+
+def name_annotation(taken: Parameter, error: InexpressibleError) -> InexpressibleError:
+    """Return an error of an annotation with the annotation."""
     reason = f"annotated {taken.annotation.text}, but {error.reason}"
-    return InexpressibleError(reason, error.advice, is_open=error.is_open)
+    found = InexpressibleError(reason, error.advice, is_open=error.is_open)
+    found.__cause__ = error
+    return found
 
 
 def _describe_argument(
@@ -164,7 +179,7 @@ def _describe_argument(
         schema = property_of(builder, inner, default=default, text=text)
     except InexpressibleError as error:
         if not is_described:
-            raise _name_annotation(taken, error) from error
+            raise name_annotation(taken, error) from error
         # Its schema is given elsewhere, so its type need not be expressible.
         hint, schema = Any, property_of(builder, Any, default=default, text=text)
     is_required = default is EMPTY and not is_optional and not is_rest

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
 
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
+from sovl_tools.annotations.kind import MAPPINGS, InexpressibleError
+from sovl_tools.annotations.schemas import blamed
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
-from sovl_tools.authoring.inference import infer
+from sovl_tools.authoring.inference import name_annotation, name_of, parameters_of, unfit
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, dotted, encodes
 from sovl_tools.model.errors import InferenceError
@@ -17,6 +20,7 @@ from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.problem import describe
 from sovl_tools.schema.subschemas import nodes
+from sovl_tools.signature.implied import Implied, implied
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature, from_function
 
 FIELDS = (
@@ -29,30 +33,34 @@ FIELDS = (
 _LARGEST = sys.float_info.max
 
 
-class FunctionSpec(NamedTuple):
+@dataclass(frozen=True)
+class FunctionSpec:
     """A function's signature and docstring, and what ``@tool`` says of it.
 
     Attributes:
-        documentation: what the docstring says, or the decorator instead.
-        parameters: the JSON Schema of the arguments, without those in ``errors``.
         signature: how the function can be called.
+        parameters: the JSON Schema of the arguments, without those in ``errors``, and without what
+            the docstring says of them.
+        document: reads the docstring, or what the decorator says instead.
+        described: parameters whose schemas have words that count before the docstring's.
         errors: by parameter, why no schema can be made of it.
         fields: further keys of a manifest.
         required_by_decorator: parameters that the decorator requires.
         losses: what the decorator says and no manifest can.
-        notes: what is left out of the schemas, and why.
+        left_out: what is left out of the schemas, and why.
     """
 
-    documentation: Documentation
-    parameters: dict[str, JSON]
     signature: Signature
-    errors: Mapping[str, InferenceError] = {}
-    fields: Mapping[str, JSON] = {}
+    parameters: dict[str, JSON]
+    document: Callable[[], Documentation]
+    described: frozenset[str] = frozenset()
+    errors: Mapping[str, InferenceError] = field(default_factory=dict)
+    fields: Mapping[str, JSON] = field(default_factory=dict)
     required_by_decorator: frozenset[str] = frozenset()
     losses: tuple[InferenceError, ...] = ()
-    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def arguments(self) -> dict[str, Parameter]:
         """The parameters that a model may give, in the order of the definition."""
         return {
@@ -61,15 +69,54 @@ class FunctionSpec(NamedTuple):
             if each.kind in BY_KEYWORD and not each.annotation.is_context
         }
 
+    @cached_property
+    def documentation(self) -> Documentation:
+        """What the docstring says, or the decorator instead, as far as a manifest can hold it."""
+        # read when it is asked for: most manifests describe all that there is
+        found = self.document()
+        kept = {key: each for key, each in found.parameters.items() if unwritable(each) is None}
+        text = found.description if unwritable(found.description) is None else ""
+        return found._replace(description=text, parameters=kept)
+
     @property
-    def described(self) -> dict[str, JSON]:
-        """The schemas of the parameters that belong into a manifest.
+    def notes(self) -> tuple[str, ...]:
+        """What is left out, and why."""
+        found = self.document()
+        said = {f"the description of {key!r}": text for key, text in found.parameters.items()}
+        said["the description"] = found.description
+        flaws = {key: unwritable(text) for key, text in said.items()}
+        texts = (f"{key} is left out: {flaw}" for key, flaw in flaws.items() if flaw is not None)
+        return (*self.left_out, *texts)
+
+    @property
+    def names(self) -> list[str]:
+        """The parameters that belong into a manifest.
 
         One with a default whose name begins with ``_`` is the function's own affair.
         """
         properties = self.parameters["properties"]
-        own = {name for name in properties if name[:1] == "_" and self.has_default(name)}
-        return {name: schema for name, schema in properties.items() if name not in own}
+        return [each for each in properties if each[:1] != "_" or not self.has_default(each)]
+
+    @property
+    def properties(self) -> dict[str, JSON]:
+        """The schemas of the parameters that belong into a manifest, with all that is said."""
+        found = {}
+        for name in self.names:
+            schema, text = self.parameters["properties"][name], self.text_of(name)
+            if text and isinstance(schema, dict) and schema.get("description") != text:
+                schema = {**schema, "description": text}
+                if "default" in schema:
+                    schema["default"] = schema.pop("default")  # which is said last
+            found[name] = schema
+        return found
+
+    def text_of(self, name: str) -> str | None:
+        """Return what is said of a parameter in words."""
+        schema = self.parameters["properties"].get(name)
+        own: str | None = schema.get("description") if isinstance(schema, dict) else None
+        if own and name in self.described:
+            return own
+        return self.documentation.parameters.get(name) or own
 
     def takes(self, name: str) -> bool:
         """Tell whether the function has, or its ``**kwargs`` take, a parameter of that name."""
@@ -89,77 +136,99 @@ class FunctionSpec(NamedTuple):
         )
         return needed or name in self.required_by_decorator
 
-    def without(self, errors: Mapping[str, InferenceError]) -> FunctionSpec:
-        """Return the same without the schemas of some parameters."""
-        properties, required = self.parameters["properties"], self.parameters["required"]
-        parameters = {
-            **self.parameters,
-            "properties": {name: each for name, each in properties.items() if name not in errors},
-            "required": [name for name in required if name not in errors],
-        }
-        return self._replace(parameters=parameters, errors={**self.errors, **errors})
 
-
-def function_spec(function: Callable[..., Any]) -> FunctionSpec:
+def function_spec(
+    function: Callable[..., Any], signature: Signature | None = None, said: Implied | None = None
+) -> FunctionSpec:
     """Return what a function says of itself.
+
+    Args:
+        function: the function, or any other callable.
+        signature: how it can be called, if that was read already.
+        said: what it implies of its arguments, if that is known already.
 
     Raises:
         InferenceError: it can't be told what the function takes.
     """
+    signature = signature or from_function(function)
     is_decorated = isinstance(getattr(function, ATTRIBUTE, None), ToolDefinition)
     definition = definition_of(function) if is_decorated else None
-    spec = _infer(function) if definition is None else _from_decorator(function, definition)
+    if definition is None:
+        spec = _from_signature(function, signature, said or implied(signature, function))
+    else:
+        spec = _from_decorator(function, definition, signature)
     # what each call has to give needs no default
-    properties, notes = dict(spec.parameters["properties"]), list(spec.notes)
-    for name in spec.parameters["required"]:
-        if "default" in properties[name]:
-            properties[name] = {k: each for k, each in properties[name].items() if k != "default"}
-            if spec.arguments[name].default is REQUIRED:
-                notes.append(f"the default of {name!r} is left out: the function has none")
-    parameters = {**spec.parameters, "properties": properties}
-    spec = spec._replace(parameters=parameters, notes=tuple(notes))
+    properties = spec.parameters["properties"]
+    needless = [name for name in spec.parameters["required"] if "default" in properties[name]]
+    if needless:
+        notes = [
+            f"the default of {name!r} is left out: the function has none"
+            for name in needless
+            if spec.arguments[name].default is REQUIRED
+        ]
+        parameters = _without_defaults(spec.parameters, needless)
+        spec = replace(spec, parameters=parameters, left_out=(*spec.left_out, *notes))
+    if unwritable(spec.parameters) is None:
+        return spec
     return _without_unwritable(
         spec, str(getattr(function, "__qualname__", type(function).__qualname__))
     )
 
 
-def _infer(function: Callable[..., Any]) -> FunctionSpec:
-    documentation = documentation_of(function)
-    errors: dict[str, InferenceError] = {}
-    while True:
-        try:
-            # An error names one parameter: what the others have to say is asked without it.
-            found = infer(_without_parameters(function, errors), documentation=documentation)
-        except InferenceError as error:
-            if error.parameter is None or error.parameter in errors:
-                raise
-            errors[error.parameter] = error
-        else:
-            return FunctionSpec(documentation, found.parameters, from_function(function), errors)
+def _without_defaults(schema: dict[str, JSON], names: Collection[str]) -> dict[str, JSON]:
+    """Return the schema of arguments without the defaults of some."""
+    properties = {
+        name: {key: value for key, value in each.items() if key != "default"}
+        if name in names
+        else each
+        for name, each in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}
 
 
-def _without_parameters(function: Callable[..., Any], names: Collection[str]) -> Callable[..., Any]:
-    """Return a function that looks as if it had no parameters of those names."""
-    if not names:
-        return function
-    signature = inspect.signature(function)
-    kept = [each for name, each in signature.parameters.items() if name not in names]
-
-    # What inspect asks for is the signature, and inference the annotations behind it.
-    def narrowed(**_: Any) -> None:
-        """Stand for the function."""
-
-    vars(narrowed).update(
-        __wrapped__=function,
-        __signature__=signature.replace(parameters=kept),
-    )
-    return narrowed
+def _without_parameters(schema: dict[str, JSON], names: Collection[str]) -> dict[str, JSON]:
+    """Return the schema of arguments without some, and without what only they refer to."""
+    properties = {name: each for name, each in schema["properties"].items() if name not in names}
+    required = [name for name in schema["required"] if name not in names]
+    found = {**schema, "properties": properties, "required": required}
+    if "$defs" in found:
+        known = found.pop("$defs")
+        kept = needed_definitions(found, known)
+        found |= (
+            {"$defs": {name: each for name, each in known.items() if name in kept}} if kept else {}
+        )
+    return found
 
 
-def _from_decorator(function: Callable[..., Any], definition: ToolDefinition) -> FunctionSpec:
+def _from_signature(
+    function: Callable[..., Any], signature: Signature, said: Implied
+) -> FunctionSpec:
+    name, errors = name_of(function), dict[str, InferenceError]()
+    try:
+        taken = parameters_of(signature, is_method=False)
+    except InexpressibleError as error:
+        raise blamed(error, name) from error
+    for each in taken:
+        reason: Exception | None = unfit(each)
+        if reason is None:
+            reason = said.errors.get(each.name)
+            if isinstance(reason, InexpressibleError):
+                reason = name_annotation(each, reason)
+        if reason is not None:
+            errors[each.name] = blamed(reason, name, each.name)
+    schema = said.schema
+    if said.inexact:
+        schema = _without_defaults(schema, said.inexact)
+    if errors:
+        schema = _without_parameters(schema, errors)
+    document = partial(documentation_of, function)
+    return FunctionSpec(signature, schema, document, said.described, errors)
+
+
+def _from_decorator(
+    function: Callable[..., Any], definition: ToolDefinition, signature: Signature
+) -> FunctionSpec:
     source, parameters = definition.source, definition.parameters
-    # The decorator makes up such a text where nobody gave one.
-    is_described = definition.description != f"Tool: {definition.name}"
     said = {key: plain(getattr(definition, key)) for key in FIELDS if getattr(definition, key)}
     flaws: dict[str, str] = {}
     for key, value in said.items():
@@ -171,24 +240,27 @@ def _from_decorator(function: Callable[..., Any], definition: ToolDefinition) ->
             flaws[key] = reason
     empty: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
     schema = {**empty, **plain(without_functions(parameters))}
-    spec = FunctionSpec(
-        documentation_of(function)._replace(
-            description=definition.description if is_described else ""
-        ),
-        schema,
-        from_function(function),
-        fields={key: each for key, each in said.items() if key not in flaws},
-        required_by_decorator=frozenset(schema["required"]),
-        losses=tuple(_losses(definition, flaws)),
-    )
-    needed = [name for name in schema["properties"] if spec.needs(name)]
+    # The decorator makes up such a text where nobody gave one.
+    is_described = definition.description != f"Tool: {definition.name}"
+    text = definition.description if is_described else ""
     errors = dict(_unwritable_parameters(source, schema["properties"]))
     for name, each in parameters.get("properties", {}).items():
         if is_dynamic(each):
             reason = "there is a function in its schema, and a manifest holds values alone"
             advice = "register it in code, or write values instead"
             errors[name] = InferenceError(source, name, reason, advice)
-    return spec._replace(parameters={**schema, "required": needed}).without(errors)
+    spec = FunctionSpec(
+        signature,
+        schema,
+        lambda: documentation_of(function)._replace(description=text),
+        frozenset(schema["properties"]),
+        errors,
+        fields={key: each for key, each in said.items() if key not in flaws},
+        required_by_decorator=frozenset(schema["required"]),
+        losses=tuple(_losses(definition, flaws)),
+    )
+    needed = [name for name in schema["properties"] if spec.needs(name)]
+    return replace(spec, parameters=_without_parameters({**schema, "required": needed}, errors))
 
 
 def _losses(definition: ToolDefinition, flaws: Mapping[str, str]) -> Iterator[InferenceError]:
@@ -216,9 +288,7 @@ def _unwritable_parameters(
 
 def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
     """Leave out what the text of a manifest can't hold."""
-    if unwritable([spec.parameters, *spec.documentation[:2]]) is None:
-        return spec
-    notes, schema = list(spec.notes), copied(spec.parameters)
+    notes, schema = list(spec.left_out), copied(spec.parameters)
     for node in nodes(schema, ()):
         for key in ("default", "description"):
             flaw = unwritable(node.schema.get(key))
@@ -226,12 +296,6 @@ def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
                 del node.schema[key]
                 path = tuple(each for each in node.path if each not in {"properties", "$defs"})
                 notes.append(f"the {key} of {dotted(path)!r} is left out: {flaw}")
-    texts, text = spec.documentation.parameters, spec.documentation.description
-    flaw = unwritable(text)
-    if flaw is not None:
-        text = ""
-        notes.append(f"the description is left out: {flaw}")
-    kept = {name: each for name, each in texts.items() if unwritable(each) is None}
     errors = {}
     definitions = schema.get("$defs", {})
     for name, each in schema["properties"].items():
@@ -242,23 +306,26 @@ def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
         if flaw is not None:
             words = f"its schema can't be written: {flaw}"
             errors[name] = InferenceError(qualified, name, words)
-    documentation = spec.documentation._replace(description=text, parameters=kept)
-    spec = spec._replace(documentation=documentation, parameters=schema, notes=tuple(notes))
-    return spec.without(errors)
+    return replace(
+        spec,
+        parameters=_without_parameters(schema, errors),
+        errors={**spec.errors, **errors},
+        left_out=tuple(notes),
+    )
 
 
 def unwritable(value: Any) -> str | None:
     """Return why a manifest can't hold a value; None if it can."""
     pending = [value]
-    while pending:
-        each = pending.pop()
+    for each in pending:  # which grows meanwhile
         if isinstance(each, str):
-            if not encodes(each):
+            if not (each.isascii() or encodes(each)):
                 return "it holds half of a surrogate pair"
+        elif isinstance(each, MAPPINGS):
+            pending += each
+            pending += each.values()
         elif isinstance(each, list | tuple):
             pending += each
-        elif isinstance(each, Mapping):
-            pending += [*each.keys(), *each.values()]
         elif isinstance(each, int | float):
             # beyond what a float can hold, other languages read another number
             if not -_LARGEST <= each <= _LARGEST:

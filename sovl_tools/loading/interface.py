@@ -15,12 +15,11 @@ from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.rules.module import ImportFailure
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Position
-from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import without_functions
-from sovl_tools.signature.agreement import implied
+from sovl_tools.signature.implied import Implied, implied
 from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature, from_function
 from sovl_tools.signature.syntax_tree import Bindings, bindings, from_expression, from_name, literal
 
@@ -64,15 +63,13 @@ class Interface(NamedTuple):
         own = self.handlers if isinstance(self.handlers, Mapping) else {}
         return (*own, *(action for action in self.claims if action not in own))
 
-    def implied(self) -> dict[str, JSON]:
-        """Return the schema of the arguments that the function implies, or ``@tool`` says."""
+    def implied(self) -> Implied:
+        """Return what the function says of its arguments, or ``@tool``."""
         definition = getattr(self.function, ATTRIBUTE, None)
         if isinstance(definition, ToolDefinition):
             with suppress(InferenceError):
-                return {
-                    "properties": {},
-                    **without_functions(definition_of(self.function).parameters),
-                }
+                schema = without_functions(definition_of(self.function).parameters)
+                return Implied({"properties": {}, **schema})
         return implied(self.signature or Signature(), self.function)
 
 

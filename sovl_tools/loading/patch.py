@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import NamedTuple
 
@@ -104,13 +106,13 @@ def patch_manifest(
         name: the folder's name.
         prune: takes out properties and values that the function does not take.
     """
-    found = dict(copied(dict(document)))
-    found = insert(found, "name", name, after=("$schema",))
-    text, own = spec.documentation.description, found.get("description", "")
+    found = insert(document, "name", name, after=("$schema",))
+    own = found.get("description", "")
     # A description of another type is a finding, and not ours to replace.
-    if text and isinstance(own, str) and not own.strip():
+    if isinstance(own, str) and not own.strip() and spec.documentation.description:
+        text = spec.documentation.description
         found = insert(found, "description", text, after=("$schema", "name", "title"))
-    parameters = _parameters(found.get("parameters", {}), spec, prune=prune)
+    parameters = _parameters(copied(found.get("parameters", {})), spec, prune=prune)
     found = insert(found, "parameters", parameters, after=("name", "title", "description"))
     whole = _add_missing(found, spec.fields, after=("$schema", "name", "description", "parameters"))
     for key in SECTIONS.keys() & spec.fields.keys():
@@ -121,30 +123,34 @@ def patch_manifest(
 
 def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> dict[str, JSON]:
     if not parameters:
-        return {**spec.parameters, "properties": spec.described}
-    spec = spec._replace(parameters=_rename_definitions(parameters, spec.parameters))
-    _patch_below(parameters, spec.parameters, prune=prune)
+        return {**spec.parameters, "properties": spec.properties}
+    own = _rename_definitions(parameters, spec.parameters)
+    if own is not spec.parameters:
+        spec = replace(spec, parameters=own)
+    _patch_below(parameters, own, prune=prune)
     found = parameters
     if "type" not in found:
         found = insert(found, "type", "object", after=("$schema",))
-    properties, texts = {}, spec.documentation.parameters
+    properties = {}
     for name, each in found.get("properties", {}).items():
         if prune and not spec.takes(name):
             continue
         properties[name] = each
         if isinstance(each, dict):
-            own = spec.parameters["properties"].get(name, {})
             node = SchemaNode((*BASE, "properties", name), each, found, BASE, is_property=True)
-            properties[name] = _with_annotations(node, own, texts.get(name))
-    if spec.signature.is_certain:  # else a decorator may supply what the manifest doesn't list
-        properties = _add_missing(properties, spec.described)
+            said = own["properties"].get(name, {})
+            properties[name] = _with_annotations(node, said, partial(spec.text_of, name))
+    # else a decorator may supply what the manifest doesn't list
+    if spec.signature.is_certain and not properties.keys() >= {*spec.names}:
+        properties = _add_missing(properties, spec.properties)
     found = insert(found, "properties", properties, after=("type",))
     required = _required(found, spec, prune=prune)
     if required or "required" in found:
         found = insert(found, "required", required, after=("type", "properties"))
-    known, own = found.get("$defs", {}), spec.parameters.get("$defs", {})
-    new = sorted({*needed_definitions(found, {**own, **known})} - known.keys())
-    definitions = {**known, **{name: own[name] for name in new}}
+    known = found.get("$defs", {})
+    others = {key: each for key, each in own.get("$defs", {}).items() if key not in known}
+    new = sorted({*needed_definitions(found, {**others, **known})} - known.keys()) if others else ()
+    definitions = {**known, **{name: others[name] for name in new}}
     return insert(found, "$defs", definitions, after=found) if definitions else found
 
 
@@ -231,7 +237,8 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
     places = {id(each.schema): each for each in nodes(parameters, BASE)} if annotated else {}
     for pair in annotated:
         if (node := places.get(id(pair.schema))) is not None:
-            overwrite(pair.schema, _with_annotations(node, pair.own))
+            text_of = partial(pair.own.get, "description")
+            overwrite(pair.schema, _with_annotations(node, pair.own, text_of))
 
 
 def _is_annotated(pair: Pair) -> bool:
@@ -240,12 +247,12 @@ def _is_annotated(pair: Pair) -> bool:
 
 
 def _with_annotations(
-    node: SchemaNode, own: Mapping[str, JSON], text: str | None = None
+    node: SchemaNode, own: Mapping[str, JSON], text_of: Callable[[], str | None]
 ) -> dict[str, JSON]:
     """Return the schema of a property, with a description and a default if it lacks them."""
     found = node.schema
-    text = own.get("description") or text
-    if text and any(missing_description.check(node)):
+    text = text_of() if any(missing_description.check(node)) else None
+    if text:
         found = insert(found, "description", text, after=("$ref", "type", "title"))
     is_open = "default" in own and "default" not in found and not node.is_required
     if is_open and not fit.problems(node, own["default"]):

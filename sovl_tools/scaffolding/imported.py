@@ -88,10 +88,11 @@ def new_tool(name: str, tool: ForeignTool, write: Write) -> NewTool | Flaw:
     }
     if tool.output_schema:
         fields["output_schema"] = complete(tool.output_schema, ("output_schema",), _describe)
+    text = tool.description if tool.description.strip() else ""
     spec = FunctionSpec(
-        Documentation(tool.description if tool.description.strip() else ""),
-        complete(tool.parameters, BASE, _describe),
         from_function(_anything),
+        complete(tool.parameters, BASE, _describe),
+        lambda: Documentation(text),
         fields=fields,
     )
     made = NewTool(name, manifest_of(name, spec), write(name, tool))

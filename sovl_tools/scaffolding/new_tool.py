@@ -31,7 +31,7 @@ from sovl_tools.signature.pairs import BASE
 
 def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict[str, JSON]:
     """Return a manifest; where nothing is known, its texts say what is to be written there."""
-    parameters = complete({**spec.parameters, "properties": spec.described}, BASE)
+    parameters = complete({**spec.parameters, "properties": spec.properties}, BASE)
     title = {key: value for key, value in spec.fields.items() if key == "title"}
     return {
         "name": name,

@@ -210,7 +210,7 @@ def _run(snapshot: Snapshot) -> _ImportedFunction:
         if signature is None or signature.shape in {"class", "value"}:
             return _ImportedFunction(interface)
         try:
-            return _ImportedFunction(interface, function_spec(members[name]))
+            return _ImportedFunction(interface, function_spec(members[name], signature))
         except InferenceError as error:
             return _ImportedFunction(interface, reason=str(error))
     except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
@@ -249,9 +249,7 @@ def _patch(
         if name not in document["parameters"]["properties"] and spec.has_default(name)
     ]
     if manifest is not None and not spec.signature.is_certain:
-        absent = [
-            name for name in spec.described if name not in document["parameters"]["properties"]
-        ]
+        absent = [name for name in spec.names if name not in document["parameters"]["properties"]]
         notes += [f"{name!r} is left out: a decorator may supply it" for name in absent]
     notes += [*spec.notes, *(error.message for error in spec.losses)]
     return Sync(folder, before, after, tuple(verdicts), notes=tuple(notes))

@@ -8,17 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sovl_tools.annotations.annotated import property_of
-from sovl_tools.annotations.conversion import is_plain
-from sovl_tools.annotations.hints import Names, names_of, resolved, without_none
-from sovl_tools.annotations.jsonvalues import is_plain as is_json
-from sovl_tools.annotations.kind import EMPTY
 from sovl_tools.annotations.scalars import is_in_format
-from sovl_tools.annotations.schemas import SchemaBuilder
-from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.applicators import combinator_of, kinds, values_of
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.keywords import COMBINING
@@ -31,7 +24,7 @@ from sovl_tools.signature.pairs import (
     is_wider,
     pairs,
 )
-from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, UNKNOWN, Parameter, Signature
+from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
 Kind: TypeAlias = Literal[
     "required_not_taken", "optional_not_taken", "not_sent", "positional_only", "star", "open",
@@ -328,11 +321,6 @@ def converted(signature: Signature) -> frozenset[str]:
     )
 
 
-def _hint(parameter: Parameter) -> Any:
-    annotation = parameter.annotation
-    return annotation.value if isinstance(annotation.source, str) else annotation.source
-
-
 def call_schema(parameters: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
     """Return what a call checks: arguments that the function can't take are refused as well."""
     if signature.takes_any_keyword or parameters.get("unevaluatedProperties") is False:
@@ -341,52 +329,3 @@ def call_schema(parameters: dict[str, JSON], signature: Signature) -> dict[str, 
     is_combined = not COMBINING.isdisjoint(schema)
     schema["unevaluatedProperties" if is_combined else "additionalProperties"] = False
     return schema
-
-
-def implied(signature: Signature, function: Any = None) -> dict[str, JSON]:
-    """Return the schema of the arguments that a function takes, as far as it is known.
-
-    ``function`` is where the names in text within its annotations are known, if it was imported.
-    What is not known is ``{}``.
-    """
-    # anew for each annotation that turns out to be unusable, without it
-    unknown: set[str] = set()
-    while True:
-        builder = SchemaBuilder()
-        properties: dict[str, JSON] = {}
-        for each in signature.parameters:
-            if each.kind not in BY_KEYWORD or each.annotation.is_context:
-                continue
-            try:
-                properties[each.name] = (
-                    {} if each.name in unknown else _implied_schema(each, function, builder)
-                )
-            except Exception:  # noqa: BLE001 - annotations may be of anything, and so may defaults
-                unknown.add(each.name)
-                break  # a type that was begun with would remain among the definitions
-        else:
-            return builder.with_definitions({"type": "object", "properties": properties})
-
-
-def _implied_schema(parameter: Parameter, function: Any, builder: SchemaBuilder) -> dict[str, JSON]:
-    annotation, default = parameter.annotation, parameter.default
-    hint = _hint(parameter)
-    if annotation.is_absent:
-        schema: dict[str, JSON] = {}
-    elif is_plain(hint):
-        schema = {**_plain_schema(hint)}
-    else:
-        hint = resolved(hint, Names({}) if function is None else names_of(function))
-        known = EMPTY if default is REQUIRED or default is UNKNOWN else default
-        schema = property_of(builder, without_none(hint)[0], default=known, text=None)
-    # in JSON a tuple is a list
-    written = [*default] if type(default) is tuple else default
-    if default is not None and "default" not in schema and is_json(written):
-        # in place, because a definition that is used once is put there in the end
-        schema["default"] = copied(written)
-    return schema
-
-
-@lru_cache(maxsize=1024)
-def _plain_schema(hint: Any) -> dict[str, JSON]:
-    return property_of(SchemaBuilder(), without_none(hint)[0], default=EMPTY, text=None)

@@ -30,6 +30,7 @@ from sovl_tools.signature.agreement import (
     differences,
     value_differences,
 )
+from sovl_tools.signature.implied import Implied
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Signature
 
 PARAMETERS: Path = ("parameters",)
@@ -43,7 +44,8 @@ _DICTIONARY = re.compile(r"(typing\.)?(dict|Dict|Mapping)\b")
 class AgreementCase(NamedTuple):
     """A manifest's arguments, what the module offers, and how the function differs from them.
 
-    ``converted`` are the parameters of which calls refuse what their annotations don't admit.
+    ``converted`` are the parameters of which calls refuse what their annotations don't admit;
+    ``implied`` is what the function says of its arguments, where values were compared.
     """
 
     name: str
@@ -51,6 +53,7 @@ class AgreementCase(NamedTuple):
     interface: Interface
     differences: tuple[Difference, ...] = ()
     converted: frozenset[str] = frozenset()
+    implied: Implied | None = None
 
     @classmethod
     def between(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
@@ -134,9 +137,10 @@ class AgreementCase(NamedTuple):
         if signature is None or signature.shape in {"class", "value"}:
             return self
         nullable = {each.name for each in signature.parameters if each.annotation.optional}
+        implied = self.interface.implied()
         found = [
             each
-            for each in value_differences(self.parameters, self.interface.implied())
+            for each in value_differences(self.parameters, implied.schema)
             # where both admit null, a tool may be meant to receive nothing else
             if each.kind != "types"
             or each.name not in nullable
@@ -144,7 +148,9 @@ class AgreementCase(NamedTuple):
             or not _exclude_each_other(each)
         ]
         return self._replace(
-            differences=(*self.differences, *found), converted=converted(signature)
+            differences=(*self.differences, *found),
+            converted=converted(signature),
+            implied=implied,
         )
 
     def is_refused(self, difference: Difference) -> bool:

@@ -32,11 +32,11 @@ class DriftCase(NamedTuple):
 
 def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
     """Return what is said of what a manifest leaves out, as far as its module was imported."""
-    function = agreed.interface.function
+    function, signature = agreed.interface.function, agreed.interface.signature
     if function is None or agreed.occasions == ("no_function",):
         return []
     try:
-        found = changes(manifest.document, function_spec(function))
+        found = changes(manifest.document, function_spec(function, signature, agreed.implied))
     except InferenceError:
         return []
     return ask(RULES, DriftCase(agreed, found)) if found else []
