@@ -81,12 +81,13 @@ class FunctionSpec:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is left out, and why."""
-        found = self.document()
-        said = {f"the description of {key!r}": text for key, text in found.parameters.items()}
+        found, taken = self.document(), self.parameters["properties"].keys() - self.described
+        texts = {key: text for key, text in found.parameters.items() if key in taken}
+        said = {f"the description of {key!r}": text for key, text in texts.items()}
         said["the description"] = found.description
         flaws = {key: unwritable(text) for key, text in said.items()}
-        texts = (f"{key} is left out: {flaw}" for key, flaw in flaws.items() if flaw is not None)
-        return (*self.left_out, *texts)
+        words = (f"{key} is left out: {flaw}" for key, flaw in flaws.items() if flaw is not None)
+        return (*self.left_out, *words)
 
     @property
     def names(self) -> list[str]:

@@ -13,7 +13,7 @@ from sovl_tools.loading.rules.schema import missing_description
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema import fit
-from sovl_tools.schema.applicators import alternatives_of, kinds
+from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.agreement import (
     canonical,
@@ -220,15 +220,17 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
         prune: takes out properties and values that the function does not take.
     """
     every, is_patched = pairs(parameters, own), False
+    matcher = Matcher(parameters, own)
     for pair in agreed(every):
         found = pair.schema
-        both = kinds(found, parameters), kinds(pair.own, own)
+        ours, theirs = kinds(found, parameters), kinds(pair.own, own)
         # What contradicts the function is told, not patched; see sync.
-        if "$ref" not in found and None not in both and not exclude_each_other(*both):
-            case = _PatchCase(pair, Matcher(parameters, own), prune)
+        is_known = "$ref" not in found and ours is not None and theirs is not None
+        if is_known and not exclude_each_other(ours, theirs):
+            case = _PatchCase(pair, matcher, prune, ours, theirs)
             for part in _PARTS:
                 found = part(case, found)
-            if found is not pair.schema:
+            if found != pair.schema:
                 overwrite(pair.schema, found)
                 is_patched = True
     # Descriptions and defaults come last, into the subschemas that are new by now, too.
@@ -261,27 +263,29 @@ def _with_annotations(
 
 
 class _PatchCase(NamedTuple):
-    """A pair to patch, and the whole schemas that it is of."""
+    """A pair to patch, the whole schemas that it is of, and the JSON types that both admit."""
 
     pair: Pair
     matcher: Matcher
     prune: bool
+    kinds: Kinds
+    own_kinds: Kinds
 
     @property
     def own(self) -> dict[str, JSON]:
         """What the function says."""
         return self.pair.own
 
-    def are(self, kind: str, found: dict[str, JSON]) -> bool:
+    def are(self, kind: str) -> bool:
         """Tell whether both sides speak of values of one JSON type, beside null."""
-        both = (kinds(found, self.matcher.parameters), kinds(self.own, self.matcher.own))
+        both = (self.kinds, self.own_kinds)
         return all(each is not None and each - {"null"} == {kind} for each in both)
 
 
 def _with_properties(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
     own = case.own
     is_plain = "anyOf" not in found and "oneOf" not in found
-    if "properties" not in own or not (is_plain and case.are("object", found)):
+    if "properties" not in own or not (is_plain and case.are("object")):
         return found
     # Without ``prune`` nothing that somebody wrote is taken out.
     superfluous = set(unknown_properties(found, own)) if case.prune else set()
@@ -299,7 +303,7 @@ def _with_properties(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON
 
 def _with_items(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
     own = case.own
-    if not case.are("array", found):
+    if not case.are("array"):
         return found
     if found.keys().isdisjoint(_SAYS_ITEMS):
         said: dict[str, JSON] = {key: own[key] for key in ("prefixItems", "items") if key in own}
@@ -315,7 +319,7 @@ def _with_values(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
     if "enum" not in own or "const" in found:
         return found
     if "enum" not in found:
-        is_same = kinds(found, case.matcher.parameters) == kinds(own, case.matcher.own)
+        is_same = case.kinds == case.own_kinds
         is_open = is_same and found.keys().isdisjoint(_SAYS_VALUES)
         return insert(found, "enum", own["enum"], after=("type",)) if is_open else found
     unknown = {canonical(each) for each in unknown_values(found["enum"], own)}
@@ -336,8 +340,9 @@ def _with_alternatives(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JS
 
 def _with_constraints(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
     own = {key: each for key, each in case.own.items() if key not in _STRUCTURE}
-    ours, theirs = kinds(found, case.matcher.parameters), kinds(case.own, case.matcher.own)
-    if is_wider(ours, theirs) or not found.keys().isdisjoint({"anyOf", "oneOf", "allOf"}):
+    if is_wider(case.kinds, case.own_kinds) or not found.keys().isdisjoint(
+        {"anyOf", "oneOf", "allOf"}
+    ):
         return found
     return found if any(contrary_bounds(found, own)) else _add_missing(found, own, after=found)
 

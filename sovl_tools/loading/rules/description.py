@@ -19,6 +19,7 @@ MAX_TEXT = 4_000
 """The characters of one description, or of instructions, that a model reads with every request."""
 
 _PROSE = frozenset({"title", "description", "instructions", "$comment"})
+_NESTING = (dict, list)
 
 
 class Text(NamedTuple):
@@ -70,7 +71,7 @@ def _find_prose(value: JSON, path: Path, found: list[Text]) -> None:
         if isinstance(each, str):
             if key in _PROSE:
                 found.append(Text((*path, key), each))
-        elif isinstance(each, dict | list):
+        elif isinstance(each, _NESTING):
             _find_prose(each, (*path, key), found)
 
 
@@ -152,18 +153,23 @@ def instructing_text(case: DescriptionCase) -> Iterator[Finding]:
             yield Finding(each.place, message, "say what the tool does")
 
 
+# looked for in every text, so it first says with which letters it can begin
 _INSTRUCTING = re.compile(
     r"""
-      \b(?:ignore|disregard|forget|override|bypass)\b [^.!?]{0,40}
-      \b(?:previous|prior|above|earlier|preceding|system|safety|your|these|all|any)\b [^.!?]{0,30}
-      \b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|restrictions?)\b
-    | \b(?:do\s+not|don['\u2019]t|never|without)\s+ (?:ever\s+)?
-      (?:tell|mention|reveal|inform|disclose|show|notify)\w* \b [^.!?]{0,40}
-      \b(?:users?|humans?|anyone|people)\b
-    | \b(?:hide|conceal|keep)\b [^.!?]{0,40} \bfrom\s+(?:the\s+)?(?:users?|humans?|people)\b
-    | \binstead\s+of\s+(?:any|all|every|the)\s+other\s+tools?\b
-    | \bbefore\s+(?:using|calling|any|all)\b [^.!?]{0,20} \bother\s+tools?\b
+    (?= [bcdfhiknow<] ) (?:
+      \b (?:
+        (?:ignore|disregard|forget|override|bypass)\b [^.!?]{0,40}
+        \b(?:previous|prior|above|earlier|preceding|system|safety|your|these|all|any)\b [^.!?]{0,30}
+        \b(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|restrictions?)\b
+      | (?:do\s+not|don['\u2019]t|never|without)\s+ (?:ever\s+)?
+        (?:tell|mention|reveal|inform|disclose|show|notify)\w* \b [^.!?]{0,40}
+        \b(?:users?|humans?|anyone|people)\b
+      | (?:hide|conceal|keep)\b [^.!?]{0,40} \bfrom\s+(?:the\s+)?(?:users?|humans?|people)\b
+      | instead\s+of\s+(?:any|all|every|the)\s+other\s+tools?\b
+      | before\s+(?:using|calling|any|all)\b [^.!?]{0,20} \bother\s+tools?\b
+      )
     | <\s*/?\s*(?:system|important|instructions?|secret)\s*>
+    )
     """,
     re.IGNORECASE | re.VERBOSE,
 )

@@ -58,7 +58,7 @@ def manifest_behind_function(drift: DriftCase) -> Iterator[Finding]:
     ``"x-ignore": ["ST413"]`` into the manifest. What other rules tell of is not told again.
     """
     case = drift.agreed
-    told = {*_told_places(case)}
+    told = {*_told_places(case), *_told_of_schemas(drift)}
     found = [
         each for each in drift.changes if each.path not in told and each.path[:-1] != _DEFINITIONS
     ]
@@ -73,7 +73,7 @@ def manifest_behind_function(drift: DriftCase) -> Iterator[Finding]:
 
 def _told_places(case: AgreementCase) -> Iterator[Path]:
     """Yield the places of changes that findings of other rules are about."""
-    yield from (("description",), _DEFINITIONS, *_told_of_schemas(case))
+    yield from (("description",), _DEFINITIONS)
     for each in case.differences:
         if each.kind == "not_sent":
             yield (*PROPERTIES, each.name)
@@ -90,12 +90,18 @@ def _told_places(case: AgreementCase) -> Iterator[Path]:
                 yield from _member_places(each.path, name)
 
 
-def _told_of_schemas(case: AgreementCase) -> Iterator[Path]:
-    for node in nodes(case.parameters, PARAMETERS):
-        if any(missing_description.check(node)):
-            yield (*node.path, "description")
-        if any(missing_items.check(node)):
-            yield from ((*node.path, "items"), (*node.path, "prefixItems"))
+def _told_of_schemas(drift: DriftCase) -> Iterator[Path]:
+    """Yield the places of changes within schemas whose lack another rule tells of."""
+    lacking = {each.path[:-1] for each in drift.changes if each.path[-1] in _TOLD_OF}
+    for node in nodes(drift.agreed.parameters, PARAMETERS) if lacking else ():
+        if node.path in lacking:
+            if any(missing_description.check(node)):
+                yield (*node.path, "description")
+            if any(missing_items.check(node)):
+                yield from ((*node.path, "items"), (*node.path, "prefixItems"))
+
+
+_TOLD_OF = frozenset({"description", "items", "prefixItems"})
 
 
 def _member_places(path: Path, name: str) -> Iterator[Path]:

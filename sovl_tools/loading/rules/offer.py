@@ -27,10 +27,16 @@ from sovl_tools.signature.signature import UNKNOWN
 from sovl_tools.signature.syntax_tree import bindings
 
 _STEP_ARGUMENTS = 2
+_OUR_WORDS = (b"step", b"phrase", b"activat")
 _LIKE_OURS = re.compile(
     rb"(?i)^[^\S\n]*(?:def[ \t]+)?\w*(?:step|phrase|activat)\w*\s*[:=(]", re.MULTILINE
 )
 _NEARLY = 0.85
+
+
+def _has_names_like_ours(source: bytes) -> bool:
+    text = source.lower()  # in most modules there is none of the words
+    return any(each in text for each in _OUR_WORDS) and _LIKE_OURS.search(source) is not None
 
 
 class OfferCase(NamedTuple):
@@ -52,7 +58,7 @@ class OfferCase(NamedTuple):
             *(own or (("phrases",) if self.phrases else ())),
             *(("handlers",) if offered.handlers is not None or offered.claims else ()),
             *(("registration",) if offered.registration is not None else ()),
-            *(("names like ours",) if _LIKE_OURS.search(self.source) else ()),
+            *(("names like ours",) if _has_names_like_ours(self.source) else ()),
         )
 
     @property
