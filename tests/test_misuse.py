@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
 import linecache
 import logging
 import traceback
@@ -32,6 +33,7 @@ from sovl_tools import (
     hook,
     tool,
 )
+from sovl_tools.model.call import LEVELS
 
 ROOT = str(Path(sovl_tools.__file__).parent)
 WRONG: list[Any] = [
@@ -175,6 +177,39 @@ def is_deliberate(error: BaseException) -> bool:
     last = traceback.extract_tb(error.__traceback__)[-1]
     line = linecache.getline(last.filename, last.lineno or 0).strip()
     return last.filename.startswith(ROOT) and line.startswith("raise ")
+
+
+@pytest.mark.parametrize(
+    ("method", "valid"),
+    [
+        ("report_progress", named(done=1, total=2, message=None)),
+        ("log", named(level="info", message="x")),
+        ("elicit_sync", named(message="x", schema=None, key="")),
+        ("sample_sync", named(prompt="x", max_tokens=5, system_prompt=None, temperature=None,
+                              stop_sequences=(), key="")),
+        ("list_roots_sync", named(key="")),
+    ],
+)  # fmt: skip
+def test_wrong_types_in_a_tool(method: str, valid: dict[str, Any]) -> None:
+    found: list[tuple[str, object, Exception]] = []
+    heard: list[Any] = []
+
+    def probe(context: ToolContext) -> None:
+        for parameter in valid:
+            for wrong in WRONG:
+                try:
+                    getattr(context, method)(**valid | {parameter: wrong})
+                except (TypeError, ValueError, SovlToolsError) as error:
+                    if not is_deliberate(error):
+                        found.append((parameter, wrong, error))
+
+    registry = ToolRegistry()
+    registry.register(probe)
+    assert Tooler(registry, on_event=heard.append).call_sync("probe").ok
+    assert not found, "\n".join(f"{name}={wrong!r}: {error!r}" for name, wrong, error in found)
+    for each in heard:  # what any client can be sent
+        json.dumps(each, allow_nan=False)
+        assert getattr(each, "level", "info") in LEVELS
 
 
 @pytest.mark.parametrize("label", SUBJECTS)

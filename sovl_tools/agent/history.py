@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 from sovl_tools.agent.answer import Answer, Call, Message
 from sovl_tools.formats.messages import Outcome, as_text, content_of
 from sovl_tools.formats.tokens import estimate
-from sovl_tools.model.content import cut_characters
+from sovl_tools.model.content import cut_characters, is_block
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 
@@ -201,17 +201,6 @@ _KEYS: dict[str, dict[str, Any]] = {
     "assistant": {"content": str},
     "tool": {"id": str, "name": str, "content": str | list},
 }
-
-
-def is_block(value: JSON) -> bool:
-    """Tell whether a value is a content block, as far as it is looked into here."""
-    keys = (
-        ("type", "text") if isinstance(value, dict) and value.get("type") == "text" else ("type",)
-    )
-    return isinstance(value, dict) and (
-        all(isinstance(value.get(key), str) for key in keys)
-        and isinstance(value.get("mimeType", ""), str)
-    )
 
 
 def _problem(message: JSON) -> str | None:

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sovl_tools.agent.history import Policy, is_block
+from sovl_tools.agent.history import Policy
 from sovl_tools.agent.providers.choice import ProviderChoice
 from sovl_tools.agent.toolbox import Budget, Offering, agent_registry
 from sovl_tools.agent.tracing import Tracing
 from sovl_tools.dispatch.hooks import marked_methods
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.caller import check_iterable
+from sovl_tools.model.content import is_block
 from sovl_tools.model.document import JSON
 
 

@@ -420,7 +420,7 @@ class Engine:
                 if listen is not None:
                     listen(event)
                 elif isinstance(event, LogMessage):  # progress is for listeners alone
-                    level = _LEVELS.get(event.level, 20)
+                    level = _LEVELS[event.level]
                     _TOOLS_LOGGER.log(level, "%s: %s", event.tool, event.message)
             except KeyboardInterrupt:
                 raise

@@ -16,6 +16,8 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 Level: TypeAlias = Literal["debug", "info", "warning", "error"]
 
+LEVELS: tuple[Level, ...] = get_args(Level)
+
 
 class ToolCall(NamedTuple):
     """A call that is about to run: the tool is there and the arguments are valid.

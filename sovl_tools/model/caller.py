@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from math import isfinite
 from threading import TIMEOUT_MAX
 from types import UnionType
 from typing import cast
@@ -87,6 +88,19 @@ def check_count(name: str, number: object, *, least: int = 1) -> None:
         raise TypeError(f"{name} must be a whole number, not {number!r:.80}")
     if number < least:
         raise ValueError(f"{name} must be at least {least}, not {number!r}")
+
+
+def check_number(name: str, number: object) -> None:
+    """Refuse what is no number, or an infinite one.
+
+    Raises:
+        TypeError: it is no number.
+        ValueError: it is not finite.
+    """
+    if not isinstance(number, int | float):
+        raise TypeError(f"{name} must be a number, not {number!r:.80}")
+    if not isfinite(number):
+        raise ValueError(f"{name} must be a finite number, not {number!r}")
 
 
 def check_seconds(name: str, seconds: float) -> float:

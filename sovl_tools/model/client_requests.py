@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from sovl_tools.model.caller import check_count, check_names, check_number, check_text
+from sovl_tools.model.content import is_block
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ElicitationError, RootsError, SamplingError, ToolError
 
@@ -137,6 +139,32 @@ REFUSALS: Mapping[type[ClientRequest], Refusal] = {
 """What tools get where nobody answers."""
 
 
+def sample_request(  # noqa: PLR0913 - as the protocol has them
+    tool: str,
+    prompt: str | Sequence[Mapping[str, JSON]],
+    *,
+    max_tokens: int,
+    system_prompt: str | None = None,
+    temperature: float | None = None,
+    stop_sequences: Sequence[str] = (),
+    key: str = "",
+) -> SampleRequest:
+    """Return what a tool asks the client's model.
+
+    Raises:
+        ValueError: the prompt is neither a text nor a list of messages, or a number is none.
+        TypeError: something is of another type.
+    """
+    check_count("max_tokens", max_tokens)
+    if system_prompt is not None:
+        check_text("system_prompt", system_prompt)
+    if temperature is not None:
+        check_number("temperature", temperature)
+    stops = check_names("stop_sequences", stop_sequences, "texts")
+    messages = messages_of(prompt)
+    return SampleRequest(tool, messages, max_tokens, system_prompt, temperature, stops, str(key))
+
+
 def messages_of(prompt: str | Sequence[Mapping[str, JSON]]) -> list[dict[str, JSON]]:
     """Return the messages of a prompt: a text of the user's, or messages of text or content.
 
@@ -154,5 +182,11 @@ def messages_of(prompt: str | Sequence[Mapping[str, JSON]]) -> list[dict[str, JS
             )
         content = message.get("content")
         block = {"type": "text", "text": content} if isinstance(content, str) else content
+        if not (
+            is_block(block) or (isinstance(block, list) and block and all(map(is_block, block)))
+        ):
+            raise ValueError(
+                f"a message's content is a text or blocks of content, not {block!r:.80}"
+            )
         messages.append({"role": message["role"], "content": block})
     return messages

@@ -302,3 +302,12 @@ def _guessed(path: str | os.PathLike[str]) -> str | None:
     media_type, compression = mimetypes.guess_type(os.fspath(path))
     # ``page.svg.gz`` is no SVG.
     return None if compression else media_type
+
+
+def is_block(value: JSON) -> bool:
+    """Tell whether a value is a content block, as far as it is looked into here."""
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("type"), str)
+        and all(isinstance(value.get(key, ""), str) for key in ("text", "mimeType"))
+    )

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
-from sovl_tools.model.call import Level, LogMessage, Progress
+from sovl_tools.model.call import LEVELS, Level, LogMessage, Progress
+from sovl_tools.model.caller import check_number, check_text
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.client_requests import (
     REFUSALS,
@@ -17,8 +18,7 @@ from sovl_tools.model.client_requests import (
     Root,
     RootsRequest,
     Sample,
-    SampleRequest,
-    messages_of,
+    sample_request,
 )
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
@@ -208,12 +208,25 @@ class ToolContext:
     def report_progress(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Say how far the call is: ``done`` of ``total``, in a unit of the tool's own."""
-        self._listen(Progress(self.tool.name, self.call_id, done, total, message))
+        """Say how far the call is: ``done`` of ``total``, in a unit of the tool's own.
+
+        Raises:
+            TypeError: one of them is no number.
+            ValueError: one of them is not finite.
+        """
+        for name, number in (("done", done), ("total", total)):
+            if number is not None or name == "done":
+                check_number(name, number)
+        words = message if message is None else str(message)
+        self._listen(Progress(self.tool.name, self.call_id, done, total, words))
 
     def log(self, level: Level, message: str) -> None:
-        """Say something to whoever watches the call; the model does not see it."""
-        self._listen(LogMessage(self.tool.name, self.call_id, level, message))
+        """Say something to whoever watches the call; the model does not see it.
+
+        Another word for a level counts as the level that it is nearest to.
+        """
+        known = level if level in LEVELS else _SIMILAR.get(str(level), "info")
+        self._listen(LogMessage(self.tool.name, self.call_id, known, str(message)))
 
     async def elicit(
         self, message: str, schema: dict[str, JSON] | None = None, *, key: str = ""
@@ -243,6 +256,7 @@ class ToolContext:
         return answer
 
     def _question(self, message: str, schema: dict[str, JSON] | None, key: str) -> Question:
+        check_text("message", message)
         wanted: Any = {"type": "object", "properties": {}} if schema is None else schema
         if not isinstance(wanted, dict) or wanted.get("type") != "object":
             raise ValueError(
@@ -250,15 +264,8 @@ class ToolContext:
             )
         return Question(self.tool.name, message, wanted, str(key))
 
-    async def sample(  # noqa: PLR0913 - as the protocol has them
-        self,
-        prompt: str | Sequence[Mapping[str, JSON]],
-        *,
-        max_tokens: int = 1000,
-        system_prompt: str | None = None,
-        temperature: float | None = None,
-        stop_sequences: Sequence[str] = (),
-        key: str = "",
+    async def sample(
+        self, prompt: str | Sequence[Mapping[str, JSON]], *, max_tokens: int = 1000, **options: Any
     ) -> Sample:
         """Ask the client's model something, and await what it says.
 
@@ -266,25 +273,17 @@ class ToolContext:
             prompt: a text, or messages with ``role`` (``"user"`` or ``"assistant"``) and
                 ``content``: a text, a block of content as in MCP, or a list of blocks.
             max_tokens: how long the answer may be.
-            system_prompt: what the model is told beside it; the client may leave it out.
-            temperature: how freely the model may answer.
-            stop_sequences: texts at which the answer ends.
-            key: as for ``elicit``.
+            options: ``system_prompt``, what the model is told beside it, which the client may
+                leave out; ``temperature``, how freely it may answer; ``stop_sequences``, texts at
+                which the answer ends; ``key``, as for ``elicit``.
 
         Raises:
             SamplingError: no model can be asked, or it does not answer; the message says why, and
                 is what the calling model reads unless the tool catches it.
-            ValueError: the prompt is neither a text nor a list of messages.
+            ValueError: the prompt is neither a text nor a list of messages, or a number is none.
+            TypeError: there is no such option, or it is of another type.
         """
-        request = SampleRequest(
-            self.tool.name,
-            messages_of(prompt),
-            max_tokens,
-            system_prompt,
-            temperature,
-            (*stop_sequences,),
-            str(key),
-        )
+        request = sample_request(self.tool.name, prompt, max_tokens=max_tokens, **options)
         sample: Sample = await _answer(self._ask(request))
         return sample
 
@@ -292,7 +291,7 @@ class ToolContext:
         self, prompt: str | Sequence[Mapping[str, JSON]], *, max_tokens: int = 1000, **options: Any
     ) -> Sample:
         """Ask the client's model from a sync tool, and wait for what it says; see ``sample``."""
-        request = SampleRequest(self.tool.name, messages_of(prompt), max_tokens, **options)
+        request = sample_request(self.tool.name, prompt, max_tokens=max_tokens, **options)
         sample: Sample = self._wait_for("sample", request)
         return sample
 
@@ -324,6 +323,11 @@ class ToolContext:
             return self._ask(request).result()
         except CancelledError:
             raise RunCancelledError from None
+
+
+_SIMILAR: dict[str, Level] = {
+    "warn": "warning", "exception": "error", "critical": "error", "fatal": "error",
+}  # fmt: skip
 
 
 async def _answer(future: Any) -> Any:
