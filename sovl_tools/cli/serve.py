@@ -33,6 +33,13 @@ from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
+from sovl_tools.serving.limits import (
+    MAX_BODY_BYTES,
+    MAX_CONCURRENCY,
+    MOST_TOKENS,
+    MOST_TOOLS,
+    SHUTDOWN_TIMEOUT,
+)
 
 
 class HttpOptions(NamedTuple):
@@ -86,7 +93,7 @@ _OPTIONS = (
     click.option(
         "--max-body",
         type=_POSITIVE,
-        default=4 * 1024 * 1024,
+        default=MAX_BODY_BYTES,
         show_default=True,
         metavar="BYTES",
         help="How long a request may be.",
@@ -94,7 +101,7 @@ _OPTIONS = (
     click.option(
         "--max-concurrency",
         type=_POSITIVE,
-        default=100,
+        default=MAX_CONCURRENCY,
         show_default=True,
         metavar="N",
         help="How many requests may be under way; more get 503.",
@@ -102,7 +109,7 @@ _OPTIONS = (
     click.option(
         "--shutdown-timeout",
         type=SECONDS,
-        default=10.0,
+        default=SHUTDOWN_TIMEOUT,
         show_default=True,
         metavar="SECONDS",
         help="How long calls may take to end after the first signal.",
@@ -227,8 +234,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
     "--search-tools/--no-search-tools",
     "search_tools",
     default=None,
-    help="Offer two tools that find and call all others. Default: if there are more than 128, or"
-    " their definitions take more than 25,000 tokens.",
+    help="Offer two tools that find and call all others. Default: if there are more than"
+    f" {MOST_TOOLS}, or their definitions take more than {MOST_TOKENS:,} tokens.",
 )
 @click.option(
     "--procedures",

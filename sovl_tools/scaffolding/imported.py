@@ -10,6 +10,7 @@ from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, ProviderTo
 from sovl_tools.loading.definitions import checked
 from sovl_tools.loading.function_spec import FIELDS, FunctionSpec
 from sovl_tools.loading.rules.folder import fit_names, fitting_name
+from sovl_tools.loading.sources import MAX_MANIFEST_BYTES
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.document import JSON, copied, kind
 from sovl_tools.scaffolding.new_tool import (
@@ -30,7 +31,6 @@ from sovl_tools.signature.signature import from_function
 Write = Callable[[str, ForeignTool], str]
 """Returns the text of a tool's module, by the tool's name here."""
 
-MAX_MANIFEST = 1 << 20
 _LONGEST = 60
 
 
@@ -97,8 +97,8 @@ def new_tool(name: str, tool: ForeignTool, write: Write) -> NewTool | Flaw:
     )
     made = NewTool(name, manifest_of(name, spec), write(name, tool))
     size = len(made.files[f"{name}.json"])
-    if size > MAX_MANIFEST:
-        words = f"its manifest would have {size:,} bytes, more than {MAX_MANIFEST:,}"
+    if size > MAX_MANIFEST_BYTES:
+        words = f"its manifest would have {size:,} bytes, more than {MAX_MANIFEST_BYTES:,}"
         return Flaw(tool.place, f"{_shown(tool.name)}: {words}")
     return made
 

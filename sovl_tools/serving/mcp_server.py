@@ -98,8 +98,8 @@ class McpServer:
             name: what the server calls itself.
             page_size: how many tools a page of the list has.
             search_tools: whether two tools, ``search_tools`` and ``call_tool``, stand for all
-                others; None for where there are more than 128, or their definitions take more
-                than 25,000 tokens.
+                others; None for where there are more than ``MOST_TOOLS``, or their definitions
+                take more than ``MOST_TOKENS``.
         """
         self.registry = registry
         self.tooler = Tooler(registry) if tooler is None else tooler

@@ -22,6 +22,7 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.serving.limits import SHUTDOWN_TIMEOUT
 from sovl_tools.serving.problems import problem
 from sovl_tools.serving.security import Security, Traffic
 
@@ -84,7 +85,7 @@ async def serve(
     app: Starlette,
     listening: socket.socket,
     *,
-    shutdown_timeout: float = 10.0,
+    shutdown_timeout: float = SHUTDOWN_TIMEOUT,
     on_start: Callable[[str], object] | None = None,
 ) -> None:
     """Serve the application that ``make_app`` made until SIGINT or SIGTERM comes.

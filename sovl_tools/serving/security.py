@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sovl_tools.model.document import JSON
+from sovl_tools.serving.limits import MAX_BODY_BYTES, MAX_CONCURRENCY
 from sovl_tools.serving.problems import CLIENT_LEFT, problem
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
@@ -64,8 +65,8 @@ class Security:
     tokens: tuple[str, ...] = field(default=(), repr=False)
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
-    max_body_bytes: int = 4 * 1024 * 1024
-    max_concurrency: int = 100
+    max_body_bytes: int = MAX_BODY_BYTES
+    max_concurrency: int = MAX_CONCURRENCY
     max_connections: int = 2_000
     head_timeout: float = 10.0
     body_timeout: float = 30.0

@@ -15,15 +15,10 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 
 SEARCH: Final = "search_tools"
 CALL: Final = "call_tool"
-MOST_TOOLS: Final = 128
-"""How many tools are offered one by one, unless somebody decides; it is OpenAI's limit."""
-
-MOST_TOKENS: Final = 25_000
-"""How many tokens their definitions may take, by our estimate."""
-
 _MOST_FOUND = 20
 _MOST_NAMES = 50
 _TEXT: Mapping[str, JSON] = {"type": "string"}

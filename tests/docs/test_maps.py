@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 
 import pytest
 
+from sovl_tools import Agent
 from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_VALUES
+from sovl_tools.reloading.watcher import EMPTIED, LONGEST, QUIET
+from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 from tests.conftest import REPOSITORY
 
 PATH = re.compile(r"`((?:sovl_tools|schemas|scripts|tests|docs)/[\w./-]*\w/?)`")
@@ -27,6 +31,11 @@ def test_every_path_on_a_map_is_there(page: str) -> None:
         ("docs/commands.md", f"in seconds: {IMPORT_TIMEOUT:g} unless"),
         ("docs/procedures.md", f"{MAX_BYTES >> 20} MiB"),
         ("docs/procedures.md", f"{MAX_VALUES:,} values"),
+        ("docs/serving.md", f"more than {MOST_TOOLS} tools"),
+        ("docs/serving.md", f"more than {MOST_TOKENS:,} tokens"),
+        ("docs/agents.md", f"`max_tools` ({signature(Agent).parameters['max_tools'].default})"),
+        ("docs/hot-reload.md", f"for {QUIET * 1000:g} ms, at most for {LONGEST:g} s"),
+        ("docs/hot-reload.md", f"it is {EMPTIED * 1000:g} ms"),
     ],
 )
 def test_guides_quote_the_constants(page: str, words: str) -> None:

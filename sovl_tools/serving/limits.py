@@ -1,0 +1,20 @@
+"""What a server bears unless somebody decides; needs no extra, so that commands can quote it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_BODY_BYTES: Final = 4 * 1024 * 1024
+"""How long a request may be."""
+
+MAX_CONCURRENCY: Final = 100
+"""How many requests may be under way at a time."""
+
+SHUTDOWN_TIMEOUT: Final = 10.0
+"""How long calls may take to end after the first signal, in seconds."""
+
+MOST_TOOLS: Final = 128
+"""How many tools are offered one by one; it is OpenAI's limit."""
+
+MOST_TOKENS: Final = 25_000
+"""How many tokens their definitions may take, by our estimate."""
