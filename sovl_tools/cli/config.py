@@ -10,7 +10,7 @@ import click
 from sovl_tools.cli.command import Command, configured_targets, format_option, tools_option
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import DEFAULT_SOURCE, KEYS, configuration
-from sovl_tools.linting.rules import selection_of
+from sovl_tools.linting.selection import selection_of
 from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b

@@ -7,7 +7,8 @@ import click
 from sovl_tools.cli.command import Command, Misuse
 from sovl_tools.cli.output import write
 from sovl_tools.linting.fixes import remedy_of
-from sovl_tools.linting.rules import FAMILIES, RULES, SelectorError, code_of
+from sovl_tools.linting.rules import FAMILIES, RULES
+from sovl_tools.linting.selection import SelectorError, code_of
 from sovl_tools.model.diagnostic import Rule
 
 EXAMPLES = """\b

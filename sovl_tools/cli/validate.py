@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from sovl_tools.cli.changed_files import changed_files
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
@@ -28,28 +27,19 @@ from sovl_tools.cli.output import colored, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
-from sovl_tools.linting.cache import Cache, cache_directory
-from sovl_tools.linting.fixes import fixes_in
-from sovl_tools.linting.lock_changes import removed_tools
-from sovl_tools.linting.rules import (
-    RULES,
-    Selection,
-    SelectorError,
-    codes_of,
-    equal_descriptions,
-    selection_of,
-    strict,
-)
-from sovl_tools.linting.suppressions import suppress_findings
-from sovl_tools.loading.catalog_builder import combine
+from sovl_tools.linting.cache import Cache, Checked, cache_directory
+from sovl_tools.linting.content import read_content
+from sovl_tools.linting.fixable import FIXERS
+from sovl_tools.linting.selection import Selection, SelectorError, codes_of, selection_of, strict
+from sovl_tools.linting.suppressions import Suppression, suppress_findings
+from sovl_tools.loading.catalog_builder import combine, equal_descriptions
+from sovl_tools.loading.collector import patient_collector
+from sovl_tools.loading.dependencies import Loaded
 from sovl_tools.loading.discovery import report_of, tool_folder
-from sovl_tools.loading.isolation import Loaded, loaded_in_child
-from sovl_tools.loading.lock import read_lock
-from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import no_tools
-from sovl_tools.loading.settings import Settings
+from sovl_tools.loading.settings import Lock, Settings
 from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.path_patterns import PathPattern
@@ -61,7 +51,7 @@ from sovl_tools.reporting.outcome import (
     destinations_of,
     render,
 )
-from sovl_tools.reporting.text import LinesOf, plain, read_lines, statistics_json, statistics_table
+from sovl_tools.reporting.text import plain, statistics_json, statistics_table
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -189,11 +179,14 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     ctx.exit(_check_once(asked))
 
 
+@patient_collector()
 def _check_once(asked: _Options) -> int:
     """Check once, and write the result; return the exit code."""
     started = perf_counter()
     places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
     if asked.changed or asked.since is not None:
+        from sovl_tools.cli.changed_files import changed_files  # noqa: PLC0415 - where git is asked
+
         places = changed_places(places, changed_files(asked.since))
     elif not asked.paths and places.is_empty and places.configuration.exclude:
         patterns = ", ".join(map(repr, places.configuration.exclude))
@@ -202,17 +195,21 @@ def _check_once(asked: _Options) -> int:
     destinations = _known_destinations(asked, found)
     check = _Check.of(asked, places)
     cache = None if asked.no_cache else Cache(cache_directory(found), check.limits)
-    candidates = _load(places.collected.folders, check.limits, cache)
+    checked = _load(places.collected.folders, check.limits, cache)
+    candidates = [each.candidate for each in checked]
+    asking = {each.candidate.location: each.suppressions for each in checked}
     procedures = check.procedures(candidates)
-    report, fixed, is_unwritten = check.report(candidates, procedures), None, False
+    report, fixed, is_unwritten = check.report(candidates, procedures, asking), None, False
     if asked.fix or asked.diff:
         from sovl_tools.cli import fix as fixing  # noqa: PLC0415 - most only look
 
         mending = fixing.mend(
             places.collected.folders,
             candidates,
-            load=lambda folders: _load(folders, check.limits),
-            check=lambda found, lines_of: check.report(found, procedures, lines_of),
+            load=lambda folders: [each.candidate for each in _load(folders, check.limits)],
+            check=lambda found, drafted: check.report(
+                found, procedures, asking | _suppressions(drafted)
+            ),
             settings=check.limits,
             unsafe=asked.unsafe_fixes,
         )
@@ -220,13 +217,16 @@ def _check_once(asked: _Options) -> int:
             return FINDINGS if fixing.show(mending) else 0
         is_unwritten = not fixing.save(mending)
         candidates, fixed = [*mending.candidates.values()], mending.fixed.total()
-        report = check.report(candidates, check.procedures(candidates) if fixed else procedures)
+        if fixed:
+            procedures = check.procedures(candidates)
+            asking = _suppressions(places.collected.folders)
+        report = check.report(candidates, procedures, asking)
     outcome = Outcome(
         report,
         perf_counter() - started,
         colored(),
         len(places.procedures),
-        RULES,
+        _rules_of_all,
         imported=check.limits.imports,
         fixes=check.fixes(report),
         fixed=fixed,
@@ -316,12 +316,10 @@ class _Check:
         targets = asked.targets or configured_targets(found)
         selection = selection_of(found, asked.select, asked.extend_select, asked.ignore)
         limit = asked.import_timeout or found.import_timeout
-        lock = read_lock(found.lock_file) if found.locked else None
+        lock, removed = _locked(found, places.collected.folders) if found.locked else (None, ())
         limits = Settings(imports=not asked.no_import, limit=limit, compiles=True, locked=lock)
         plugged, unusable = _check_plugins(places.plugins, limits)
-        folders, unlisted = places.collected
-        removed = removed_tools(lock, found.lock_file, folders) if lock is not None else ()
-        others = (*places.misplaced, *unlisted, *unusable, *removed)
+        others = (*places.misplaced, *places.collected.diagnostics, *unusable, *removed)
         is_strict = asked.warnings_as_errors or found.warnings_as_errors
         return cls(places, limits, targets, selection, is_strict, plugged, others)
 
@@ -331,15 +329,20 @@ class _Check:
 
     def procedures(self, candidates: Sequence[Candidate]) -> Sequence[Diagnostic]:
         """Return what is wrong with the procedures, beside these tools."""
+        if not self.places.procedures:
+            return ()
         return _check_procedures(self.places, self.catalog(candidates), self.limits)
 
     def report(
         self,
         candidates: Sequence[Candidate],
         procedures: Sequence[Diagnostic],
-        lines_of: LinesOf = read_lines,
+        asking: Mapping[str, Sequence[Suppression]],
     ) -> LoadReport:
-        """Return the report that is shown."""
+        """Return the report that is shown.
+
+        ``asking`` is what folders ask to leave out, by their locations.
+        """
         # to find nothing is an error for whoever asks for a check
         others = [
             each._replace(severity="error") if each.code == no_tools.code else each
@@ -356,16 +359,16 @@ class _Check:
             *["ST413", "ST5", "ST6"] * (not self.limits.imports),
             *["ST9"] * (not self.targets),
         ]
-        report = suppress_findings(
-            report, self.places.procedures, unasked=unasked, lines_of=lines_of
-        )
+        asked = [each for found in asking.values() for each in found]
+        report = suppress_findings(report, asked, self.places.procedures, unasked=unasked)
         report = self.selection.of(report)
         return strict(report) if self.is_strict else report
 
     def fixes(self, report: LoadReport) -> Mapping[Diagnostic, Remedy]:
         """Return what mends findings of a report."""
-        if not report.diagnostics:
+        if not any(each.code in FIXERS for each in report.diagnostics):
             return {}
+        from sovl_tools.linting.fixes import fixes_in  # noqa: PLC0415 - 20 ms, for findings
 
         return fixes_in(report, self.places.collected.folders, imports=self.limits.imports)
 
@@ -424,8 +427,6 @@ def _check_plugins(
 
 
 def _check_procedures(places: Places, catalog: Catalog, limits: Settings) -> Sequence[Diagnostic]:
-    if not places.procedures:
-        return ()
     from sovl_tools.cli import child_checks, load_procedures  # noqa: PLC0415 - few have any
 
     if not limits.imports:
@@ -434,21 +435,52 @@ def _check_procedures(places: Places, catalog: Catalog, limits: Settings) -> Seq
     return child_checks.check_procedures_with_tools(places.procedures, found, catalog)
 
 
+def _rules_of_all() -> Mapping[str, Rule]:
+    from sovl_tools.linting.rules import RULES  # noqa: PLC0415 - 20 ms, where they are explained
+
+    return RULES
+
+
+def _locked(
+    found: Configuration, folders: Sequence[ToolFolder]
+) -> tuple[Lock, Sequence[Diagnostic]]:
+    """Return what the lock file says, and what is wrong with that: tools that are gone."""
+    from sovl_tools.linting.lock_changes import removed_tools  # noqa: PLC0415 - where it is asked for
+    from sovl_tools.loading.lock import read_lock  # noqa: PLC0415 - likewise
+
+    lock = read_lock(found.lock_file)
+    return lock, removed_tools(lock, found.lock_file, folders)
+
+
 def _load(
     folders: Sequence[ToolFolder], limits: Settings, cache: Cache | None = None
-) -> list[Candidate]:
-    def load(folders: Sequence[ToolFolder]) -> Iterator[Loaded]:
-        with Progress(len(folders)) as progress:
-            # parsing runs nothing of a tool, so that no child is needed
-            parsed = (Loaded(load_folder(each, limits), ()) for each in folders)
-            imports = limits.imports
-            for loaded in loaded_in_child(folders, limits, echo=_echo) if imports else parsed:
-                progress.advance(loaded.candidate.name)
-                yield loaded
+) -> list[Checked]:
+    if cache is not None:
+        return cache.load(folders, partial(_load_anew, limits=limits))
+    asking = _suppressions(folders)
+    return [
+        Checked(each.candidate, asking[each.candidate.location])
+        for each in _load_anew(folders, limits)
+    ]
 
-    if cache is None:
-        return [each.candidate for each in load(folders)]
-    return cache.load(folders, load)
+
+def _suppressions(folders: Iterable[ToolFolder]) -> dict[str, Sequence[Suppression]]:
+    return {each.location: read_content(each, whole=False).suppressions for each in folders}
+
+
+def _load_anew(folders: Sequence[ToolFolder], limits: Settings) -> Iterator[Loaded]:
+    if not folders:
+        return
+    # what is as it was needs nothing of this
+    from sovl_tools.loading.isolation import loaded_in_child  # noqa: PLC0415 - 50 ms
+    from sovl_tools.loading.pipeline import load_folder  # noqa: PLC0415 - likewise
+
+    with Progress(len(folders)) as progress:
+        # parsing runs nothing of a tool, so that no child is needed
+        parsed = (Loaded(load_folder(each, limits), ()) for each in folders)
+        for loaded in loaded_in_child(folders, limits, echo=_echo) if limits.imports else parsed:
+            progress.advance(loaded.candidate.name)
+            yield loaded
 
 
 def _echo(printed: bytes) -> None:

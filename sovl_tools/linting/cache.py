@@ -9,27 +9,24 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
 from sovl_tools import __version__
 from sovl_tools.configuration import Configuration
-from sovl_tools.loading.child import CANDIDATE, DIAGNOSTIC, candidate_of, document_of
-from sovl_tools.loading.dependencies import (
-    environment_state,
-    file_state,
-    is_installed,
-    read_small,
-    state_of,
+from sovl_tools.linting.content import (
+    Content,
+    Stats,
+    read_content,
+    stats_of,
+    surroundings,
 )
-from sovl_tools.loading.isolation import Loaded
+from sovl_tools.linting.suppressions import Suppression
+from sovl_tools.loading.dependencies import Loaded, environment_state, state_of
 from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.model.document import JSON, parse_json
+from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.scaffolding.files import replace_files
-from sovl_tools.schema.engine import Validator, compile_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -39,35 +36,40 @@ _FILES = {
     ".gitignore": "*\n",
     TAG: "Signature: 8a477f597d28d172789f06886806bc55\n# Made by sovl-tools; may be deleted.\n",
 }
-_VERSION = 1
 _MOST_FILES = 20
 _MAX_BYTES = 1 << 28
-_MAX_ENTRIES = 1_000
-_MAX_DEPTH = 6
 # a clock of a file system may be coarser than the one that says when a run began
 _TICK = 20_000_000
 
-_TEXT: dict[str, JSON] = {"type": "string"}
-_ENTRY: dict[str, JSON] = {
-    "type": "object",
-    "properties": {"content": _TEXT, "candidate": CANDIDATE},
-    "required": ["content", "candidate"],
-    "additionalProperties": False,
-}
-_SCHEMA: dict[str, JSON] = {
-    "type": "object",
-    "properties": {
-        "version": {"const": _VERSION},
-        "dependencies": {"type": "object", "additionalProperties": _TEXT},
-        "tools": {"type": "object", "additionalProperties": _ENTRY},
-    },
-    "required": ["version", "dependencies", "tools"],
-    "additionalProperties": False,
-    "$defs": {"diagnostic": DIAGNOSTIC},
-}
-
 Load = Callable[[Sequence[ToolFolder]], Iterable[Loaded]]
 """Loads folders anew."""
+
+
+class Checked(NamedTuple):
+    """What became of a folder, and what its files ask to leave out."""
+
+    candidate: Candidate
+    suppressions: Sequence[Suppression] = ()
+
+
+class _Entry(NamedTuple):
+    """What is kept of a folder.
+
+    Attributes:
+        stats: what the file system said of its files; empty if they may have changed since.
+        content: names what they said.
+        variables: those of the environment that the tool requires; None if it requires nothing.
+        surroundings: what there was of those, and of modules.
+        suppressions: what the files ask to leave out, each as a list.
+        candidate: what became of the folder, as JSON.
+    """
+
+    stats: str
+    content: str
+    variables: Sequence[str] | None
+    surroundings: str
+    suppressions: Sequence[Sequence[JSON]]
+    candidate: dict[str, JSON]
 
 
 class _Kept(NamedTuple):
@@ -75,23 +77,25 @@ class _Kept(NamedTuple):
 
     Attributes:
         dependencies: the states of paths outside of the folders that imports have opened.
-        tools: what became of folders: the state of their content, and the candidate as JSON.
+        tools: what is kept of folders, by their paths and locations.
     """
 
     dependencies: dict[str, str]
-    tools: dict[str, dict[str, JSON]]
+    tools: dict[str, _Entry]
 
 
-class ContentState(NamedTuple):
-    """What a folder holds.
+class _Look(NamedTuple):
+    """A folder before it is loaded.
 
     Attributes:
-        content: names it, and which variables and modules there are of those that it requires.
-        sees_others: whether the tool is shown the step handlers of others.
+        stats: what the file system says of its files; None if that tells too little.
+        content: what they say; None if nobody had to read them.
+        entry: what is kept of it, if that holds.
     """
 
-    content: str
-    sees_others: bool
+    stats: Stats | None
+    content: Content | None
+    entry: _Entry | None
 
 
 class Cache:
@@ -99,43 +103,76 @@ class Cache:
 
     Candidates come back without their definitions, as from a child process. A cache that is
     damaged, or can't be written, is as good as none.
+
+    Args:
+        directory: where it is, or will be.
+        settings: how folders are loaded.
+        rest: how long files must have been at rest, in seconds, for their times to tell that they
+            are as they were; their content is compared otherwise. Some file systems count in
+            steps of two seconds.
     """
 
-    def __init__(self, directory: str, settings: Settings) -> None:
+    def __init__(self, directory: str, settings: Settings, *, rest: float = 2.0) -> None:
         self._directory = directory
+        self._rest = int(rest * 1e9)
+        self._surroundings: dict[tuple[str, ...] | None, str] = {None: ""}
         parts = [__version__, os.getcwd(), sys.path, settings, *environment_state()]
-        key = blake2b(json.dumps(parts).encode("utf-8", "surrogatepass"), digest_size=16)
-        self._file = os.path.join(directory, f"validate-{key.hexdigest()}.json")
+        self._file = os.path.join(directory, f"validate-{_digest(json.dumps(parts))}.json")
 
-    def load(self, folders: Sequence[ToolFolder], load: Load) -> list[Candidate]:
+    def load(self, folders: Sequence[ToolFolder], load: Load) -> list[Checked]:
         """Return what became of the folders: of those that are as they were, from the cache."""
-        started = time.time_ns() - _TICK
+        started = time.time_ns()
         kept = self._read()
-        before = {each.location: content_state(each) for each in folders}
+        looks = {each.location: self._look(each, kept.tools.get(_name(each))) for each in folders}
         # it would be shown less than all, if others were not loaded
-        is_usable = not any(each.sees_others for each in before.values() if each is not None)
-        found: dict[str, Candidate] = {}
-        for folder in folders if is_usable else ():
-            state, entry = before[folder.location], kept.tools.get(_name(folder))
-            if state is not None and entry is not None and entry["content"] == state.content:
-                candidate = candidate_of(entry["candidate"])
-                if candidate[:3] == folder[:3]:
-                    found[folder.location] = candidate
-        others = [each for each in folders if each.location not in found]
+        if any(each.content is not None and each.content.sees_others for each in looks.values()):
+            looks = {location: each._replace(entry=None) for location, each in looks.items()}
+        found: dict[str, Checked] = {}
+        others: list[ToolFolder] = []
+        for folder in folders:
+            entry = looks[folder.location].entry
+            if entry is None:
+                others.append(folder)
+            else:
+                asked = [Suppression(*each) for each in entry.suppressions]
+                found[folder.location] = Checked(Candidate.from_json(entry.candidate), asked)
         loaded = dict(zip((each.location for each in others), load(others), strict=True))
-        if others:
-            self._add(kept, others, loaded, before, started)
-        found |= {location: each.candidate for location, each in loaded.items()}
+        for folder in others:
+            look = looks[folder.location]
+            content = read_content(folder) if look.content is None else look.content
+            looks[folder.location] = look._replace(content=content)
+            checked = Checked(loaded[folder.location].candidate, content.suppressions)
+            found[folder.location] = checked
+        # a read file of which nothing had changed but its times is known by these from now on
+        if any(each.content is not None for each in looks.values()):
+            self._keep(kept, folders, loaded, looks, started)
         return [found[each.location] for each in folders]
 
-    def _add(
+    def _look(self, folder: ToolFolder, entry: _Entry | None) -> _Look:
+        stats = stats_of(folder.location) if not folder.drafts else None
+        if entry is None or entry.surroundings != self._around(entry.variables):
+            return _Look(stats, read_content(folder), None)
+        if stats is not None and stats.text == entry.stats:
+            return _Look(stats, None, entry)
+        content = read_content(folder)
+        return _Look(stats, content, entry if content.digest == entry.content else None)
+
+    def _around(self, variables: Sequence[str] | None) -> str:
+        """Return what there is of variables and modules that a tool requires."""
+        names = None if variables is None else tuple(variables)
+        if names not in self._surroundings:
+            self._surroundings[names] = surroundings(names or (), sys.path)
+        return self._surroundings[names]
+
+    def _keep(
         self,
         kept: _Kept,
         folders: Iterable[ToolFolder],
         loaded: dict[str, Loaded],
-        before: dict[str, ContentState | None],
+        looks: dict[str, _Look],
         started: int,
     ) -> None:
+        """Keep what became of folders that were read, unless something changes meanwhile."""
         dependencies = dict(kept.dependencies)
         tools = {
             name: each
@@ -144,41 +181,59 @@ class Cache:
         }
         is_known = True
         for folder in folders:
+            stats, content, entry = looks[folder.location]
+            if content is None:
+                continue
+            is_resting = stats is not None and stats.newest < started - self._rest
+            times = stats.text if stats is not None and is_resting else ""
+            if folder.location not in loaded:
+                if entry is not None:
+                    tools[_name(folder)] = entry._replace(stats=times)
+                continue
             candidate, opened = loaded[folder.location]
-            state = before[folder.location]
             tools.pop(_name(folder), None)
             # a file is told of once: what comes later may depend on it without opening it
             is_known = is_known and opened is not None
             is_known = is_known and not any(_changed_since(each, started) for each in opened or ())
             dependencies |= {each: state_of(each) for each in opened or ()}
             is_final = not any(each.code.startswith(_OF_OUTSIDE) for each in candidate.diagnostics)
-            if not (is_known and is_final) or state is None or state.sees_others:
+            if not (is_known and is_final) or content.digest is None or content.sees_others:
                 continue
             # who edits a tool while it is checked has it checked once more
-            if content_state(folder) == state:
-                entry = {"content": state.content, "candidate": document_of(candidate)}
-                tools[_name(folder)] = entry
-        self._write(_Kept(dependencies, tools))
+            if is_resting and stats_of(folder.location) != stats:
+                continue
+            if not is_resting and read_content(folder).digest != content.digest:
+                continue
+            around, asked = self._around(content.variables), [*map(list, content.suppressions)]
+            tools[_name(folder)] = _Entry(
+                times, content.digest, content.variables, around, asked, candidate.to_json()
+            )
+        if (dependencies, tools) != kept:
+            self._write(_Kept(dependencies, tools))
 
     def _read(self) -> _Kept:
         """Return what is kept and holds; nothing if the file is damaged or a dependency changed."""
         try:
             if os.path.getsize(self._file) > _MAX_BYTES:
                 return _Kept({}, {})
-            with open(self._file, "rb") as file:
-                document = parse_json(file.read())
-            is_sound = _validator().is_valid(document)
+            with open(self._file, encoding="ascii") as file:
+                digest, written = file.readline().rstrip("\n"), file.read()
         except (OSError, ValueError):
             return _Kept({}, {})
-        if not is_sound:
+        # what nobody has changed since it was written is as it was written
+        if digest != _digest(written):
             return _Kept({}, {})
-        kept = _Kept(document["dependencies"], document["tools"])
-        if any(state_of(path) != state for path, state in kept.dependencies.items()):
+        dependencies, tools = json.loads(written)
+        if any(state_of(path) != state for path, state in dependencies.items()):
             return _Kept({}, {})
-        return kept
+        return _Kept(dependencies, {name: _Entry(*each) for name, each in tools.items()})
 
     def _write(self, kept: _Kept) -> None:
-        document = {"version": _VERSION, **kept._asdict()}
+        from sovl_tools.scaffolding.files import (  # noqa: PLC0415 - 10 ms, where something changed
+            replace_files,
+        )
+
+        written = json.dumps(kept)
         try:
             os.makedirs(self._directory, exist_ok=True)
             files = {
@@ -186,7 +241,7 @@ class Cache:
                 for name, text in _FILES.items()
                 if not os.path.exists(os.path.join(self._directory, name))
             }
-            files[os.path.basename(self._file)] = json.dumps(document).encode()
+            files[os.path.basename(self._file)] = f"{_digest(written)}\n{written}".encode("ascii")
             replace_files(self._directory, files)
             self._prune()
         except OSError as error:
@@ -205,9 +260,8 @@ _OF_OUTSIDE = ("ST5", "ST0")
 """Codes of what may be otherwise the next time: imports that failed, and mistakes of ours."""
 
 
-@cache
-def _validator() -> Validator:
-    return compile_schema(_SCHEMA)
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _name(folder: ToolFolder) -> str:
@@ -221,63 +275,9 @@ def _is_kept(name: str) -> bool:
 def _changed_since(path: str, started: int) -> bool:
     """Tell whether a file has changed since a time, in nanoseconds, or nobody can know."""
     try:
-        return os.stat(path).st_mtime_ns >= started and not os.path.isdir(path)
+        return os.stat(path).st_mtime_ns >= started - _TICK and not os.path.isdir(path)
     except OSError:
         return False
-
-
-def content_state(folder: ToolFolder) -> ContentState | None:
-    """Return what a folder holds; None if that can't be told from its files alone."""
-    if folder.drafts:
-        return None
-    digest = blake2b(digest_size=16)
-    sees_others = False
-    pending = [(folder.location, 0)]
-    count = 0
-    try:
-        while pending:
-            place, depth = pending.pop()
-            with os.scandir(place) as entries:
-                found = sorted(entries, key=lambda each: each.name)
-            count += len(found)
-            for entry in found:
-                if entry.name == "__pycache__":  # comes with the import
-                    continue
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if not (is_folder or entry.is_file()) or depth > _MAX_DEPTH or count > _MAX_ENTRIES:
-                    return None
-                digest.update(os.fsencode(entry.name) + b"/\0"[is_folder ^ 1 :])
-                if is_folder:
-                    pending.append((entry.path, depth + 1))
-                    continue
-                content = read_small(entry.path)
-                if content is None:
-                    content = file_state(entry.path).encode()
-                digest.update(b"%d\0" % len(content) + content)
-                if entry.name == folder.manifest_name and b'"requires"' in content:
-                    digest.update(_surroundings(content))
-                sees_others |= b"register_step_handlers" in content
-            digest.update(b"\0")  # the end of a folder
-    except (OSError, ValueError, RecursionError):
-        return None
-    return ContentState(digest.hexdigest(), sees_others)
-
-
-def _surroundings(manifest: bytes) -> bytes:
-    """Return what there is of the variables and modules that a manifest may require.
-
-    What is installed is the same for a whole file of the cache.
-
-    Raises:
-        ValueError: it is no JSON.
-    """
-    document = json.loads(manifest)
-    requires = document.get("requires") if isinstance(document, dict) else None
-    names = requires.get("env") if isinstance(requires, dict) else None
-    texts = [each for each in names if isinstance(each, str)] if isinstance(names, list) else []
-    variables = [each for each in texts if os.environ.get(each)]
-    places = [state_of(each or os.curdir) for each in sys.path if not is_installed(each)]
-    return json.dumps([variables, places]).encode()
 
 
 def cache_directory(found: Configuration) -> str:

@@ -17,12 +17,12 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
-from sovl_tools.linting.rules import unused_suppression
+from sovl_tools.linting.fixable import BEHIND, DRIFT, FIXERS
 from sovl_tools.linting.suppressions import KEY as SUPPRESSIONS
 from sovl_tools.linting.suppressions import without_idle
 from sovl_tools.loading.interface import parse_module
 from sovl_tools.loading.jsontext import members
-from sovl_tools.loading.rules import manifest, schema, text
+from sovl_tools.loading.rules import manifest
 from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import EXAMPLE_KEYS, TYPE_SYNONYMS
 from sovl_tools.loading.sources import (
@@ -32,7 +32,7 @@ from sovl_tools.loading.sources import (
     read_manifest,
 )
 from sovl_tools.model.catalog import LoadReport
-from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, Rule, internal_verdict
+from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, internal_verdict
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json
 from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder
 from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
@@ -44,10 +44,6 @@ _LIKE, _LEAD = 0.8, 0.1
 """How like a name must be to what was written, and by how much more than any other name."""
 _KEYWORDS, _TYPES = frozenset(KEYWORDS), frozenset(JSON_KINDS)
 _MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
-DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"})
-"""Findings that bringing the manifest into line with the function may mend."""
-BEHIND = "ST413"
-"""The finding that it surely mends; what is left out may be meant so."""
 
 
 class Edit(NamedTuple):
@@ -418,27 +414,16 @@ def _without_comment(case: FixCase, name: str, found: Diagnostic) -> Fix | None:
 
 Fixer: TypeAlias = Callable[[FixCase, Diagnostic], Fix | None]
 
-_FIXERS: tuple[tuple[Rule, Fixer], ...] = (
-    (unused_suppression, idle_suppression),
-    (text.invalid_json, strict_json),
-    (text.byte_order_mark, without_mark),
-    (manifest.unknown_key, misspelt_manifest_key),
-    (manifest.missing_key, missing_key),
-    (manifest.name_mismatch, name_of_folder),
-    (manifest.invalid_name, name_of_folder),
-    (manifest.invalid_schema, valid_schema),
-    (schema.required_without_property, required_name),
-    (schema.missing_items, items_of_any_kind),
-    (schema.misspelt_keyword, misspelt_keyword),
-)
 
-FIXERS: dict[str, Fixer] = {rule.code: fixer for rule, fixer in _FIXERS}
-"""What mends the findings of a rule, by its code."""
+def fixer_of(code: str) -> Fixer | None:
+    """Return what mends the findings of a rule; None if nothing does."""
+    fixer: Fixer | None = globals()[FIXERS[code]] if code in FIXERS else None
+    return fixer
 
 
 def remedy_of(code: str) -> str:
     """Return what ``validate --fix`` does about the findings of a rule; empty if nothing."""
-    done = inspect.getdoc(FIXERS[code]) if code in FIXERS else ""
+    done = inspect.getdoc(fixer_of(code)) if code in FIXERS else ""
     if code in DRIFT:
         more = "Brings the manifest into line with the function, as `sovl-tools sync` does."
         done = f"{done} {more}".strip()
@@ -450,7 +435,7 @@ def remedy_of(code: str) -> str:
 def fix_of(case: FixCase, found: Diagnostic) -> Fix | None:
     """Return what mends a finding; None if nothing surely does."""
     try:
-        fixer = FIXERS.get(found.code)
+        fixer = fixer_of(found.code)
         return None if fixer is None else fixer(case, found)
     except Exception as error:  # noqa: BLE001 - the barrier: whatever can't be mended stays
         internal_verdict(error)

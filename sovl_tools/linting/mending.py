@@ -8,10 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sovl_tools.linting.fixable import BEHIND, DRIFT, FIXERS
 from sovl_tools.linting.fixes import (
-    BEHIND,
-    DRIFT,
-    FIXERS,
     Fix,
     by_folder,
     encoded,
@@ -23,7 +21,6 @@ from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, rea
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.reporting.text import LinesOf, lines_in, read_lines
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.sync import plan_sync
 
@@ -36,7 +33,7 @@ Key = tuple[str, str, str, int]
 """A finding, wherever it stands by now: path, code, words, and how many there are before it."""
 Tried = tuple[ToolFolder, Candidate, int]
 """A folder with its drafts, what becomes of it, and how many findings are gone by that."""
-Check = Callable[[Sequence[Candidate], LinesOf], LoadReport]
+Check = Callable[[Sequence[Candidate], Sequence[ToolFolder]], LoadReport]
 
 
 @dataclass(slots=True)
@@ -47,7 +44,7 @@ class Mending:
         folders: by their locations.
         candidates: likewise; what becomes of the folders with their drafts.
         load: loads folders.
-        check: returns the report that is shown, of candidates and files.
+        check: returns the report that is shown, of candidates and of the folders with drafts.
         settings: how they are loaded.
         unsafe: whether fixes are made that may not be what was meant.
         fixed: how many findings have been mended, by the path of the folder.
@@ -77,15 +74,7 @@ class Mending:
             report = self._report()
 
     def _report(self) -> LoadReport:
-        drafts = {
-            f"{folder.path}/{name}": data
-            for folder in self._drafted()
-            for name, data in folder.drafts
-        }
-        return self.check(
-            [*self.candidates.values()],
-            lambda path: lines_in(drafts[path]) if path in drafts else read_lines(path),
-        )
+        return self.check([*self.candidates.values()], [*self._drafted()])
 
     def _drafted(self) -> Iterator[ToolFolder]:
         return (each for each in self.folders.values() if each.drafts)

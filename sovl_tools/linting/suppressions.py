@@ -9,21 +9,22 @@ from __future__ import annotations
 import json
 import os
 import re
-import tokenize
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from io import StringIO
 from typing import NamedTuple
 
-from sovl_tools.linting.rules import SelectorError, code_of, unused_suppression
+from sovl_tools.linting.selection import SelectorError, code_of
 from sovl_tools.loading.jsontext import Places, line_and_column
-from sovl_tools.model.catalog import Candidate, LoadReport
+from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask, in_order
 from sovl_tools.model.document import JSON
+from sovl_tools.model.folder import ToolFolder
 from sovl_tools.procedures.parse.files import SUFFIXES
-from sovl_tools.reporting.text import LinesOf, read_lines
+from sovl_tools.reporting.text import lines_in, read_lines
 
 KEY = "x-ignore"
+_MARK = "sovl:"
 _COMMENT = re.compile(r"#\s*sovl:\s*ignore\b(?P<rules>\[[^\]]*\])?")
 _SOURCES = (".py", *SUFFIXES)
 
@@ -58,10 +59,10 @@ class Suppression(NamedTuple):
 
 def suppress_findings(
     report: LoadReport,
+    asked: Iterable[Suppression],
     procedures: Iterable[str] = (),
     *,
     unasked: Collection[str] = (),
-    lines_of: LinesOf = read_lines,
 ) -> LoadReport:
     """Return a report without the warnings that files ask to leave out.
 
@@ -70,18 +71,20 @@ def suppress_findings(
 
     Args:
         report: of a load.
+        asked: what the folders of tools ask to leave out.
         procedures: the files of procedures that were checked.
         unasked: beginnings of codes that nobody looked for in this run.
-        lines_of: reads files.
     """
     rejected = {each.name for each in report.folders if each.status == "rejected"}
-    asked = [each for folder in report.folders for each in _of_tool(folder, lines_of)]
+    folders = {each.path for each in report.folders if not each.line}
+    owners = {each.path: each.name for each in report.folders if each.line}
     seen = {each.path for each in report.diagnostics if each.path.endswith(_SOURCES)}
-    seen.difference_update(each.path for each in asked)
-    if seen:
-        seen.difference_update(_sources(report.folders))
-    for path in (*procedures, *sorted(seen.difference(procedures))):
-        asked += _comments(path, None, lines_of)
+    seen = {each for each in seen if os.path.dirname(each) not in folders}
+    asked = [*asked]
+    for path in dict.fromkeys((*owners, *procedures, *sorted(seen))):
+        lines = read_lines(path)
+        if any(_MARK in line for line in lines):
+            asked += _comments(path, owners.get(path), lines)
     if not asked:
         return report
     holding: dict[tuple[str, int], list[Suppression]] = {}
@@ -99,6 +102,10 @@ def suppress_findings(
     for each in asked:
         is_excused = each.tool in rejected or (each.code and each.code.startswith(tuple(unasked)))
         if each not in used and not is_excused:
+            from sovl_tools.linting.rules import (  # noqa: PLC0415 - 20 ms, where one is idle
+                unused_suppression,
+            )
+
             (verdict,) = ask((unused_suppression,), each.words)
             shown.append(verdict.at(each.path, each.line, each.column, tool=each.tool))
     return report.showing(in_order(shown))
@@ -111,24 +118,22 @@ def _places_of(found: Diagnostic) -> Iterator[tuple[str, int]]:
     yield from ((path[: at + 1], 0) for at, letter in enumerate(path) if letter == os.sep)
 
 
-def _sources(folders: Iterable[Candidate]) -> Iterator[str]:
-    """Yield the Python files of tools: those in their folders, or the module that defines one."""
-    for each in folders:
-        if each.path.endswith(".py"):
-            yield each.path
-            continue
-        with suppress(OSError):
-            names = sorted(os.listdir(each.location))
-            yield from (os.path.join(each.path, name) for name in names if name.endswith(".py"))
+def may_ask(folder: ToolFolder, name: str) -> bool:
+    """Tell whether a file of a folder, by its relative path, may ask to leave something out."""
+    return name == folder.manifest_name or (name.endswith(".py") and "/" not in name)
 
 
-def _of_tool(tool: Candidate, lines_of: LinesOf) -> Iterator[Suppression]:
-    for path in _sources([tool]):
-        yield from _comments(path, tool.name, lines_of)
-    path = os.path.join(tool.path, f"{tool.name}.json")
-    text = "\n".join(lines_of(path))
-    if KEY not in text:
-        return
+def suppressions_of(folder: ToolFolder, files: Mapping[str, bytes]) -> Iterator[Suppression]:
+    """Yield what the files of a folder ask to leave out."""
+    for name, data in files.items():
+        path = os.path.join(folder.path, name)
+        if name == folder.manifest_name and KEY.encode() in data:
+            yield from _in_manifest(folder, path, "\n".join(lines_in(data)))
+        elif name.endswith(".py") and _MARK.encode() in data:
+            yield from _comments(path, folder.name, lines_in(data))
+
+
+def _in_manifest(tool: ToolFolder, path: str, text: str) -> Iterator[Suppression]:
     try:
         document: JSON = json.loads(text)
     except (ValueError, RecursionError):
@@ -147,11 +152,8 @@ def _of_tool(tool: Candidate, lines_of: LinesOf) -> Iterator[Suppression]:
         yield Suppression(*_resolved(selector), scope, 0, tool.name, path, *place)
 
 
-def _comments(path: str, tool: str | None, lines_of: LinesOf) -> Iterator[Suppression]:
+def _comments(path: str, tool: str | None, lines: Sequence[str]) -> Iterator[Suppression]:
     """Yield what the comments of a module or a procedure ask to leave out."""
-    lines = lines_of(path)
-    if "sovl:" not in "\n".join(lines):  # a tenth of the time of asking each line
-        return
     for number, column, comment in _comments_in(path, lines):
         found = _COMMENT.match(comment)
         if found is None:
@@ -195,6 +197,8 @@ def without_idle(comment: str, words: str) -> str | None:
 def _comments_in(path: str, lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Yield line, column from 0 and text of what may be comments of ours."""
     if path.endswith(".py"):
+        import tokenize  # noqa: PLC0415 - 5 ms, where a module may have such a comment
+
         # a string can hold such a text; where the module can't be read, what comes first counts
         with suppress(tokenize.TokenError, SyntaxError):
             for token in tokenize.generate_tokens(StringIO("\n".join(lines)).readline):

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.rules.offer import (
+from sovl_tools.loading.rules.between import (
     Clash,
     Holder,
     duplicate_tool,
     shared_action,
+    shared_description,
     shared_phrase,
 )
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import StepHandler, ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic, ask, in_order
+from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.search.words import words
 
 _EMPTY = Catalog()
+_FEWEST_WORDS = 4
 
 
 class _Claims:
@@ -138,6 +140,27 @@ def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | Non
     else:
         shown = candidate._replace(previous=None)
     return Ruling(clashes, shown, tuple(found))
+
+
+def equal_descriptions(candidates: Iterable[Candidate]) -> list[Diagnostic]:
+    """Return what is said of tools in folders whose description an earlier one has.
+
+    A hundred are told; who has more has made them with a program.
+    """
+    found: list[Diagnostic] = []
+    known: dict[str, str] = {}
+    for each in candidates:
+        # what stands in code has no manifest, and nobody is offered the others
+        if each.line or each.status != "loaded":
+            continue
+        words = each.description.casefold().split()
+        first = known.setdefault(" ".join(words), each.name)
+        if first != each.name and len(words) >= _FEWEST_WORDS:
+            verdicts = ask((shared_description,), first)
+            found += Locator(ToolFolder(each.name, each.path, each.location)).diagnostics(verdicts)
+            if len(found) == MAX_FINDINGS:
+                break
+    return found
 
 
 def difference(before: Catalog, after: Catalog) -> CatalogChange:

@@ -187,7 +187,7 @@ def serve(document: dict[str, Any]) -> None:
             # the thread of an import that was given up may go on, and recurse or fill memory
             is_stalled = any(each.code == import_stalled.code for each in event.diagnostics)
             is_last = interpreter.is_damaged or is_stalled
-            found = {"candidate": document_of(event), "is_last": is_last}
+            found = {"candidate": event.to_json(), "is_last": is_last}
             found["opened"] = opened.take()
             try:
                 reports.write(_line({"pid": os.getpid(), **found}))
@@ -218,15 +218,6 @@ SPEECHLESS = 70
 _PR_SET_PDEATHSIG = 1
 
 
-def document_of(candidate: Candidate) -> dict[str, Any]:
-    """Return a candidate as a JSON object, without its definition and the version before."""
-    found = [each._asdict() for each in candidate.diagnostics]
-    sent = candidate._replace(
-        definition=None, previous=None, patterns=None, reasons=tuple(candidate.reasons)
-    )
-    return sent._asdict() | {"diagnostics": found}
-
-
 def _line(document: dict[str, Any]) -> bytes:
     return json.dumps(document).encode() + b"\n"
 
@@ -250,7 +241,7 @@ class Report(NamedTuple):
 _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
 _NEEDED = ("name", "path", "location", "status")
-_LISTS = ("phrases", "actions", "reasons")
+
 _COUNT = {"type": "integer", "minimum": 0, "maximum": 1 << 53}
 _DIAGNOSTIC_MEMBERS: dict[str, JSON] = {
     "code": _TEXT,
@@ -277,6 +268,7 @@ _CANDIDATE_MEMBERS: dict[str, JSON] = {
     "column": _COUNT,
     "previous": {"type": "null"},
     "patterns": {"type": "null"},
+    "description": _TEXT,
 }
 
 
@@ -289,8 +281,8 @@ def _object(members: dict[str, JSON], required: Iterable[str]) -> dict[str, JSON
     }
 
 
-CANDIDATE = _object(_CANDIDATE_MEMBERS, (*_NEEDED, *_LISTS, "diagnostics"))
-"""The schema of what ``document_of`` makes; needs ``DIAGNOSTIC`` among its definitions."""
+CANDIDATE = _object(_CANDIDATE_MEMBERS, (*_NEEDED, "phrases", "actions", "reasons", "diagnostics"))
+"""The schema of what ``Candidate.to_json`` makes; needs ``DIAGNOSTIC`` among its definitions."""
 
 DIAGNOSTIC = _object(_DIAGNOSTIC_MEMBERS, _DIAGNOSTIC_MEMBERS)
 
@@ -336,13 +328,13 @@ def report_of(line: bytes) -> Report:
     if reported is None:
         return Report(pid, None)
     is_last, opened = document.get("is_last", False), document.get("opened", ())
-    return Report(pid, candidate_of(reported), is_last, opened)
+    return Report(pid, Candidate.from_json(reported), is_last, opened)
 
 
 def written_findings(candidates: Iterable[Candidate], diagnostics: Iterable[Diagnostic]) -> bytes:
     """Return what a child that looked at several things at once found, for ``findings_of``."""
     found = {
-        "candidates": [*map(document_of, candidates)],
+        "candidates": [each.to_json() for each in candidates],
         "diagnostics": [each._asdict() for each in diagnostics],
     }
     return json.dumps(found).encode()
@@ -357,12 +349,5 @@ def findings_of(written: bytes) -> tuple[tuple[Candidate, ...], tuple[Diagnostic
     document = parse_json(written)
     if not compile_schema(_FINDINGS).is_valid(document):
         raise ValueError("these are no findings")
-    candidates = tuple(map(candidate_of, document["candidates"]))
+    candidates = tuple(map(Candidate.from_json, document["candidates"]))
     return candidates, tuple(Diagnostic(**each) for each in document["diagnostics"])
-
-
-def candidate_of(document: dict[str, Any]) -> Candidate:
-    """Return the candidate of what ``document_of`` made."""
-    found = tuple(Diagnostic(**each) for each in document["diagnostics"])
-    lists = {key: tuple(document[key]) for key in _LISTS}
-    return Candidate(**{**document, **lists, "diagnostics": found})

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from importlib.util import source_from_cache
-from typing import Any
+from typing import Any, NamedTuple
+
+from sovl_tools.model.catalog import Candidate
 
 ABSENT = "absent"
 """The state of a path where nothing is."""
@@ -21,6 +23,19 @@ _INSTALLED = ("site-packages", "dist-packages")
 _SEPARATOR = os.sep
 _LISTINGS = frozenset({"os.listdir", "os.scandir"})
 _WRITING = os.O_WRONLY | os.O_RDWR
+
+
+class Loaded(NamedTuple):
+    """What became of a folder in a child process.
+
+    Attributes:
+        candidate: without its definition.
+        opened: what the process has opened for the first time, outside of the folder; None if
+            nobody knows.
+    """
+
+    candidate: Candidate
+    opened: Sequence[str] | None
 
 
 class OpenedPaths:
@@ -147,18 +162,24 @@ def _python_paths() -> Mapping[str, str]:
 def environment_state() -> Iterator[str]:
     """Yield what tells this Python and what is installed from others, without reading files."""
     yield from (sys.version, sys.prefix, *map(str, sys.flags))
-    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for directory in sys.path:
         if directory.endswith(_INSTALLED):
             yield from _states_in(directory, (".dist-info", ".egg-info", ".egg-link", ".pth"))
     # a version says nothing of what somebody changes here
-    for directory, _, _ in os.walk(own):
-        yield from _states_in(directory, (".py", ".json"))
+    pending = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    while pending:
+        directory = pending.pop()
+        yield from _states_in(directory, (".py", ".json"), pending)
 
 
-def _states_in(directory: str, suffixes: tuple[str, ...]) -> Iterator[str]:
+def _states_in(
+    directory: str, suffixes: tuple[str, ...], folders: list[str] | None = None
+) -> Iterator[str]:
+    """Yield when what is in a directory was written; add folders to a list."""
     with suppress(OSError), os.scandir(directory) as entries:
         for entry in sorted(entries, key=lambda each: each.name):
             if entry.name.endswith(suffixes):
                 status = entry.stat()
                 yield f"{entry.path} {status.st_mtime_ns} {status.st_size}"
+            elif folders is not None and "." not in entry.name and entry.is_dir():
+                folders.append(entry.path)

@@ -13,9 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import IO, NamedTuple, TypeVar
+from typing import IO, TypeVar
 
 from sovl_tools.loading.child import SPEECHLESS, Report, command_of, report_of, request
+from sovl_tools.loading.dependencies import Loaded
 from sovl_tools.loading.load import Observer
 from sovl_tools.loading.pipeline import rejected
 from sovl_tools.loading.rules.module import (
@@ -68,19 +69,6 @@ def load_in_child(
         candidates.append(candidate)
         observe(candidate)
     return candidates
-
-
-class Loaded(NamedTuple):
-    """What became of a folder in a child process.
-
-    Attributes:
-        candidate: without its definition.
-        opened: what the process has opened for the first time, outside of the folder; None if
-            nobody knows.
-    """
-
-    candidate: Candidate
-    opened: Sequence[str] | None
 
 
 def loaded_in_child(

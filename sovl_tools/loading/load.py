@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from time import time_ns
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine
+from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.pipeline import load_folder, rejected
@@ -24,38 +24,6 @@ from sovl_tools.model.diagnostic import ask
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.threads import Job
-
-_THRESHOLD = 1_000_000
-_LOCK = threading.Lock()
-_USERS: list[tuple[int, int, int]] = []
-
-
-@contextmanager
-def patient_collector() -> Iterator[None]:
-    """Let the collector run seldom for a while; nested and concurrent uses end with the last.
-
-    A load makes some hundred objects a tool, all of which stay. Looking through them again and
-    again for garbage would cost a third of the load.
-    """
-    with _LOCK:
-        _USERS.append(gc.get_threshold())
-        if 0 < _USERS[0][0] < _THRESHOLD:
-            gc.set_threshold(_THRESHOLD, *_USERS[0][1:])
-    try:
-        yield
-    finally:
-        with _LOCK:
-            original = _USERS[0]
-            _USERS.pop()
-            if not _USERS:
-                # Freezing and unfreezing moves all objects to the oldest generation. Otherwise the
-                # next collection of the youngest, a moment later, would look through the whole
-                # load. Programs that keep objects frozen are left alone.
-                if gc.get_freeze_count() == 0:
-                    gc.freeze()
-                    gc.unfreeze()
-                gc.set_threshold(*original)
-
 
 Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 """Called with each folder before it is loaded and with each candidate afterwards."""

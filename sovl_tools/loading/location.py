@@ -12,7 +12,6 @@ from functools import cached_property
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from sovl_tools.annotations.hints import underlying
 from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, read_file
@@ -25,7 +24,6 @@ from sovl_tools.model.diagnostic import (
     in_order,
 )
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.signature.syntax_tree import place_of
 
 
 class Locator:
@@ -78,6 +76,10 @@ class Locator:
             file = self.folder.manifest_name
             line, column = line_and_column(self._manifest, self._places.offset(place))
         elif isinstance(place, ModulePlace):
+            from sovl_tools.signature.syntax_tree import (  # noqa: PLC0415 - 15 ms, for modules
+                place_of,
+            )
+
             file = self.folder.module_name
             line, column = place_of(self._module, place)
         else:
@@ -102,6 +104,8 @@ def location_of(value: Any, parameter: str | None = None) -> SourceLocation:
 
     Of any other object it is where its class is defined.
     """
+    from sovl_tools.annotations.hints import underlying  # noqa: PLC0415 - 5 ms, for code
+
     value = value if isinstance(value, type) else underlying(value)
     code = getattr(value, "__code__", None)
     if isinstance(code, CodeType):

@@ -422,6 +422,7 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
         patterns=concerning_patterns(work.manifest, snapshot)
         if snapshot is not None and status == "loaded"
         else None,
+        description=work.manifest.document.get("description", ""),
     )
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolLoadError
 
 Status: TypeAlias = Literal["loaded", "disabled", "unavailable", "rejected", "waiting"]
@@ -32,6 +33,7 @@ class Candidate(NamedTuple):
         previous: the last good version, which serves for as long as this one can't.
         patterns: of the files beside manifest and module that can make another tool of a folder;
             None if any file can.
+        description: what a manifest tells models of it, if that could be read.
     """
 
     name: str
@@ -48,6 +50,21 @@ class Candidate(NamedTuple):
     column: int = 0
     previous: Candidate | None = None
     patterns: tuple[str, ...] | None = None
+    description: str = ""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return what JSON can hold of it: all but its definition and the version before."""
+        bare = self._replace(
+            definition=None, previous=None, patterns=None, reasons=tuple(self.reasons)
+        )
+        return bare._asdict() | {"diagnostics": [each._asdict() for each in self.diagnostics]}
+
+    @classmethod
+    def from_json(cls, document: dict[str, JSON]) -> Self:
+        """Return what ``to_json`` was made of, as far as that holds it."""
+        lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons")}
+        found = tuple(Diagnostic(**each) for each in document["diagnostics"])
+        return cls(**{**document, **lists, "diagnostics": found})
 
 
 class Ruling(NamedTuple):

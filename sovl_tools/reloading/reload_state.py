@@ -11,8 +11,9 @@ from operator import is_
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine, difference, duplicate
+from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.discovery import Collected, collect
-from sovl_tools.loading.load import LateFolder, Load, load_folders, patient_collector
+from sovl_tools.loading.load import LateFolder, Load, load_folders
 from sovl_tools.loading.modules import forget_folder, snapshots
 from sovl_tools.loading.origins import OriginLoad
 from sovl_tools.loading.registration import Registrations

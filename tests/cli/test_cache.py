@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.linting.cache import DIRECTORY, Cache
+from sovl_tools.loading.dependencies import Loaded
 from sovl_tools.loading.discovery import collect
-from sovl_tools.loading.isolation import Loaded
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.settings import Settings
 from sovl_tools.model.folder import ToolFolder
@@ -174,14 +174,14 @@ class Kept:
         self.directory = place / "cache"
         self.folders = collect([place / "tools"]).folders
         self.loaded: list[str] = []
-        self.cache = Cache(str(self.directory), Settings(imports=False))
+        self.cache = Cache(str(self.directory), Settings(imports=False), rest=0)
 
     def load(self) -> list[tuple[str, str, int]]:
         def load(folders: Sequence[ToolFolder]) -> Iterable[Loaded]:
             self.loaded = [each.name for each in folders]
             return [Loaded(load_folder(each, Settings(imports=False)), ()) for each in folders]
 
-        found = self.cache.load(self.folders, load)
+        found = [each.candidate for each in self.cache.load(self.folders, load)]
         return [(each.name, each.status, len(each.diagnostics)) for each in found]
 
     @property
@@ -202,16 +202,14 @@ def test_no_damage_raises_or_loses_a_tool(kept: Kept) -> None:
     assert expected == [("echo", "loaded", 0), ("odd", "loaded", 1)]
     assert (kept.load(), kept.loaded) == (expected, [])
     sound = kept.file.read_bytes()
-    document = json.loads(sound)
+    digest, _, written = sound.decode().partition("\n")
+    document = json.loads(written)
     # each place has each kind of damage in one run or another
     every = [(at, value) for at in places(document) for value in WRONG]
-    for at, value in random.sample(every, 100):
-        kept.file.write_text(json.dumps(mutated(document, at, value)))
-        assert [each[:2] for each in kept.load()] == [each[:2] for each in expected], (
-            at,
-            value,
-        )
-    for damage in (b"", b"{", b"\xff\xfe", b"[" * 100_000, sound[:-9], sound * 2, b"\0" * 99):
+    damaged = [json.dumps(mutated(document, *each)) for each in random.sample(every, 50)]
+    texts = [f"{digest}\n{each}".encode() for each in damaged]
+    texts += [b"", b"{", b"\xff\xfe", b"[" * 100_000, sound[:-9], sound * 2, b"\0" * 99]
+    for damage in texts:
         kept.file.write_bytes(damage)
         assert kept.load() == expected
         assert (kept.load(), kept.loaded) == (expected, [])
@@ -222,9 +220,44 @@ def test_runs_at_the_same_time_leave_a_sound_cache(kept: Kept) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(lambda _: kept.load() == expected, range(64)))
-    assert json.loads(kept.file.read_text())["version"] == 1
+    assert (kept.load(), kept.loaded) == (expected, [])
     assert not [
         each
         for each in kept.directory.iterdir()
         if not each.name.endswith((".json", ".gitignore", "TAG"))
     ]
+
+
+def test_files_are_known_by_their_times_and_else_by_what_they_say(
+    kept: Kept, tmp_path: Path
+) -> None:
+    expected = kept.load()
+    file = tmp_path / "tools" / "echo" / "echo.json"
+    before, status = file.read_bytes(), file.stat()
+    times = status.st_atime_ns, status.st_mtime_ns
+    # what says the same is not loaded again, and is known by its new times from then on
+    os.utime(file, (1_600_000_000, 1_600_000_000))
+    written = kept.file.read_bytes()
+    assert (kept.load(), kept.loaded) == (expected, [])
+    assert kept.file.read_bytes() != written
+    # neither size nor time tell of this edit
+    file.write_bytes(before.replace(b"echo", b"ech0"))
+    os.utime(file, ns=times)
+    assert [each[1] for each in kept.load()] == ["rejected", "loaded"]
+    assert kept.loaded == ["echo"]
+    file.write_bytes(before)
+    os.utime(file, ns=times)
+    assert (kept.load(), kept.loaded) == (expected, ["echo"])
+
+
+def test_what_is_asked_to_be_left_out_is_kept(run: Run, write: Write, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    manifest = manifest_of("odd", timout=3) | {"x-ignore": ["ST202", "ST306"]}
+    folder = write("odd", manifest, code=CODE.format(name="odd", more=""))
+    first = outcome(run)
+    assert "ST002" in first[1]
+    assert "ST202" not in first[1]
+    assert outcome(run) == (0, first[1], False)
+    (folder / "odd.json").write_text(json.dumps(manifest | {"x-ignore": ["ST202"]}))
+    assert "no problems" in outcome(run)[1]
+    assert "no problems" in outcome(run)[1]

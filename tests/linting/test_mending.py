@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from sovl_tools.linting.content import read_content
 from sovl_tools.linting.mending import Mending
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
@@ -21,7 +22,6 @@ from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.reporting.text import LinesOf
 from tests.schema.strategies import examples, moderate
 from tests.test_wrong_types import MANIFEST, changes, mutated, places, tools_with
 
@@ -31,8 +31,11 @@ NAMED = [place for place in places(MANIFEST) if place and isinstance(place[-1], 
 FOREIGN = ["str", "INT", "dict", "Objekt", ["int", "none"], ["text", "str"], "date", "", "bool"]
 
 
-def check(found: Sequence[Candidate], lines_of: LinesOf) -> LoadReport:
-    return suppress_findings(report_of(combine(found), ()), lines_of=lines_of)
+def check(found: Sequence[Candidate], drafted: Sequence[ToolFolder]) -> LoadReport:
+    folders = {each.location: ToolFolder(*each[:3]) for each in found}
+    folders |= {each.location: each for each in drafted}
+    asked = [each for folder in folders.values() for each in read_content(folder).suppressions]
+    return suppress_findings(report_of(combine(found), ()), asked)
 
 
 def load(folders: Sequence[ToolFolder]) -> list[Candidate]:

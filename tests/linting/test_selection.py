@@ -5,9 +5,8 @@ import pytest
 from sovl_tools import Diagnostic
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting import rules
-from sovl_tools.linting.rules import (
-    CODES,
-    RULES,
+from sovl_tools.linting.rules import RULES
+from sovl_tools.linting.selection import (
     Selection,
     SelectorError,
     code_of,
@@ -49,8 +48,8 @@ def test_in_strict_reports_a_warning_is_an_error() -> None:
 
 def test_every_rule_has_a_code_and_a_name_of_its_own() -> None:
     assert len(rules._RULES) == len(RULES)
-    assert len(CODES) == len(RULES)
-    assert all(code_of(name) == code for name, code in CODES.items())
+    assert len({rule.name for rule in RULES.values()}) == len(RULES)
+    assert all(code_of(rule.name) == code for code, rule in RULES.items())
 
 
 @check_each(

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools.linting.content import read_content
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.model.catalog import Candidate, LoadReport
+from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Run, Write, manifest_of
 from tests.tables import check_each
 
@@ -131,7 +133,8 @@ def test_whatever_stands_in_the_files_nothing_raises(
     ):
         (place / name).write_bytes(content.encode(errors="surrogatepass"))
     report = LoadReport((Candidate("echo", str(place), str(place), "loaded"),))
-    for each in suppress_findings(report).diagnostics:
+    asked = read_content(ToolFolder("echo", str(place), str(place))).suppressions
+    for each in suppress_findings(report, asked).diagnostics:
         assert each.code == "ST002"
         assert each.line >= 1
         assert each.column >= 1

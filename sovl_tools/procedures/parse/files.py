@@ -70,11 +70,11 @@ def find_procedures(directory: str) -> list[str]:
     left out.
     """
     found: list[str] = []
-    for path in _walk(directory):
-        is_one = _is_in_procedures(path)
-        folder, name = os.path.split(os.path.abspath(path))
+    for folder, location, name in _walk(os.fspath(directory)):
+        path, around = os.path.join(folder, name), os.path.basename(location)
+        is_one = around == DIRECTORY
         # Not the manifest of a tool, whose parameters may well be called steps.
-        if not is_one and name != f"{os.path.basename(folder)}.json":
+        if not is_one and name != f"{around}.json":
             document = _document(path)
             steps = document.get("steps") if isinstance(document, dict) else None
             is_one = isinstance(steps, list) and any(
@@ -111,28 +111,40 @@ def _document(path: str) -> JSON:
         return {"steps": [{"action": ""}]} if _LIKE_A_PROCEDURE.search(data) else None
 
 
-def _walk(directory: str) -> Iterator[str]:
-    rules = {os.path.abspath(directory): _rules_around(os.path.abspath(directory))}
-    for folder, folders, names in os.walk(directory):
-        # Their packages may hold procedures that are nobody's here.
-        if not _ENVIRONMENTS.isdisjoint((*folders, *names)):
-            folders.clear()
+def _walk(directory: str) -> Iterator[tuple[str, str, str]]:
+    """Yield files that may be of procedures: their folder, its absolute path, and their name."""
+    location = os.path.abspath(directory)
+    pending = [(directory, location, _rules_around(location))]
+    while pending:
+        folder, location, around = pending.pop()
+        try:
+            with os.scandir(location) as entries:
+                found = {each.name: each for each in entries}
+        except OSError:
             continue
-        location = os.path.abspath(folder)
-        around = rules.pop(location)
-        if ".gitignore" in names:
+        # Their packages may hold procedures that are nobody's here.
+        if not _ENVIRONMENTS.isdisjoint(found):
+            continue
+        if ".gitignore" in found:
             around = (*around, *_rules(location))
-        folders[:] = sorted(  # in place, for os.walk goes on with what is left
-            each
-            for each in folders
-            if each[0] not in "._"
-            and each not in _SKIPPED
-            and not is_matched(os.path.join(location, each), around, is_folder=True)
-        )
-        rules |= {os.path.join(location, each): around for each in folders}
-        for name in sorted(filter(_may_be, names)):
-            if not is_matched(os.path.join(location, name), around, is_folder=False):
-                yield os.path.join(folder, name)
+        below = []
+        for name in sorted(found):
+            is_folder = _is_folder(found[name])
+            is_asked = not (name[0] in "._" or name in _SKIPPED) if is_folder else _may_be(name)
+            if not is_asked or is_matched(found[name].path, around, is_folder=is_folder):
+                continue
+            if not is_folder:
+                yield folder, location, name
+            elif not found[name].is_symlink():
+                below.append((os.path.join(folder, name), found[name].path, around))
+        pending += reversed(below)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def _rules_around(location: str) -> tuple[PathPattern, ...]:

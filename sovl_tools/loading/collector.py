@@ -1,0 +1,39 @@
+"""Python's collector of garbage, while many objects are made that stay."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_THRESHOLD = 1_000_000
+_LOCK = threading.Lock()
+_USERS: list[tuple[int, int, int]] = []
+
+
+@contextmanager
+def patient_collector() -> Iterator[None]:
+    """Let the collector run seldom for a while; nested and concurrent uses end with the last.
+
+    A load makes some hundred objects a tool, all of which stay. Looking through them again and
+    again for garbage would cost a third of the load.
+    """
+    with _LOCK:
+        _USERS.append(gc.get_threshold())
+        if 0 < _USERS[0][0] < _THRESHOLD:
+            gc.set_threshold(_THRESHOLD, *_USERS[0][1:])
+    try:
+        yield
+    finally:
+        with _LOCK:
+            original = _USERS[0]
+            _USERS.pop()
+            if not _USERS:
+                # Freezing and unfreezing moves all objects to the oldest generation. Otherwise the
+                # next collection of the youngest, a moment later, would look through the whole
+                # load. Programs that keep objects frozen are left alone.
+                if gc.get_freeze_count() == 0:
+                    gc.freeze()
+                    gc.unfreeze()
+                gc.set_threshold(*original)
