@@ -152,6 +152,7 @@ def install(
         shown = {**change.entry, "env": environment} if environment else change.entry
         write(_shown(known, name, shown))
         _say(f"would be written into {place}" if change.is_changed else f"{place} says so already")
+        _tell_replaced(change)
         return
     write(plain(place))
     _tell(known, change, _undo_command(client, name, path, is_user=is_user))
@@ -247,6 +248,7 @@ def _tell(client: Client, change: Change, undo: str) -> None:
     if not change.is_changed:
         _say("it says so already")
         return
+    _tell_replaced(change)
     if change.backup:
         _say(f"as it was before: {change.backup}")
     hidden = literals(client, change.entry)
@@ -258,6 +260,13 @@ def _tell(client: Client, change: Change, undo: str) -> None:
         _say(f"{', '.join(odd)}: {client.title} may take '$' in the value for a variable")
     _warn()
     _say(f"next: {client.follow_up}; undo: {undo}")
+
+
+def _tell_replaced(change: Change) -> None:
+    """Say which arguments the entry had: somebody may have written them by hand."""
+    if change.replaced is not None:
+        said = json.dumps(change.replaced, ensure_ascii=False)
+        _say(f"in the place of these arguments: {said}; those of serve go after --")
 
 
 def _warn() -> None:

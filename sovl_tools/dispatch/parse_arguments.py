@@ -6,7 +6,15 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, MAX_DEPTH, depth, encodes, finite_number, strict_decoder
+from sovl_tools.model.document import (
+    JSON,
+    MAX_DEPTH,
+    depth,
+    encodes,
+    finite_number,
+    number_problem,
+    strict_decoder,
+)
 
 Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
 """An object, JSON text of one, or nothing for a tool that needs no arguments."""
@@ -82,7 +90,8 @@ def _parse_other(given: Arguments) -> JSON:
         # through text, so that the tool gets objects of its own and everything is checked alike
         return parse_arguments(json.dumps(given, allow_nan=False, default=_as_dict))
     except (ValueError, TypeError, RecursionError) as error:
-        return Unparsed(f"they are no JSON: {str(error)[:1].lower()}{str(error)[1:]}")
+        words = number_problem(error) if type(error) is ValueError else str(error)
+        return Unparsed(f"they are no JSON: {words[:1].lower()}{words[1:]}")
 
 
 def _as_dict(value: Any) -> dict[Any, Any]:
@@ -109,7 +118,7 @@ def _parse_slowly(text: str) -> JSON:
     except json.JSONDecodeError as error:
         return Unparsed(f"they are no JSON: {_reason(error)}")
     except ValueError as error:
-        return Unparsed(str(error).partition(";")[0])
+        return Unparsed(number_problem(error))
     except RecursionError:
         return Unparsed("they are nested too deep")
     if depth(arguments) > MAX_DEPTH:

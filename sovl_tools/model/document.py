@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeAlias
 
@@ -61,6 +62,18 @@ def parse_json(text: str | bytes) -> JSON:
         return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        raise ValueError(number_problem(error)) from None
+
+
+def number_problem(error: ValueError) -> str:
+    """Return what a decoder does not read, whose words Python may have chosen."""
+    words = str(error).partition(";")[0]
+    if words.startswith("Exceeds the limit"):
+        return f"a whole number has more than {sys.get_int_max_str_digits():,} digits"
+    return words
 
 
 def pointer(path: Path) -> str:

@@ -24,9 +24,17 @@ from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.result import Failure, FailureKind
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.serving.advertised import page
 from sovl_tools.serving.description import describe
 from sovl_tools.serving.events import stream_call
-from sovl_tools.serving.problems import CLIENT_LEFT, JSONAnswer, encoded, failed, problem
+from sovl_tools.serving.problems import (
+    CLIENT_LEFT,
+    JSONAnswer,
+    encoded,
+    failed,
+    problem,
+    without_directories,
+)
 
 _T = TypeVar("_T")
 
@@ -83,22 +91,21 @@ class Api:
     async def _list(self, request: Request) -> Response:
         """Answer with the tools, all or a page of them, by name."""
         asked = _Query(request, ("tag", "category", "limit", "cursor"))
-        limit = asked.number("limit", most=MOST_LISTED)
+        limit, cursor = asked.number("limit", most=MOST_LISTED), asked.one("cursor")
+        tags, category = set(asked.several("tag")), asked.one("category")
         if asked.refusal is not None:
             return asked.refusal
         listing = await self._tools()
-        tags, category = set(asked.several("tag")), asked.one("category")
-        after = asked.one("cursor") or ""
-        found = [
-            each
+        found = {
+            name: each
             for name, each in listing.tools.items()
-            if name > after
-            and tags <= {*each.get("tags", ())}
-            and category in (None, each.get("category"))
-        ]
-        page = found if limit is None else found[:limit]
-        cursor = page[-1]["name"] if len(page) < len(found) else None
-        return _tagged(request, listing, {"tools": page, "next_cursor": cursor})
+            if tags <= {*each.get("tags", ())} and category in (None, each.get("category"))
+        }
+        try:
+            tools, following = page(found, cursor, limit or max(1, len(found)))
+        except ValueError as error:
+            return problem(400, str(error))
+        return _tagged(request, listing, {"tools": tools, "next_cursor": following})
 
     async def _tool(self, request: Request) -> Response:
         """Answer with a tool, or with what came of calling it."""
@@ -116,7 +123,13 @@ class Api:
             return failed(Failure("unavailable", f"the schema of {found.name} can't be made now"))
         except ToolNotFoundError as error:
             kind: FailureKind = "unknown_tool" if error.reason is None else "unavailable"
-            return failed(Failure(kind, str(error)))
+            return self._failed(Failure(kind, str(error)))
+
+    def _failed(self, failure: Failure) -> Response:
+        if failure.kind == "unavailable":
+            words = without_directories(failure.message, self._registry)
+            failure = failure._replace(message=words)
+        return failed(failure)
 
     async def _call(self, request: Request, name: str) -> Response:
         arguments = await _arguments(request)
@@ -127,7 +140,7 @@ class Api:
                 result = await unless_left(request.receive, self._tooler.call(name, arguments))
         except ClientDisconnect:
             return Response(status_code=CLIENT_LEFT)
-        return JSONAnswer(result.value) if result.error is None else failed(result.error)
+        return JSONAnswer(result.value) if result.error is None else self._failed(result.error)
 
     async def _stream(self, request: Request) -> Response:
         """Answer with what a call reports while it runs, its items and its result, as events.
@@ -137,7 +150,8 @@ class Api:
         arguments = await _arguments(request)
         if isinstance(arguments, Response):
             return arguments
-        return await stream_call(self._tooler, request.path_params["name"], arguments)
+        name = request.path_params["name"]
+        return await stream_call(self._tooler, name, arguments, registry=self._registry)
 
     async def _search(self, request: Request) -> Response:
         asked = _Query(request, ("q", "limit"))
@@ -217,9 +231,9 @@ async def _arguments(request: Request) -> bytes | Response:
         )
     given = request.headers.get("content-type")
     if body and (given is None or _JSON_TYPE.fullmatch(given) is None):
-        found = "of no type" if given is None else f"{given[:80]!r}"
+        found = "and there is no Content-Type" if given is None else f"not {given[:80]!r}"
         headers = {"Accept-Post": "application/json"}
-        return problem(415, f"the arguments must be sent as application/json, not {found}", headers)
+        return problem(415, f"the arguments must be sent as application/json, {found}", headers)
     return body
 
 

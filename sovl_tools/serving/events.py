@@ -17,7 +17,8 @@ from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
-from sovl_tools.serving.problems import ProblemAnswer, encoded, problem_of
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.serving.problems import ProblemAnswer, encoded, problem_of, without_directories
 
 PROMPT = 0.5
 """How long the answer waits for a call that fails at once, whose status then says so, in s."""
@@ -70,7 +71,9 @@ class EventStream(StreamingResponse):
             await super().stream_response(send)
 
 
-async def stream_call(tooler: Tooler, name: str, arguments: Arguments) -> Response:
+async def stream_call(
+    tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry
+) -> Response:
     """Return the answer that streams a call, or the problem document of one that fails at once."""
     events = call_events(tooler, name, arguments)
     with serving():  # the call begins here, in a task that remembers it
@@ -78,7 +81,9 @@ async def stream_call(tooler: Tooler, name: str, arguments: Arguments) -> Respon
     if first.name != "problem":
         return EventStream(first, events)
     await events.aclose()
-    return ProblemAnswer(first.data, first.data["status"])
+    # what is unavailable fails at once
+    detail = without_directories(first.data["detail"], registry)
+    return ProblemAnswer({**first.data, "detail": detail}, first.data["status"])
 
 
 async def call_events(

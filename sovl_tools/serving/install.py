@@ -17,7 +17,7 @@ from sovl_tools.configuration import Configuration
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import read_manifest, unique
-from sovl_tools.model.document import JSON, encodes
+from sovl_tools.model.document import JSON, encodes, number_problem
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.jsonedit import HOUSE, edit_json, render_json, without_comments
@@ -139,6 +139,7 @@ class Change(NamedTuple):
         path: the file.
         entry: what it says of the server now, or said before it was removed.
         backup: where it is as it was before, if there was one.
+        replaced: the arguments that the entry had, if they were others.
         is_changed: False if it said so already.
         is_private: whether nobody else may read it because of what it holds.
     """
@@ -146,6 +147,7 @@ class Change(NamedTuple):
     path: str
     entry: dict[str, JSON]
     backup: str | None = None
+    replaced: JSON = None
     is_changed: bool = True
     is_private: bool = False
 
@@ -172,12 +174,14 @@ def add_server(
             servers = {**before.servers, server.name: entry}
             text = before.with_servers(servers)
             is_private = bool(literals(client, entry))
+            said = kept.get("args") if isinstance(kept, dict) else None
+            replaced = said if said != entry["args"] else None
             if dry_run or before.is_same(text):
-                return Change(path, entry, None, is_changed=not before.is_same(text))
+                return Change(path, entry, None, replaced, is_changed=not before.is_same(text))
             mode = _PRIVATE if is_private else before.mode
             if before.replace(text, mode=mode, keep=True):
-                backup = None if before.data is None else path + BACKUP
-                return Change(path, entry, backup, is_private=is_private)
+                backup = None if before.data is None else os.path.realpath(path) + BACKUP
+                return Change(path, entry, backup, replaced, is_private=is_private)
     raise ConfigurationError(path, "another program keeps writing it; try again")
 
 
@@ -320,7 +324,7 @@ def _parsed(path: str, text: str) -> JSON:
     except RecursionError:
         raise ConfigurationError(path, "it is nested too deep") from None
     except ValueError as error:
-        raise ConfigurationError(path, f"{error}; nothing was changed") from error
+        raise ConfigurationError(path, f"{number_problem(error)}; nothing was changed") from error
 
 
 def _read(path: str) -> str:

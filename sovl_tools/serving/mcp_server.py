@@ -50,6 +50,7 @@ from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.advertised import LIST_FIELDS, Advertised, Kind, advertise, page
 from sovl_tools.serving.input_requests import InputRequests
 from sovl_tools.serving.mcp_calls import LEVEL, Reports, call_result, connection_of, is_modern
+from sovl_tools.serving.problems import without_directories
 from sovl_tools.serving.prompts import TEMPLATES, prompt_text, resource_text
 from sovl_tools.serving.security import Log, Security
 from sovl_tools.serving.stdio import StdioStreams
@@ -322,6 +323,9 @@ class McpServer:
         if result.error is not None and is_unknown and name == params.name:
             raise MCPError(INVALID_PARAMS, result.error.message)
         inputs.check(result)
+        if result.error is not None and result.error.kind == "unavailable":
+            words = without_directories(result.error.message, self.registry)
+            result = result._replace(error=result.error._replace(message=words))
         return call_result(result, told, is_wrapping=not is_modern(ctx))
 
     async def _set_level(

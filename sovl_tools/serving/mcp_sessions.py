@@ -15,27 +15,24 @@ from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 import anyio
-import pydantic_core
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.streamable_http import EventMessage, StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared._context_streams import ContextSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
-    INVALID_PARAMS,
-    PARSE_ERROR,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
-    jsonrpc_message_adapter,
 )
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
+
+from sovl_tools.serving.jsonrpc import Refusal, read_message
 
 PROMPT = 0.5
 """How long an answer waits for a call that says nothing, in seconds, before its stream begins."""
@@ -116,17 +113,10 @@ class Session(StreamableHTTPServerTransport):
             await response(scope, receive, send)
 
     async def _message_of(self, request: Request) -> JSONRPCMessage | Response:
-        try:
-            raw = pydantic_core.from_json(await request.body())
-        except ValueError as error:
-            return self._create_error_response(
-                f"it is no JSON: {error}", HTTPStatus.BAD_REQUEST, PARSE_ERROR
-            )
-        try:
-            return jsonrpc_message_adapter.validate_python(raw, by_name=False)
-        except ValidationError as error:
-            words = f"it is no message of JSON-RPC: {error}"
-            return self._create_error_response(words, HTTPStatus.BAD_REQUEST, INVALID_PARAMS)
+        message = read_message(await request.body())
+        if isinstance(message, Refusal):
+            return self._create_json_response(message.answer(), HTTPStatus.BAD_REQUEST)
+        return message
 
     async def _hand_over(self, message: SessionMessage) -> None:
         # there is one from the beginning of the session on

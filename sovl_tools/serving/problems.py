@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from sovl_tools.formats.openapi import ANSWERS, PROBLEM_MEDIA, PROBLEM_TYPE
 from sovl_tools.model.content import encodable
 from sovl_tools.model.document import JSON, parse_json_path, pointer
 from sovl_tools.model.result import BadArgument, Failure
+from sovl_tools.registry import ToolRegistry
 
 CLIENT_LEFT = 499
 """The status, which nobody reads but the log, of a request whose client did not wait; nginx's."""
@@ -50,6 +52,16 @@ def problem(status: int, detail: str, headers: Mapping[str, str] | None = None) 
 def failed(failure: Failure) -> ProblemAnswer:
     """Return the answer to a call that has no value."""
     return ProblemAnswer(problem_of(failure), ANSWERS[failure.kind].status)
+
+
+def without_directories(text: str, registry: ToolRegistry) -> str:
+    """Return why a tool did not load as clients are told of it: files by the tool's folder alone.
+
+    Where tools are on this machine is nobody's business, and does not help a model.
+    """
+    for path in {each.path for each in registry.report.diagnostics if each.path in text}:
+        text = text.replace(path, "/".join(Path(path).parts[-2:]))
+    return text
 
 
 def problem_of(failure: Failure) -> dict[str, JSON]:

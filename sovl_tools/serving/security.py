@@ -281,6 +281,10 @@ class Guard:
         """Return the answer to a request that says itself that it is too long."""
         length = _header(scope, b"content-length")
         digits = length.strip()
+        if digits and _header(scope, b"transfer-encoding"):
+            # where two servers read it differently, one hides a request from the other
+            words = "a request has 'content-length' or 'transfer-encoding', not both"
+            return problem(400, words, _CLOSE)
         if digits and not digits.isdigit():
             return problem(400, "the header 'content-length' is no number", _CLOSE)
         most = self._security.max_body_bytes

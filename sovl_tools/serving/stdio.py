@@ -22,18 +22,16 @@ from typing import Any, Final, Self
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     RequestId,
-    jsonrpc_message_adapter,
 )
-from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
+
+from sovl_tools.serving.jsonrpc import Refusal, read_message
 
 MAX_MESSAGE: Final = 16 * 2**20
 """How many bytes a message may have."""
@@ -65,6 +63,24 @@ def own_input() -> Iterator[int]:
         os.dup2(kept, 0)
 
 
+class _Stream:
+    """A stream as the SDK wants it, which it enters and leaves: that has no effect here."""
+
+    async def aclose(self) -> None:
+        """Do nothing: ``close`` writes what is left, and a thread that reads can't be woken up."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> bool | None:
+        return None
+
+
 class StdioStreams:
     """Both directions of a connection, as the SDK's server wants them.
 
@@ -84,7 +100,7 @@ class StdioStreams:
         self.reader.start()
 
 
-class Writer:
+class Writer(_Stream):
     """Writes messages; knows which requests have no answer yet.
 
     Attributes:
@@ -123,11 +139,9 @@ class Writer:
                 self._room.clear()
         self._queue.put(line)
 
-    async def send_error(self, request_id: RequestId | None, code: int, words: str) -> None:
+    async def refuse(self, refusal: Refusal) -> None:
         """Answer something that is no request, or none that can be let in."""
-        problem = ErrorData(code=code, message=words)
-        error = JSONRPCError(jsonrpc="2.0", id=request_id, error=problem)
-        await self.send(SessionMessage(error))
+        await self.send(SessionMessage(refusal.answer()))
 
     def settle(self, request_id: RequestId) -> None:
         """Note that a request needs no answer any more."""
@@ -165,20 +179,6 @@ class Writer:
         self._queue.put(None)
         self._thread.join(1.0)
 
-    async def aclose(self) -> None:
-        """Do nothing: what is left is written by ``close``."""
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> bool | None:
-        return None
-
 
 def encoded(message: JSONRPCMessage) -> bytes:
     """Return a message as a line; half a surrogate pair becomes a question mark."""
@@ -190,7 +190,7 @@ def encoded(message: JSONRPCMessage) -> bytes:
         return text.encode("utf-8", "replace") + b"\n"
 
 
-class Reader:
+class Reader(_Stream):
     """Reads messages; answers by itself what is none.
 
     Attributes:
@@ -288,75 +288,38 @@ class Reader:
         """Return a line as a message; None for one that was answered here, or is blank."""
         if line is None:
             words = f"the message is longer than {MAX_MESSAGE:,} bytes"
-            await self._writer.send_error(None, INVALID_REQUEST, words)
+            await self._writer.refuse(Refusal(None, INVALID_REQUEST, words))
             return None
         if not line.strip():
             return None
-        try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError as error:
-            await self._writer.send_error(*_refusal(line, error))
+        message = read_message(line)
+        if isinstance(message, Refusal):
+            await self._writer.refuse(message)
             return None
         if isinstance(message, JSONRPCRequest):
             return await self._admitted(message)
-        if isinstance(message, JSONRPCNotification):
-            # the SDK takes a request for one whose id is neither a text nor a whole number
-            if b'"id"' in line and "id" in json.loads(line):
-                await self._writer.send_error(None, INVALID_REQUEST, _NO_MESSAGE)
-                return None
-            if message.method == "notifications/cancelled":
-                # a cancelled request gets no answer
-                cancelled = (message.params or {}).get("requestId")
-                if isinstance(cancelled, str | int):
-                    self._writer.settle(cancelled)
+        if isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            # a cancelled request gets no answer
+            cancelled = (message.params or {}).get("requestId")
+            if isinstance(cancelled, str | int):
+                self._writer.settle(cancelled)
         return message
 
     async def _admitted(self, request: JSONRPCRequest) -> JSONRPCRequest | None:
         waiting = self._writer.open
         if request.id in waiting:
             words = f"a request with the id {request.id!r:.80} is under way"
-            await self._writer.send_error(request.id, INVALID_REQUEST, words)
+            await self._writer.refuse(Refusal(request.id, INVALID_REQUEST, words))
             return None
         if len(waiting) >= MAX_OPEN:
             words = f"{MAX_OPEN:,} requests are without an answer; wait for some of them"
-            await self._writer.send_error(request.id, TOO_MANY, words)
+            await self._writer.refuse(Refusal(request.id, TOO_MANY, words))
             return None
         waiting[request.id] = request.method
         return request
-
-    async def aclose(self) -> None:
-        """Do nothing: a thread that waits for input can't be woken up."""
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> SessionMessage:
         return await self.receive()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> bool | None:
-        return None
-
-
-def _refusal(line: bytes, error: ValidationError) -> tuple[RequestId | None, int, str]:
-    """Return the answer to a line that is no message: its id, as far as it has one, and why."""
-    problem = error.errors(include_url=False, include_input=False)[0]
-    request_id = None
-    # Python reads more than the SDK: half a surrogate pair, for one, and whoever sent it waits
-    with suppress(ValueError, RecursionError):
-        found = json.loads(line)
-        known = found.get("id") if isinstance(found, dict) else None
-        request_id = known if type(known) in (str, int) else None
-    if problem["type"] == "json_invalid":
-        return request_id, PARSE_ERROR, f"this is no JSON: {problem['ctx']['error']}"
-    return request_id, INVALID_REQUEST, _NO_MESSAGE
-
-
-_NO_MESSAGE = "this is no message of JSON-RPC 2.0"

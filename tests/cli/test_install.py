@@ -103,6 +103,13 @@ def test_options_of_serve_are_handed_on(run: Run, home: Path) -> None:
     assert done.code == 0
     entry = entry_in(home / ".cursor" / "mcp.json")
     assert entry["args"][-3:] == ["--search-tools", "--timeout", "5"]
+    # arguments that somebody has written are not replaced without a word
+    said = '"--search-tools", "--timeout", "5"]; those of serve go after --'
+    for option in (["--dry-run"], []):
+        done = install(run, home, "cursor", *option)
+        assert "in the place of these arguments: [" in done.err
+        assert said in done.err
+    assert "in the place" not in install(run, home, "cursor").err
 
 
 def test_any_other_client_gets_it_printed(run: Run, home: Path, tmp_path: Path) -> None:

@@ -137,9 +137,16 @@ async def test_a_tool_that_did_not_load_is_not_available() -> None:
     )
     (name, *_) = registry.catalog.unavailable
     async with client_of(make_app(registry, tooler_of(registry))) as client:
-        for found in (await client.post(f"/tools/{name}"), await client.get(f"/tools/{name}")):
+        for found in (
+            await client.post(f"/tools/{name}"),
+            await client.post(f"/tools/{name}/stream"),
+            await client.get(f"/tools/{name}"),
+        ):
             assert problem(found)["type"] == f"{PROBLEM}unavailable"
             assert found.status_code == 503
+            # where tools are on this machine is nobody's business
+            assert problem(found)["detail"].startswith(f"tool {name!r} is not available: {name}/")
+            assert str(REPOSITORY) not in found.text
 
 
 @pytest.mark.parametrize(
@@ -170,6 +177,19 @@ async def test_a_body_that_is_no_object_is_refused(
         response = await client.post(path, content=body, headers=headers)
         assert response.status_code == status, response.text
         assert status == 200 or problem(response)
+
+
+async def test_arguments_that_can_not_be_read_are_refused_in_plain_words(
+    client: httpx.AsyncClient,
+) -> None:
+    response = await client.post("/tools/add", content=b'{"first": 1}')
+    words = "the arguments must be sent as application/json, and there is no Content-Type"
+    assert problem(response)["detail"] == words
+    headers = {"content-type": "application/json"}
+    body = b'{"first": ' + b"1" * 5000 + b"}"
+    response = await client.post("/tools/add", content=body, headers=headers)
+    words = "invalid arguments for add: a whole number has more than 4,300 digits"
+    assert problem(response)["detail"] == words
 
 
 @given(values | st.dictionaries(st.sampled_from(["first", "second", "other"]), values))
@@ -244,6 +264,10 @@ async def test_tools_are_chosen_by_tag_and_category() -> None:
         ("/tools?limit=" + "9" * 5000, "must be a whole number"),
         ("/tools?limit=٣", "must be a whole number"),
         ("/tools?limit=1&limit=2", "the query parameter 'limit' is given more than once"),
+        ("/tools?cursor=zz", "'zz' is no cursor of this list"),
+        ("/tools?cursor=", "'' is no cursor of this list"),
+        ("/tools?cursor=a&cursor=b", "the query parameter 'cursor' is given more than once"),
+        ("/tools?category=a&category=b", "the query parameter 'category' is given more than once"),
         ("/search", "the query parameter 'q' is required"),
         ("/search?q=a&limit=x", "must be a whole number"),
         ("/search?q=a&q=b", "is given more than once"),

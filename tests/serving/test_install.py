@@ -195,7 +195,10 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
     real, link, nowhere = (tmp_path / name for name in ("real.json", "link.json", "nowhere.json"))
     real.write_text('{"a": 1}')
     link.symlink_to(real)
-    add_server(str(link), CLIENT, SERVER)
+    change = add_server(str(link), CLIENT, SERVER)
+    # what was there is kept beside the file, not beside the link
+    assert change.backup == str(real) + BACKUP
+    assert Path(change.backup).read_text() == '{"a": 1}'
     assert link.is_symlink()
     assert json.loads(real.read_text())["a"] == 1
     nowhere.symlink_to(tmp_path / "there" / "new.json")

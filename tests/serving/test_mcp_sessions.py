@@ -197,3 +197,28 @@ async def test_whatever_stands_anywhere_in_a_request_it_is_answered() -> None:
                 answer = await client.client.post("/mcp", content=body, headers=headers)
                 assert answer.status_code in {200, 202, 400}, (body, answer.text)
         assert (await client.call("add")).json()["result"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "request_id"),
+    [
+        (b"x", -32700, None),
+        (b"\xff", -32700, None),
+        (b"[]", -32600, None),
+        (b'{"jsonrpc": "2.0"}', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600, None),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}', -32600, 7),
+    ],
+)
+async def test_what_is_no_message_gets_an_answer_in_plain_words(
+    body: bytes, code: int, request_id: object
+) -> None:
+    async with conversation() as client:
+        answer = await client.client.post(
+            "/mcp", content=body, headers={**client.headers, "content-type": "application/json"}
+        )
+        found = answer.json()
+        assert (answer.status_code, found["id"]) == (400, request_id)
+        assert found["error"]["code"] == code
+        assert "\n" not in found["error"]["message"]
+        assert "pydantic" not in found["error"]["message"]

@@ -206,6 +206,15 @@ async def test_a_length_that_is_too_much_is_refused_before_it_is_read(length: st
     assert exchange.messages.empty()
 
 
+async def test_a_length_beside_chunks_is_refused() -> None:
+    registry = registry_of()
+    app = make_app(registry, tooler_of(registry))
+    headers = {"content-length": "2", "transfer-encoding": "chunked"}
+    start = await Exchange(app, "POST", "/tools/add", headers=headers).next()
+    assert start["status"] == 400
+    assert (b"connection", b"close") in start["headers"]
+
+
 async def test_a_body_that_turns_out_too_long_is_refused() -> None:
     registry = registry_of()
     app = make_app(registry, tooler_of(registry), security=Security(max_body_bytes=10))

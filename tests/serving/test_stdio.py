@@ -85,6 +85,13 @@ async def test_what_is_no_request_gets_the_right_error_and_others_are_served(
         assert answer["result"]["content"] == [{"type": "text", "text": "hi"}]
 
 
+async def test_a_line_may_begin_with_a_byte_order_mark(server: McpServer) -> None:
+    async with lines(server) as client:
+        await client.greet()
+        await client.write(b"\xef\xbb\xbf" + json.dumps(call(2)).encode() + b"\r\n")
+        assert (await client.hear())["result"]["content"] == [{"type": "text", "text": "hi"}]
+
+
 async def test_requests_before_the_greeting_are_refused(server: McpServer) -> None:
     async with lines(server) as client:
         assert (await client.ask("tools/list"))["error"]["code"] == -32602
