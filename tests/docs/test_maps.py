@@ -8,7 +8,9 @@ from inspect import signature
 import pytest
 
 from sovl_tools import Agent
+from sovl_tools.model.diagnostic import FILE_SUFFIXES
 from sovl_tools.model.folder import IMPORT_TIMEOUT
+from sovl_tools.procedures.parse.files import SUFFIXES
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_VALUES
 from sovl_tools.reloading.watcher import EMPTIED, LONGEST, QUIET
 from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
@@ -40,3 +42,7 @@ def test_every_path_on_a_map_is_there(page: str) -> None:
 )
 def test_guides_quote_the_constants(page: str, words: str) -> None:
     assert words in " ".join((REPOSITORY / page).read_text(encoding="utf-8").split())
+
+
+def test_findings_in_procedures_are_quoted_whatever_the_suffix() -> None:
+    assert {*SUFFIXES} <= {*FILE_SUFFIXES}
