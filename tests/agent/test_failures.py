@@ -199,7 +199,7 @@ def test_an_error_of_somebody_else_is_left_alone() -> None:
 def test_a_client_that_takes_too_long_is_told() -> None:
     import openai
 
-    late = openai.APITimeoutError(request=None)  # type: ignore[arg-type]
+    late = openai.APITimeoutError(request=None)
     error = provider_error(late)
     assert error is not None
     assert error.kind == "timeout"
