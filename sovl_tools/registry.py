@@ -28,6 +28,7 @@ from sovl_tools.loading.settings import Settings
 from sovl_tools.model.caller import (
     check_count,
     check_function,
+    check_given,
     check_iterable,
     check_names,
     check_path,
@@ -295,8 +296,7 @@ class ToolRegistry:
             ValueError: the limit is below 0.
         """
         check_text("query", query)
-        if limit is not None:
-            check_count("limit", limit, least=0)
+        check_given(partial(check_count, least=0), limit=limit)
         return self._indexed().search(query, limit=limit)
 
     def _indexed(self) -> Indexes:

@@ -35,7 +35,7 @@ from sovl_tools.agent.toolbox import (
 from sovl_tools.agent.turn import Turn
 from sovl_tools.dispatch.hooks import Hook, HookFunction
 from sovl_tools.model.call import Mode
-from sovl_tools.model.caller import check_count, check_function, check_text, check_type
+from sovl_tools.model.caller import check_count, check_function, check_given, check_text, check_type
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolError
@@ -152,13 +152,9 @@ class Agent:
         """
         check_count("max_rounds", max_rounds)
         check_count("max_tools", max_tools)
-        if max_result_characters is not None:
-            check_count("max_result_characters", max_result_characters)
-        for name, function in {"emit": emit, "approve": approve, "trim": trim}.items():
-            check_function(name, function)
-        for name, text in {"provider": provider, "model": model, "base_url": base_url}.items():
-            if text is not None:
-                check_text(name, text)
+        check_given(check_count, max_result_characters=max_result_characters)
+        check_given(check_function, emit=emit, approve=approve, trim=trim)
+        check_given(check_text, provider=provider, model=model, base_url=base_url)
         if options is not None:
             check_type("options", options, Mapping, "an object")
         who = choose_provider(client, provider=provider, model=model, base_url=base_url)

@@ -20,7 +20,13 @@ from sovl_tools.dispatch.runner import SYNC, Runner, in_background, run_without_
 from sovl_tools.dispatch.scope import NOBODY, CallScope, Sink, new_call_id
 from sovl_tools.dispatch.statistics import FULL
 from sovl_tools.model.call import MODES, CallEvent, ToolCall
-from sovl_tools.model.caller import check_function, check_seconds, check_text, check_word
+from sovl_tools.model.caller import (
+    check_function,
+    check_given,
+    check_seconds,
+    check_text,
+    check_word,
+)
 from sovl_tools.model.client_requests import REQUESTS, Ask, ClientRequest
 from sovl_tools.model.content import Content
 from sovl_tools.model.document import copied
@@ -357,14 +363,11 @@ def check_options(options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in _OPTIONS:
             raise TypeError(f"a call has no option {name!r}, but {one_of(_OPTIONS)}")
-    if options.get("timeout") is not None:
-        check_seconds("timeout", options["timeout"])
-    if options.get("call_id") is not None:
-        check_text("call_id", options["call_id"])
+    check_given(check_seconds, timeout=options.get("timeout"))
+    check_given(check_text, call_id=options.get("call_id"))
     check_word("mode", options.get("mode"), (None, *MODES))
     check_word("coerce", options.get("coerce"), (None, "strict", "lenient"))
-    for name in ("on_event", *REQUESTS):
-        check_function(name, options.get(name))
+    check_given(check_function, **{each: options.get(each) for each in ("on_event", *REQUESTS)})
 
 
 _OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event", *REQUESTS)

@@ -28,6 +28,7 @@ from sovl_tools.model.call import MODES, Mode
 from sovl_tools.model.caller import (
     check_count,
     check_function,
+    check_given,
     check_iterable,
     check_seconds,
     check_text,
@@ -93,17 +94,12 @@ class Tooler(Caller):
         elif not hasattr(registry, "catalog"):
             words = "a ToolRegistry or the path of a tools directory"
             raise TypeError(f"registry must be {words}, not {registry!r:.80}")
-        if timeout is not None:
-            check_seconds("timeout", timeout)
+        check_given(check_seconds, timeout=timeout)
         check_word("mode", mode, (None, *MODES))
         check_word("coerce", coerce, ("strict", "lenient"))
         check_count("max_threads", max_threads)
-        for name, number in {
-            "max_result_bytes": max_result_bytes, "max_processes": max_processes,
-        }.items():  # fmt: skip
-            if number is not None:
-                check_count(name, number)
-        check_function("on_event", on_event)
+        check_given(check_count, max_result_bytes=max_result_bytes, max_processes=max_processes)
+        check_given(check_function, on_event=on_event)
         check_iterable("hooks", hooks, "a list of hooks")
         check_iterable("observers", observers, "a list of functions")
         if executor is not None and not callable(getattr(executor, "submit", None)):
@@ -181,8 +177,7 @@ class Tooler(Caller):
         from sovl_tools.dispatch.async_runner import gather_calls  # noqa: PLC0415 - imports asyncio
 
         check_iterable("calls", calls, "a list of pairs of a name and arguments")
-        if limit is not None:
-            check_count("limit", limit)
+        check_given(check_count, limit=limit)
         pairs: list[Any] = [*calls]
         for pair in pairs:
             if not isinstance(pair, tuple | list) or len(pair) != _PAIR:
@@ -223,8 +218,7 @@ class Tooler(Caller):
             raise TypeError("several calls can't have one call_id")
         check_text("name", name)
         check_iterable("inputs", inputs, "the arguments of each call")
-        if limit is not None:
-            check_count("limit", limit)
+        check_given(check_count, limit=limit)
         limit = limit or self._engine.settings.workers.limit
         call = partial(self.call_sync, name, **options)
         return map_calls(call, self.cancel, inputs, limit=limit, ordered=ordered)

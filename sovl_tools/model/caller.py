@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import isfinite
 from threading import TIMEOUT_MAX
 from types import UnionType
-from typing import cast
+from typing import Any, cast
 
 from sovl_tools.model.suggestion import one_of
+
+
+def check_given(check: Callable[[str, object], object], **values: object) -> None:
+    """Check those of several values that are not None."""
+    for name, value in values.items():
+        if value is not None:
+            check(name, value)
 
 
 def check_type(name: str, value: object, types: type | UnionType, words: str) -> None:
@@ -44,12 +51,12 @@ def check_path(name: str, value: object) -> str:
 
 
 def check_function(name: str, value: object) -> None:
-    """Refuse what is neither None nor can be called.
+    """Refuse what can't be called.
 
     Raises:
         TypeError: it can't be called.
     """
-    if value is not None and not callable(value):
+    if not callable(value):
         raise TypeError(f"{name} must be a function, not {value!r:.80}")
 
 
@@ -103,7 +110,7 @@ def check_number(name: str, number: object) -> None:
         raise ValueError(f"{name} must be a finite number, not {number!r}")
 
 
-def check_seconds(name: str, seconds: float) -> float:
+def check_seconds(name: str, seconds: Any) -> float:
     """Return a time limit.
 
     Raises:
@@ -116,7 +123,8 @@ def check_seconds(name: str, seconds: float) -> float:
         raise TypeError(f"{name} must be a number of seconds, not {seconds!r:.80}") from None
     if not is_limit:
         raise ValueError(f"{name} must be more than 0 seconds and finite, not {seconds!r}")
-    return seconds
+    limit: float = seconds
+    return limit
 
 
 def check_word(name: str, word: object, words: tuple[str | None, ...]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.caller import check_count, check_names, check_number, check_text
+from sovl_tools.model.caller import check_count, check_given, check_names, check_number, check_text
 from sovl_tools.model.content import is_block
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ElicitationError, RootsError, SamplingError, ToolError
@@ -156,10 +156,8 @@ def sample_request(  # noqa: PLR0913 - as the protocol has them
         TypeError: something is of another type.
     """
     check_count("max_tokens", max_tokens)
-    if system_prompt is not None:
-        check_text("system_prompt", system_prompt)
-    if temperature is not None:
-        check_number("temperature", temperature)
+    check_given(check_text, system_prompt=system_prompt)
+    check_given(check_number, temperature=temperature)
     stops = check_names("stop_sequences", stop_sequences, "texts")
     messages = messages_of(prompt)
     return SampleRequest(tool, messages, max_tokens, system_prompt, temperature, stops, str(key))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
 from sovl_tools.model.call import LEVELS, Level, LogMessage, Progress
-from sovl_tools.model.caller import check_number, check_text
+from sovl_tools.model.caller import check_given, check_number, check_text
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.client_requests import (
     REFUSALS,
@@ -214,9 +214,8 @@ class ToolContext:
             TypeError: one of them is no number.
             ValueError: one of them is not finite.
         """
-        for name, number in (("done", done), ("total", total)):
-            if number is not None or name == "done":
-                check_number(name, number)
+        check_number("done", done)
+        check_given(check_number, total=total)
         words = message if message is None else str(message)
         self._listen(Progress(self.tool.name, self.call_id, done, total, words))
 
