@@ -95,7 +95,7 @@ class ToolRegistry:
         self._subscribers: dict[object, Subscriber] = {}
         self._source_diagnostics: tuple[Diagnostic, ...] = ()
         self._report: tuple[Catalog, object, LoadReport] | None = None
-        self._indexes = Indexes(self._latest)
+        self._indexes: Indexes | None = None
         self._exporter: Any = None
 
     @classmethod
@@ -300,7 +300,8 @@ class ToolRegistry:
         return self._indexed().search(query, limit=limit)
 
     def _indexed(self) -> Indexes:
-        indexes = self._indexes = self._indexes.of(self.catalog)
+        catalog, known = self.catalog, self._indexes
+        indexes = self._indexes = Indexes(catalog) if known is None else known.of(catalog)
         return indexes
 
     def register(
@@ -511,7 +512,8 @@ class ToolRegistry:
         """Put a new catalog in the place of the old one, and tell whoever wants to know."""
         before, self._latest = self._latest, catalog
         logged, self._logged = self._logged, []
-        self._indexes = self._indexes.of(before).changed(catalog, change)
+        if (known := self._indexes) is not None:
+            self._indexes = known.of(before).changed(catalog, change)
         log_sources(found, self._source_diagnostics)
         self._source_diagnostics, self._report = found, None
         vars(self)["catalog"] = catalog

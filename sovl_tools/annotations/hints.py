@@ -272,11 +272,6 @@ def _not_none(annotation: Any) -> Any:
 _UNIONS = (typing.Union, UnionType)
 
 
-def members_of(annotation: Any) -> tuple[Any, ...]:
-    """Return the members of a union; the annotation alone if it is none."""
-    return typing.get_args(annotation) if origin_of(annotation) in _UNIONS else (annotation,)
-
-
 def text_of(annotation: Any) -> str:
     """Return an annotation as its author wrote it, or nearly so."""
     text = str(annotation)

@@ -18,6 +18,7 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    Progress,
     dask_option,
     entry_points_option,
     is_quiet,
@@ -38,7 +39,6 @@ from sovl_tools.cli.map_files import (
     read_inputs,
 )
 from sovl_tools.cli.output import write
-from sovl_tools.cli.progress import Progress
 from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.mapping import Mapped
 from sovl_tools.dispatch.parse_arguments import Arguments

@@ -14,6 +14,7 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    Progress,
     format_option,
     import_timeout_option,
     locked_option,
@@ -23,7 +24,6 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import colored, json_text, write_each
-from sovl_tools.cli.progress import Progress
 from sovl_tools.linting.example_processes import run_examples
 from sovl_tools.linting.examples import LIMIT, Tested, examples_of, groups_of
 from sovl_tools.loading.discovery import collect

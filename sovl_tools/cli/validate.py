@@ -16,6 +16,7 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    Progress,
     configured_targets,
     import_timeout_option,
     is_quiet,
@@ -25,7 +26,6 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.output import colored, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
-from sovl_tools.cli.progress import Progress
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.cache import Cache, Checked, cache_directory
 from sovl_tools.linting.content import read_content

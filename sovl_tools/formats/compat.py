@@ -19,8 +19,7 @@ from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, pointer
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SILENT, SINGLE
-from sovl_tools.schema.merge import merged
-from sovl_tools.schema.rewrite import Definitions, Rewrite
+from sovl_tools.schema.rewrite import Definitions, Rewrite, merged
 from sovl_tools.schema.subschemas import nodes
 
 # an escaped parenthesis opens nothing, but one after an escaped backslash does

@@ -20,7 +20,7 @@ from sovl_tools.formats.notes import note
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.keywords import IN_LIST, SINGLE
-from sovl_tools.schema.merge import merged
+from sovl_tools.schema.rewrite import merged
 
 MOST_TOOLS = 512
 """So many declarations may stand in one tool of a request."""

@@ -26,8 +26,7 @@ from sovl_tools.formats.meaning import (
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, kind
 from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SINGLE
-from sovl_tools.schema.merge import merged
-from sovl_tools.schema.rewrite import Definitions, refer
+from sovl_tools.schema.rewrite import Definitions, merged, refer
 
 FORMATS = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}

@@ -102,7 +102,7 @@ def collect(
         known: the folders of before, which stay where a directory is there but can't be listed.
         exclude: patterns of folders to leave out, as in a ``.gitignore`` of ``base``.
     """
-    excluded = patterns_of(exclude, os.path.abspath(base))
+    excluded = patterns_of(exclude, os.path.abspath(base)) if exclude else ()
     folders: dict[str, ToolFolder] = {}
     diagnostics: list[Diagnostic] = []
     for path in paths:
@@ -123,7 +123,8 @@ def collect(
         else:
             if not found:
                 diagnostics += [each.at(text, tool=None) for each in ask((no_tools,), text)]
-        found = [each for each in found if not is_excluded(each.location, excluded)]
+        if excluded:
+            found = [each for each in found if not is_excluded(each.location, excluded)]
         # two paths may lead to one directory, through a link
         root = os.path.realpath(os.path.dirname(found[0].location)) if found else ""
         for folder in found:

@@ -191,9 +191,11 @@ def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
     """
     if old is new:
         return old
-    bare, other = (each._replace(definition=None, previous=None) for each in (old, new))
-    if bare == other and content_of(old.definition) == content_of(new.definition):
-        return old
+    # what they are first: to compare what is wrong with them, both would have to be linted
+    if content_of(old.definition) == content_of(new.definition):
+        bare, other = (each._replace(definition=None, previous=None) for each in (old, new))
+        if bare == other:
+            return old
     if new.status in {"disabled", "unavailable", "waiting"}:
         return new
     if new.status == "rejected" and _is_emptied(ToolFolder(new.name, new.path, new.location)):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.merge import merged
+from sovl_tools.schema.rewrite import merged
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
