@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.dispatch.background import is_cancellation
-from sovl_tools.dispatch.cancellation import drive, set_outcome
+from sovl_tools.dispatch.cancellation import begin, drive, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.reference import Outcome
 from sovl_tools.dispatch.remote import Remote, cancel_future
@@ -56,18 +56,14 @@ def serving() -> Iterator[None]:
 class AsyncRunner:
     """The runner of async code: async tools run on the caller's loop, sync ones on threads."""
 
-    is_async = True
-
     def run(
         self,
         tool: Stepwise,
         value: Any,
         scope: CallScope | None,
-        *,
-        started: float,
         limit: float | None,
-    ) -> Coroutine[Any, Any, Any]:
-        """Return what takes the steps: on a thread, or on this loop if one has to be awaited."""
+    ) -> Any:
+        """Take the steps: on a thread, or on this loop if one has to be awaited."""
         work: Coroutine[Any, Any, Any]
         # one thread for all steps of a sync tool, not one for each
         if scope is not None and scope.mode == "process" and tool.remote is not None:
@@ -79,7 +75,8 @@ class AsyncRunner:
             work = _take_steps(tool, value, scope)
         if tool.limiter is not None:
             work = _run_admitted(work, tool.limiter, scope)
-        return drive(work, scope, limit=limit, started=started)
+        found = begin(work, scope, limit)
+        return found[0] if isinstance(found, list) else found
 
     def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
         """Return what awaits a coroutine until the call is stopped."""

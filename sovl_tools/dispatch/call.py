@@ -6,11 +6,10 @@ It is written once, for sync and for async callers; a runner does what differs b
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from time import perf_counter, time
-from types import MappingProxyType
-from typing import Any, Literal
+from types import CoroutineType, MappingProxyType
+from typing import Any, Literal, TypeAlias
 
 from sovl_tools.dispatch.failure import failure_of, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
@@ -44,72 +43,121 @@ MAX_CHAIN = 16
 """How many tools may call one another."""
 
 
-async def call(
+def call(
+    tool: PreparedTool | DynamicTool,
+    given: Arguments,
+    runner: Runner,
+    scope: CallScope | None,
+    limit: float | None,
+) -> ToolResult | Coroutine[Any, Any, ToolResult]:
+    """Make a call and return its result, whatever the model or the tool does wrong.
+
+    If something has to be awaited for it, that is returned in its place: most calls wait for
+    nothing, and need no coroutine. The call may take ``limit`` seconds, not counting hooks.
+    ``scope`` is None where none is needed; see ``UnpreparedTool.is_scoped``.
+    """
+    started = perf_counter()
+    try:
+        outcome = _begin(tool, given, runner, scope, limit)
+    except BaseException as error:
+        result = _end_in_error(tool, given, error, runner, scope, started)
+        # observers hear of the caller's own end, which then goes on to the caller
+        if runner.is_own_end(error):
+            raise
+        return result
+    if isinstance(outcome, CoroutineType):
+        return _await_outcome(tool, given, runner, scope, started, outcome)
+    if scope is not None:
+        scope.close()
+    return _end_call(tool, given, outcome, scope, started)
+
+
+async def call_async(
     tool: PreparedTool | DynamicTool,
     given: Arguments,
     runner: Runner,
     scope: CallScope | None,
     limit: float | None,
 ) -> ToolResult:
-    """Make a call and return its result, whatever the model or the tool does wrong.
+    """Make a call on an event loop, and await what has to be awaited; see ``call``."""
+    found = call(tool, given, runner, scope, limit)
+    return found if isinstance(found, ToolResult) else await found
 
-    It may take ``limit`` seconds, not counting hooks. ``scope`` is None where none is needed; see
-    ``UnpreparedTool.is_scoped``.
-    """
-    started, repairs = perf_counter(), _NO_REPAIRS
+
+_Outcome: TypeAlias = Any
+"""What came of a call: its value and content, or a Failure, or the result that hooks returned."""
+
+
+async def _await_outcome(  # noqa: PLR0913, PLR0917 - what is known of a call that has begun
+    tool: UnpreparedTool,
+    given: Arguments,
+    runner: Runner,
+    scope: CallScope | None,
+    started: float,
+    rest: Awaitable[_Outcome],
+) -> ToolResult:
     try:
-        if type(tool) is DynamicTool:
-            outcome = runner.run(tool, None, scope, started=started, limit=limit)
-            ready: PreparedTool = (await outcome) if runner.is_async else outcome
-        else:
-            ready = tool
-        # before anything else: a refused call costs no thread and no room
-        keywords = ready.check(given)
-        if scope is not None:
-            keywords, repairs = _check_chain_and_repair(ready, given, keywords, scope)
-        if type(keywords) is Failure:
-            duration = perf_counter() - started
-            result = _new(ToolResult, (tool.name, None, keywords, duration, (), _NO_REPAIRS))
-        elif scope is not None and ready.hooks:
-            found = await _call_hooks(ready, keywords, runner, scope, limit)
-            value, error, content = found.value, found.error, found.content
-            duration = perf_counter() - started
-            result = _new(ToolResult, (tool.name, value, error, duration, content, _NO_REPAIRS))
-        else:
-            outcome = runner.run(ready, keywords, scope, started=started, limit=limit)
-            value, content = (await outcome) if runner.is_async else outcome
-            duration = perf_counter() - started
-            result = _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
+        outcome = await rest
     except BaseException as error:
-        result = _failure_result(tool, error, runner, scope, started)
+        result = _end_in_error(tool, given, error, runner, scope, started)
         # observers hear of the caller's own end, which then goes on to the caller
         if runner.is_own_end(error):
-            _end_call(tool, given, result, scope)
             raise
-    finally:
-        if scope is not None:
-            scope.close()
-    # a failure lists repairs too: the model sees what was made of its arguments
-    if repairs:
-        result = result._replace(repairs=repairs)
-    return _end_call(tool, given, result, scope)
+        return result
+    if scope is not None:
+        scope.close()
+    return _end_call(tool, given, outcome, scope, started)
+
+
+def _begin(
+    tool: PreparedTool | DynamicTool,
+    given: Arguments,
+    runner: Runner,
+    scope: CallScope | None,
+    limit: float | None,
+) -> _Outcome:
+    """Begin a call and return its outcome, or what to await for it."""
+    if type(tool) is DynamicTool:
+        return _resolve_and_call(tool, given, runner, scope, limit)
+    # before anything else: a refused call costs no thread and no room
+    keywords = tool.check(given)
+    if scope is not None:
+        if len(scope.chain) > 1 or scope.coerce == "lenient":
+            keywords = _check_chain_and_repair(tool, given, keywords, scope)
+        if tool.hooks and type(keywords) is not Failure:
+            return _call_hooks(tool, keywords, runner, scope, limit)
+    if type(keywords) is Failure:
+        return keywords
+    return runner.run(tool, keywords, scope, limit)
+
+
+async def _resolve_and_call(
+    tool: DynamicTool,
+    given: Arguments,
+    runner: Runner,
+    scope: CallScope | None,
+    limit: float | None,
+) -> _Outcome:
+    """Have a tool's schema made, and make the call with what it is now."""
+    ready = runner.run(tool, None, scope, limit)
+    ready = (await ready) if isinstance(ready, CoroutineType) else ready
+    outcome = _begin(ready, given, runner, scope, limit)
+    return (await outcome) if isinstance(outcome, CoroutineType) else outcome
 
 
 def _check_chain_and_repair(
     tool: PreparedTool, given: Arguments, keywords: dict[str, Any] | Failure, scope: CallScope
-) -> tuple[dict[str, Any] | Failure, tuple[Repair, ...]]:
+) -> dict[str, Any] | Failure:
     """Return the checked arguments as the call wants them: repaired, or refused after all."""
-    if len(scope.chain) == 1 and scope.coerce == "strict":
-        return keywords, _NO_REPAIRS
     *above, name = scope.chain
     # a tool that calls itself would wait for its own limiter, or never end
     if name in above or len(above) >= MAX_CHAIN:
         reason = "in a circle" if name in above else "so deep"
         words = f"tools can't call one another {reason}: {' → '.join(scope.chain)}"
-        return Failure("tool_error", words), _NO_REPAIRS
+        return Failure("tool_error", words)
     if isinstance(keywords, Failure) and scope.coerce == "lenient":
-        return tool.repair(given, keywords)
-    return keywords, _NO_REPAIRS
+        keywords, scope.repairs = tool.repair(given, keywords)
+    return keywords
 
 
 async def _call_hooks(
@@ -128,32 +176,55 @@ async def _call_hooks(
         started = inner.started
         try:
             is_same = again.arguments is arguments
-            checked = copied(keywords) if is_same else tool.check(again.arguments)
-            if type(checked) is Failure:
-                return ToolResult(tool.name, None, checked, perf_counter() - started)
-            outcome = runner.run(tool, checked, inner, started=started, limit=limit)
-            value, content = (await outcome) if runner.is_async else outcome
+            outcome: _Outcome = copied(keywords) if is_same else tool.check(again.arguments)
+            if type(outcome) is not Failure:
+                outcome = runner.run(tool, outcome, inner, limit)
+            if isinstance(outcome, CoroutineType):
+                outcome = await outcome
         except BaseException as error:
             if runner.is_own_end(error):
                 raise
-            return _failure_result(tool, error, runner, inner, started)
+            outcome = _failure_of(tool, error, runner, inner)
         finally:
             inner.close()
-        duration = perf_counter() - started
-        return _new(ToolResult, (tool.name, value, None, duration, content, _NO_REPAIRS))
+        return _result_of(tool.name, outcome, started)
 
     first = ToolCall(tool.definition, arguments, scope.call_id, scope.chain)
     return await runner.whole(run_hooks(tool.hooks, first, scope, runner, attempt), scope)
 
 
-def _failure_result(
+def _result_of(name: str, outcome: _Outcome, started: float) -> ToolResult:
+    duration = perf_counter() - started
+    if type(outcome) is tuple:
+        value, content = outcome
+        return _new(ToolResult, (name, value, None, duration, content, _NO_REPAIRS))
+    if type(outcome) is Failure:
+        return _new(ToolResult, (name, None, outcome, duration, (), _NO_REPAIRS))
+    return ToolResult(name, outcome.value, outcome.error, duration, outcome.content)
+
+
+def _end_in_error(  # noqa: PLR0913, PLR0917 - what is known of a call that has begun
     tool: UnpreparedTool,
+    given: Arguments,
     error: BaseException,
     runner: Runner,
     scope: CallScope | None,
     started: float,
 ) -> ToolResult:
-    """Return the result that an exception stands for; the end of the caller is a cancellation."""
+    """End a call that an exception has ended, be it the end of the caller."""
+    failure = _failure_of(tool, error, runner, scope)
+    if scope is not None:
+        scope.close()
+    return _end_call(tool, given, failure, scope, started)
+
+
+def _failure_of(
+    tool: UnpreparedTool,
+    error: BaseException,
+    runner: Runner,
+    scope: CallScope | None,
+) -> Failure:
+    """Return the failure that an exception stands for; the end of the caller is a cancellation."""
     if runner.is_own_end(error):
         error = RunCancelledError()
         if scope is not None:
@@ -161,26 +232,34 @@ def _failure_result(
     abandoned: Literal["thread", "call"] | None = None
     if scope is not None and scope.is_abandoned:
         abandoned = "call" if scope.mode == "process" else "thread"
-    failure = failure_of(
+    return failure_of(
         error,
         tool.name,
         function=tool.definition.function,
         secrets=tool.secrets,
         abandoned=abandoned,
     )
-    return ToolResult(tool.name, None, failure, perf_counter() - started)
 
 
 def _end_call(
-    tool: UnpreparedTool, given: Arguments, result: ToolResult, scope: CallScope | None
+    tool: UnpreparedTool,
+    given: Arguments,
+    outcome: _Outcome,
+    scope: CallScope | None,
+    started: float,
 ) -> ToolResult:
     """Count a call and tell of its end, once; return its result without the tool's secrets."""
+    result = _result_of(tool.name, outcome, started)
     error = result.error
     if error is not None and tool.secrets:
         result = result._replace(error=without_secrets(error, tool.secrets))
-    # the background loop and whoever gave it up may both have a result
-    if scope is not None and not scope.end():
-        return result
+    if scope is not None:
+        # a failure lists repairs too: the model sees what was made of its arguments
+        if scope.repairs:
+            result = result._replace(repairs=scope.repairs)
+        # the background loop and whoever gave it up may both have a result
+        if not scope.end():
+            return result
     if error is None:
         log = tool.log
         log.append(result.duration)
@@ -271,16 +350,17 @@ class Caller:
         if tool.is_scoped or limit is not None or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
         if scope is None or not tool.needs_loop:
-            return run_without_loop(call(tool, arguments, SYNC, scope, limit))
-        work = call(tool, arguments, async_runner(), scope, limit)
+            found = call(tool, arguments, SYNC, scope, limit)
+            return found if isinstance(found, ToolResult) else run_without_loop(found)
+        work = call_async(tool, arguments, self._engine.async_runner, scope, limit)
         try:
             # hooks may take as long as they like
             return in_background(work, limit=None if tool.hooks else limit)
         except TimeLimitError as error:  # the loop itself is blocked
             scope.abandon()
             scope.stop()
-            result = _failure_result(tool, error, SYNC, scope, scope.started)
-            return _end_call(tool, arguments, result, scope)
+            failure = _failure_of(tool, error, SYNC, scope)
+            return _end_call(tool, arguments, failure, scope, scope.started)
 
     async def call(
         self,
@@ -302,7 +382,8 @@ class Caller:
         scope, limit = None, tool.limit if timeout is None else check_seconds("timeout", timeout)
         if tool.is_scoped_async or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
-        return await call(tool, arguments, async_runner(), scope, limit)
+        found = call(tool, arguments, self._engine.async_runner, scope, limit)
+        return found if isinstance(found, ToolResult) else await found
 
     def scope(
         self,
@@ -341,14 +422,6 @@ class Caller:
         call_id = options.get("call_id") or new_call_id()
         _emit(self._engine.settings.observers, given, result, call_id)
         return result
-
-
-@cache
-def async_runner() -> Runner:
-    """Return the runner of async code, which imports asyncio."""
-    from sovl_tools.dispatch.async_runner import ASYNC  # noqa: PLC0415 - asyncio takes 20 ms
-
-    return ASYNC
 
 
 def check_options(options: Mapping[str, Any]) -> None:

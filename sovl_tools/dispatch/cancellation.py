@@ -25,48 +25,76 @@ _T = TypeVar("_T")
 async def drive(
     work: Coroutine[Any, Any, _T],
     scope: CallScope | None = None,
-    *,
     limit: float | None = None,
-    started: float = 0.0,
 ) -> _T:
     """Await the work in a context of its own, until its time is over or the call is stopped.
 
-    What it sets in context variables ends with it. It is driven to its first suspension by hand:
-    most work has finished by then, and needs no timer. It stays in the caller's task, to which
+    What it sets in context variables ends with it. It stays in the caller's task, to which
     timeouts and task groups of its own belong.
 
     Raises:
-        TimeLimitError: ``limit`` seconds after ``started`` are over. A TimeoutError of the
+        TimeLimitError: ``limit`` seconds after the call began are over. A TimeoutError of the
             work's own passes as it is.
         RunCancelledError: the call was stopped.
         CancelledError: the caller's task was cancelled; or the work has cancelled that task, of
             which the caller sees nothing.
     """
+    found = begin(work, scope, limit)
+    return found[0] if isinstance(found, list) else await found
+
+
+def begin(
+    work: Coroutine[Any, Any, _T],
+    scope: CallScope | None = None,
+    limit: float | None = None,
+) -> list[_T] | Coroutine[Any, Any, _T]:
+    """Drive the work to its first suspension; return its value in a list, or what awaits the rest.
+
+    Most work has finished by then, and needs neither a timer nor a coroutine; see ``drive``.
+    """
+    started = perf_counter() if scope is None else scope.started
     driver, context, task = idle_driver(), copy_context(), _current_task()
     requests = task.cancelling()
     try:
-        # most work ends here, without having waited for anything
         found = context.run(driver.send, work)
-    except BaseException:
-        await _withdraw(task.cancelling() - requests)
+    except BaseException as error:
+        own = task.cancelling() - requests
+        if own > 0:
+            return _withdraw_and_raise(own, error)
         raise
     own = task.cancelling() - requests
     if type(found) is not list or own:
         left = None if limit is None else limit - (perf_counter() - started)
         ending = _Ending(task, scope, time_left=left, limit=limit, own=own)
-        try:
-            with ending:
-                found = await _resume(driver, context, found, ending)
-        finally:
-            await _withdraw(ending.own)
-        if ending.own > 0:
-            raise asyncio.CancelledError("it cancelled its own task")
-    else:
-        DRIVERS.append(driver)
+        return _await_rest(driver, context, found, ending)
+    DRIVERS.append(driver)
     if scope is not None and scope.is_stopped:
         raise RunCancelledError
-    value: _T = found[0]
+    value: list[_T] = found
     return value
+
+
+async def _await_rest(driver: Driver, context: Context, found: Any, ending: _Ending) -> Any:
+    """Await the rest of work that has begun, and return its value."""
+    try:
+        with ending:
+            found = await _resume(driver, context, found, ending)
+    finally:
+        await _withdraw(ending.own)
+    if ending.own > 0:
+        raise asyncio.CancelledError("it cancelled its own task")
+    if ending.scope is not None and ending.scope.is_stopped:
+        raise RunCancelledError
+    return found[0]
+
+
+async def _withdraw_and_raise(requests: int, error: BaseException) -> Any:
+    try:
+        await _withdraw(requests)
+        raise error
+    finally:
+        # or the exception and this frame would wait for the collector together
+        del error
 
 
 class _Ending:
@@ -76,6 +104,7 @@ class _Ending:
     caused goes into the work as into any coroutine, which may take its time.
 
     Attributes:
+        scope: the call, if it is one.
         task: drives the work; None while a call above has been left alone and goes on in another.
         is_late: whether the grace is over.
         is_running: whether the work runs right now, and does not wait.
@@ -95,7 +124,7 @@ class _Ending:
         self.is_late = False
         self.is_running = False
         self.own = own
-        self._scope = scope
+        self.scope = scope
         self._limit = limit
         self._loop = asyncio.get_running_loop()
         self._requests = task.cancelling() - own
@@ -131,10 +160,10 @@ class _Ending:
             return
         self._reason = reason or TimeLimitError(self._limit or 0.0)
         depth = 0
-        if self._scope is not None:
-            depth = len(self._scope.above)
+        if self.scope is not None:
+            depth = len(self.scope.above)
             # calls below end now too, so that all that cancels the task comes as one exception
-            self._scope.stop()
+            self.scope.stop()
         self._loop.call_soon(self._cancel)
         # a call below is left alone first, and this one may then end as usual
         self._timer = self._loop.call_later(_GRACE * 0.9**depth, self._give_up)
@@ -171,8 +200,8 @@ class _Ending:
 
     def leave_alone(self, driver: Driver, context: Context) -> None:
         """Let a task of its own go on with the work, because this one is somebody else's."""
-        if self._scope is not None:
-            self._scope.abandon()
+        if self.scope is not None:
+            self.scope.abandon()
         # Calls below may have cancelled the task of this one in the same turn of the loop, or be
         # about to: that would look as if the caller had been cancelled by somebody. Those above
         # run: they have called this one.

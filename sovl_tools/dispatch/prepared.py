@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, final
 from weakref import WeakMethod
@@ -17,7 +17,7 @@ from sovl_tools.dispatch.hooks import Hook, with_form
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.remote import Remote
 from sovl_tools.dispatch.results import limit_result
-from sovl_tools.dispatch.runner import Step, Take, is_async
+from sovl_tools.dispatch.runner import Runner, Step, Take, is_async
 from sovl_tools.dispatch.scope import CallScope, Coerce
 from sovl_tools.dispatch.statistics import CallLog
 from sovl_tools.dispatch.steps import author_steps, chained
@@ -342,6 +342,13 @@ class Engine:
         self._weak_context = _weakly(self.make_context)
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
+
+    @cached_property
+    def async_runner(self) -> Runner:
+        """The runner of async code."""
+        from sovl_tools.dispatch.async_runner import ASYNC  # noqa: PLC0415 - asyncio takes 20 ms
+
+        return ASYNC
 
     def tool(self, name: str) -> PreparedTool | DynamicTool | Failure:
         """Return the tool of that name as it is now, ready to be called, or why it can't be.

@@ -79,20 +79,16 @@ class Stepwise(Protocol):
 class Runner(Protocol):
     """Where a call's work runs, and how that is waited for."""
 
-    is_async: bool
-
     def run(
         self,
         tool: Stepwise,
         value: Any,
         scope: CallScope | None,
-        *,
-        started: float,
         limit: float | None,
     ) -> Any:
-        """Take the tool's steps; return the last value, or with asyncio what to await for it.
+        """Take the tool's steps; return the last value, or a coroutine that does.
 
-        They may take ``limit`` seconds after ``started``. What they set in context variables
+        They may take ``limit`` seconds after the call began. What they set in context variables
         ends with them.
         """
         ...
@@ -123,15 +119,11 @@ class Runner(Protocol):
 class SyncRunner:
     """The runner of sync code: a sync tool runs in the caller's thread unless it has a limit."""
 
-    is_async = False
-
     def run(
         self,
         tool: Stepwise,
         value: Any,
         scope: CallScope | None,
-        *,
-        started: float,  # noqa: ARG002 - the scope knows when it began
         limit: float | None,
     ) -> Any:
         """Take the steps here or on a thread; below a call with a thread, on that very thread."""

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from sovl_tools.model.call import LogMessage, Mode, Progress
 from sovl_tools.model.client_requests import Ask, ClientRequest
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
+from sovl_tools.model.result import Repair
 
 Coerce: TypeAlias = Literal["strict", "lenient"]
 Listen: TypeAlias = Callable[[Progress | LogMessage], object]
@@ -54,11 +55,12 @@ class CallScope:
         asks: who answers what a tool asks of its client, by the kind of request.
         sink: takes the items of a generator as they come.
         is_abandoned: whether a thread or task was given up that may still be at it.
+        repairs: what was done to its arguments to make them fit.
     """
 
     __slots__ = (
         "_end", "_is_stopped", "_stops", "_under_way", "asks", "call_id", "chain", "coerce",
-        "is_abandoned", "limit", "listen", "mode", "parent", "sink", "started",
+        "is_abandoned", "limit", "listen", "mode", "parent", "repairs", "sink", "started",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - one for each attribute that somebody decides
@@ -94,6 +96,7 @@ class CallScope:
         self.asks = asks
         self.sink = sink
         self.is_abandoned = False
+        self.repairs: tuple[Repair, ...] = ()
         self._end = Lock()
         self._is_stopped = False
         self._stops: list[Callable[[], object]] = []

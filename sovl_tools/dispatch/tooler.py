@@ -11,8 +11,7 @@ from typing import Any, Self, cast
 
 from sovl_tools.dispatch.call import (
     Caller,
-    async_runner,
-    call,
+    call_async,
     check_options,
 )
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
@@ -247,7 +246,8 @@ class Tooler(Caller):
                 return await self.call(name, arguments, **options)
             limit = options.get("timeout") or tool.limit
             scope = self.scope(tool, limit, options, sink=sink)
-            return await call(tool, arguments, async_runner(), scope, limit)
+            runner = self._engine.async_runner
+            return await call_async(tool, arguments, runner, scope, limit)
 
         return ToolStream(begin)
 

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
 from sovl_tools.dispatch.async_runner import await_thread
@@ -209,7 +208,7 @@ async def within(seconds: float | None, work: Coroutine[Any, Any, _T], what: str
     if seconds is None:
         return await work
     try:
-        return await drive(work, limit=seconds, started=perf_counter())
+        return await drive(work, limit=seconds)
     except TimeLimitError as error:
         raise StepError(f"{what} {TimeLimitError(seconds)}") from error
 
