@@ -65,18 +65,19 @@ class AsyncRunner:
     ) -> Any:
         """Take the steps: on a thread, or on this loop if one has to be awaited."""
         work: Coroutine[Any, Any, Any]
+        if scope is None:
+            return begin(_take_steps(tool, value, None), None, limit)
         # one thread for all steps of a sync tool, not one for each
-        if scope is not None and scope.mode == "process" and tool.remote is not None:
+        if scope.mode == "process" and tool.remote is not None:
             work = _call_remotely(tool.remote, value, scope)
-        elif tool.is_blocking and scope is not None and scope.mode != "inline":
+        elif tool.is_blocking and scope.mode != "inline":
             steps = partial(tool.take, value, scope)
             work = await_thread(steps, scope, threads=tool.threads)
         else:
             work = _take_steps(tool, value, scope)
         if tool.limiter is not None:
             work = _run_admitted(work, tool.limiter, scope)
-        found = begin(work, scope, limit)
-        return found[0] if isinstance(found, list) else found
+        return begin(work, scope, limit)
 
     def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
         """Return what awaits a coroutine until the call is stopped."""
@@ -108,14 +109,12 @@ ASYNC = AsyncRunner()
 
 async def _take_steps(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
     """Take the steps of a tool; sync functions of an author run on a thread, unless inline."""
-    mode = None if scope is None else scope.mode
-    is_inline = scope is None or mode == "inline"
     for step, function, is_async in tool.steps:
         if function is None:
             if step is convert_result and is_plain(value):
                 value = value, ()
             # a sequence of the tool's own may take for ever to be read
-            elif step is convert_result and mode != "inline" and is_lazy(value):
+            elif step is convert_result and not _is_inline(scope) and is_lazy(value):
                 value = await await_thread(partial(step, value, scope), scope, threads=tool.threads)
             else:
                 value = step(value, scope)
@@ -126,12 +125,16 @@ async def _take_steps(tool: Stepwise, value: Any, scope: CallScope | None) -> An
                 value = await value
             if type(value) not in FINAL:
                 value = await await_value(value, scope)
-        elif is_inline:
+        elif scope is None or _is_inline(scope):
             value = await call_and_await(function, value, scope)
         else:
             work = partial(step, value, scope)
             value = await await_thread(work, scope, threads=tool.threads)
     return value
+
+
+def _is_inline(scope: CallScope | None) -> bool:
+    return scope is not None and scope.mode == "inline"
 
 
 async def _call_remotely(remote: Remote, keywords: Any, scope: CallScope) -> Any:

@@ -65,7 +65,7 @@ def call(
         if runner.is_own_end(error):
             raise
         return result
-    if isinstance(outcome, CoroutineType):
+    if type(outcome) is CoroutineType:
         return _await_outcome(tool, given, runner, scope, started, outcome)
     if scope is not None:
         scope.close()
@@ -140,9 +140,9 @@ async def _resolve_and_call(
 ) -> _Outcome:
     """Have a tool's schema made, and make the call with what it is now."""
     ready = runner.run(tool, None, scope, limit)
-    ready = (await ready) if isinstance(ready, CoroutineType) else ready
+    ready = (await ready) if type(ready) is CoroutineType else ready
     outcome = _begin(ready, given, runner, scope, limit)
-    return (await outcome) if isinstance(outcome, CoroutineType) else outcome
+    return (await outcome) if type(outcome) is CoroutineType else outcome
 
 
 def _check_chain_and_repair(
@@ -179,7 +179,7 @@ async def _call_hooks(
             outcome: _Outcome = copied(keywords) if is_same else tool.check(again.arguments)
             if type(outcome) is not Failure:
                 outcome = runner.run(tool, outcome, inner, limit)
-            if isinstance(outcome, CoroutineType):
+            if type(outcome) is CoroutineType:
                 outcome = await outcome
         except BaseException as error:
             if runner.is_own_end(error):

@@ -9,12 +9,13 @@ from contextlib import suppress
 from contextvars import Context, copy_context
 from functools import partial
 from time import perf_counter
+from types import CoroutineType
 from typing import Any, Self, TypeVar
 
 from sovl_tools.dispatch.runner import (
     DRIVERS,
     Driver,
-    idle_driver,
+    new_driver,
 )
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
@@ -40,20 +41,27 @@ async def drive(
             which the caller sees nothing.
     """
     found = begin(work, scope, limit)
-    return found[0] if isinstance(found, list) else await found
+    value: _T = (await found) if type(found) is CoroutineType else found
+    return value
 
 
 def begin(
     work: Coroutine[Any, Any, _T],
     scope: CallScope | None = None,
     limit: float | None = None,
-) -> list[_T] | Coroutine[Any, Any, _T]:
-    """Drive the work to its first suspension; return its value in a list, or what awaits the rest.
+) -> Any:
+    """Drive the work to its first suspension; return its value, or a coroutine for the rest.
 
     Most work has finished by then, and needs neither a timer nor a coroutine; see ``drive``.
     """
     started = perf_counter() if scope is None else scope.started
-    driver, context, task = idle_driver(), copy_context(), _current_task()
+    context, task = copy_context(), asyncio.current_task()
+    if task is None:
+        raise RuntimeError(_NO_TASK)
+    try:
+        driver = DRIVERS.pop()
+    except IndexError:
+        driver = new_driver()
     requests = task.cancelling()
     try:
         found = context.run(driver.send, work)
@@ -70,8 +78,7 @@ def begin(
     DRIVERS.append(driver)
     if scope is not None and scope.is_stopped:
         raise RunCancelledError
-    value: list[_T] = found
-    return value
+    return found[0]
 
 
 async def _await_rest(driver: Driver, context: Context, found: Any, ending: _Ending) -> Any:
@@ -231,8 +238,11 @@ _UNDER_WAY: dict[asyncio.Task[Any], list[_Ending]] = {}
 def _current_task() -> asyncio.Task[Any]:
     task = asyncio.current_task()
     if task is None:
-        raise RuntimeError("only a task can await a call")
+        raise RuntimeError(_NO_TASK)
     return task
+
+
+_NO_TASK = "only a task can await a call"
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:

@@ -400,7 +400,10 @@ Driver: TypeAlias = Generator[Any, Any, None]
 
 def run_without_loop(coroutine: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine that never suspends, without any event loop."""
-    driver = idle_driver()
+    try:
+        driver = DRIVERS.pop()
+    except IndexError:
+        driver = new_driver()
     found = driver.send(coroutine)
     # what it waits for is an object of asyncio, never a list
     if type(found) is not list:
@@ -414,18 +417,15 @@ DRIVERS: list[Driver] = []
 """Those that have nothing to do; a call within a call takes another."""
 
 
-def idle_driver() -> Driver:
+def new_driver() -> Driver:
     """Return what runs one coroutine after another; it belongs into ``DRIVERS`` afterwards.
 
     A coroutine is sent to it. What comes back is its value in a list, or what it waits for. So
     the value costs a third of what it costs in a StopIteration.
     """
-    try:
-        return DRIVERS.pop()
-    except IndexError:
-        driver: Driver = _driving()
-        next(driver)
-        return driver
+    driver: Driver = _driving()
+    next(driver)
+    return driver
 
 
 @types.coroutine
