@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import wraps
+from ipaddress import ip_network
 from typing import Any, NamedTuple
 
 import click
@@ -56,7 +58,25 @@ class HttpOptions(NamedTuple):
     max_body: int
     max_concurrency: int
     shutdown_timeout: float
+    root_path: str
+    trust_proxy: tuple[str, ...]
     access_log: bool
+
+
+def _prefix(_: click.Context, __: click.Parameter, value: str) -> str:
+    path = value.rstrip("/")
+    if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*", path):
+        raise click.BadParameter("it is a path such as /ai or /tools/v1")
+    return path
+
+
+def _addresses(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        try:
+            ip_network(value)
+        except ValueError as error:
+            raise click.BadParameter("it is an IP address or a network, 10.0.0.0/8") from error
+    return values
 
 
 _POSITIVE = click.IntRange(min=1)
@@ -115,6 +135,20 @@ _OPTIONS = (
         help="How long calls may take to end after the first signal.",
     ),
     click.option(
+        "--root-path",
+        default="",
+        callback=_prefix,
+        metavar="PATH",
+        help="What a proxy takes away from the front of each path, such as /ai.",
+    ),
+    click.option(
+        "--trust-proxy",
+        multiple=True,
+        callback=_addresses,
+        metavar="ADDRESS",
+        help="A proxy that says in X-Forwarded-For who calls, for the log; may be a network.",
+    ),
+    click.option(
         "--access-log", is_flag=True, help="Write a line of JSON for each request to stderr."
     ),
 )
@@ -153,17 +187,31 @@ def http_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def serve_http(make_app: Callable[..., Any], options: HttpOptions, offered: str | None) -> None:
-    """Serve until a signal comes what ``McpServer.app`` makes.
+class Place(NamedTuple):
+    """Where a server listens, and who may call it there.
 
-    ``offered`` says what is served, None that nothing is to be said.
+    Attributes:
+        options: what the command line says.
+        security: what a request must have; a ``Security`` of the extra.
+        listening: the socket.
+    """
+
+    options: HttpOptions
+    security: Any
+    listening: Any
+
+
+@contextmanager
+def _listening(options: HttpOptions | None) -> Iterator[Place | None]:
+    """Listen for as long as a block, if it is to be over HTTP.
 
     Raises:
         Misuse: the options make no sense, or there is nowhere to listen.
     """
-    import asyncio  # noqa: PLC0415 - with all that a server needs
-
-    from sovl_tools.serving.run_http import ListeningError, listen, serve  # noqa: PLC0415 - an extra
+    if options is None:
+        yield None
+        return
+    from sovl_tools.serving.run_http import ListeningError, listen  # noqa: PLC0415 - an extra
     from sovl_tools.serving.security import Security  # noqa: PLC0415 - an extra
 
     try:
@@ -179,12 +227,24 @@ def serve_http(make_app: Callable[..., Any], options: HttpOptions, offered: str 
         )
     except (ValueError, ListeningError) as error:
         raise Misuse(plain(str(error))) from error
+    with closing(listening):
+        yield Place(options, security, listening)
+
+
+def _serve_http(make_app: Callable[..., Any], place: Place, offered: str | None) -> None:
+    """Serve until a signal comes what ``McpServer.app`` makes.
+
+    ``offered`` says what is served, None that nothing is to be said.
+    """
+    from sovl_tools.serving.run_http import Proxy, serve  # noqa: PLC0415 - an extra
+
+    options = place.options
 
     def log(record: dict[str, JSON]) -> None:
         click.echo(json_text(record), err=True)
 
     app = make_app(
-        security=security,
+        security=place.security,
         stateless=options.stateless,
         json_response=options.json_response,
         log=log if options.access_log else None,
@@ -196,7 +256,37 @@ def serve_http(make_app: Callable[..., Any], options: HttpOptions, offered: str 
         with suppress(BrokenPipeError):  # nobody needs the address
             write(url)
 
-    asyncio.run(serve(app, listening, shutdown_timeout=options.shutdown_timeout, on_start=on_start))
+    serving = serve(
+        app,
+        place.listening,
+        shutdown_timeout=options.shutdown_timeout,
+        proxy=Proxy(options.root_path, options.trust_proxy),
+        on_start=on_start,
+    )
+    _run(serving)
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """Run to its end, whatever is raised by a task that a tool has left behind.
+
+    For a KeyboardInterrupt or a SystemExit in any task asyncio ends the loop. A Ctrl-C comes in
+    another way, as soon as somebody handles its signal.
+    """
+    import asyncio  # noqa: PLC0415 - with all that a server needs
+
+    with asyncio.Runner() as runner:
+        task = runner.get_loop().create_task(work)
+        while True:
+            try:
+                runner.get_loop().run_until_complete(task)
+            except (KeyboardInterrupt, SystemExit) as error:
+                is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+                if task.done() or (is_ours and isinstance(error, KeyboardInterrupt)):
+                    raise
+                name = type(error).__name__
+                click.echo(f"a task that a tool has left raised {name}; serving goes on", err=True)
+            else:
+                return
 
 
 def _token(name: str) -> str:
@@ -277,20 +367,22 @@ def serve(
             f"serving needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
         ) from error
     found = settings(tools, needs_tools=False, locked=locked)
-    registry = all_tools(tools, entry_points=entry_points, locked=locked)
-    for each in procedures:
-        registry.load_procedures(each)
     quiet = is_quiet()
-    observers = [_telemetry()] if otel else []
-    with Tooler(registry, timeout=timeout, mode=mode, observers=observers) as tooler:
-        server = registry.mcp_server(tooler, search_tools=search_tools)
-        watching: AbstractContextManager[object] = nullcontext()
-        if not no_watch:
-            if not quiet:
-                registry.subscribe(_log(server))
-            watching = registry.watch(poll=poll, libraries=found.watch)
-        with watching:
-            _serve(server, http, quiet=quiet)
+    # first, so that options that are wrong are refused before any tool is imported
+    with _listening(http) as place:
+        registry = all_tools(tools, entry_points=entry_points, locked=locked)
+        for each in procedures:
+            registry.load_procedures(each)
+        observers = [_telemetry()] if otel else []
+        with Tooler(registry, timeout=timeout, mode=mode, observers=observers) as tooler:
+            server = registry.mcp_server(tooler, search_tools=search_tools)
+            watching: AbstractContextManager[object] = nullcontext()
+            if not no_watch:
+                if not quiet:
+                    registry.subscribe(_log(server))
+                watching = registry.watch(poll=poll, libraries=found.watch)
+            with watching:
+                _serve(server, place, quiet=quiet)
 
 
 def _telemetry() -> Observer:
@@ -317,7 +409,7 @@ def _log(server: Any) -> Callable[[CatalogChange], None]:
     return log
 
 
-def _serve(server: Any, http: HttpOptions | None, *, quiet: bool) -> None:
+def _serve(server: Any, place: Place | None, *, quiet: bool) -> None:
     """Serve until the client leaves or a signal comes; ``server`` is an ``McpServer``."""
     told = server.advertised
     if not quiet:
@@ -326,14 +418,12 @@ def _serve(server: Any, http: HttpOptions | None, *, quiet: bool) -> None:
     offered = counted(len(told.hidden if told.is_searching else told.modern), "tool")
     if told.is_searching:
         offered += " by search_tools and call_tool"
-    if http is not None:
-        serve_http(server.app, http, None if quiet else offered)
+    if place is not None:
+        _serve_http(server.app, place, None if quiet else offered)
         return
-    import asyncio  # noqa: PLC0415 - with all that the protocol needs
-
     from sovl_tools.serving.stdio import own_input  # noqa: PLC0415 - an extra
 
     if not quiet:
         click.echo(f"serving {offered} over standard input and output", err=True)
     with own_input() as descriptor:
-        asyncio.run(server.run_stdio(descriptor, results().fileno(), signals=_SIGNALS))
+        _run(server.run_stdio(descriptor, results().fileno(), signals=_SIGNALS))

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from ipaddress import ip_address
 from types import FrameType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import h11
 import uvicorn
@@ -81,11 +81,27 @@ def url_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+class Proxy(NamedTuple):
+    """What is in front of a server.
+
+    Attributes:
+        root_path: what it takes away from the front of each path, such as ``/ai``.
+        addresses: its addresses or networks, if it says in ``X-Forwarded-For`` who calls.
+    """
+
+    root_path: str = ""
+    addresses: tuple[str, ...] = ()
+
+
+NO_PROXY = Proxy()
+
+
 async def serve(
     app: Starlette,
     listening: socket.socket,
     *,
     shutdown_timeout: float = SHUTDOWN_TIMEOUT,
+    proxy: Proxy = NO_PROXY,
     on_start: Callable[[str], object] | None = None,
 ) -> None:
     """Serve the application that ``make_app`` made until SIGINT or SIGTERM comes.
@@ -98,6 +114,7 @@ async def serve(
         app: what is served.
         listening: where; it is closed at the end.
         shutdown_timeout: how long calls may take to end, in seconds.
+        proxy: what is in front of it.
         on_start: told of the URL when requests are answered.
 
     Raises:
@@ -111,7 +128,9 @@ async def serve(
         log_config=None,
         log_level="error",
         access_log=False,
-        proxy_headers=False,
+        root_path=proxy.root_path,
+        proxy_headers=bool(proxy.addresses),
+        forwarded_allow_ips=[*proxy.addresses],
         server_header=False,
         # so many are accepted in one go, before anything can be closed in their place
         backlog=16,

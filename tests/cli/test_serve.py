@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.conftest import Run, Write, clean_environment
+from tests.patience import PATIENCE
 from tests.serving.lines import INITIALIZE
 
 CALL = {"name": "echo", "arguments": {"text": "hi"}}
@@ -119,3 +121,61 @@ def test_two_tools_stand_for_all_and_procedures_are_tools(
     [_, listed] = [json.loads(line) for line in done.out.splitlines()]
     assert [each["name"] for each in listed["result"]["tools"]] == ["echo", "greet"]
     assert run("serve", "--procedures", "nowhere").code == 2
+
+
+LEAVING = """
+import asyncio
+
+
+async def echo(text: str) -> str:
+    async def leave() -> None:
+        raise {"exit": SystemExit(3), "interrupt": KeyboardInterrupt()}[text]
+
+    asyncio.create_task(leave())
+    await asyncio.sleep(0)
+    return text
+"""
+
+
+def test_a_task_that_a_tool_leaves_behind_does_not_end_the_server(
+    write: Write, tmp_path: Path
+) -> None:
+    write("echo", code=LEAVING)
+    calls = [
+        ("tools/call", {"name": "echo", "arguments": {"text": text}})
+        for text in ("exit", "interrupt", "exit")
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "sovl_tools", "serve", "--no-watch"],
+        input=said(*calls, ("ping", None)),
+        cwd=tmp_path,
+        env=clean_environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert {json.loads(line)["id"] for line in done.stdout.splitlines()} == {0, 1, 2, 3, 4}
+    for name in ("SystemExit", "KeyboardInterrupt"):
+        assert f"a task that a tool has left raised {name}; serving goes on" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--token-env", "NO_SUCH_TOKEN"], "the environment variable NO_SUCH_TOKEN holds no token"),
+        (["--host", "no.such.host.invalid"], "there is no address 'no.such.host.invalid'"),
+        (["--allow-origin", "nonsense"], "an origin is like"),
+        (["--root-path", "ai"], "it is a path such as /ai"),
+        (["--root-path", "/a i"], "it is a path such as /ai"),
+        (["--trust-proxy", "proxy"], "it is an IP address or a network"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_before_a_tool_is_imported(
+    write: Write, run: Run, options: list[str], words: str
+) -> None:
+    write("echo", code="print('imported')\n\n\ndef echo(text: str) -> str:\n    return text\n")
+    done = run("serve", "--transport", "http", "--port", "0", *options)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+    assert "imported" not in done.err
