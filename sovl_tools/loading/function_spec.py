@@ -204,11 +204,11 @@ def _without_parameters(schema: dict[str, JSON], names: Collection[str]) -> dict
 def _from_signature(
     function: Callable[..., Any], signature: Signature, said: Implied
 ) -> FunctionSpec:
-    name, errors = name_of(function), dict[str, InferenceError]()
+    errors: dict[str, InferenceError] = {}
     try:
         taken = parameters_of(signature, is_method=False)
     except InexpressibleError as error:
-        raise blamed(error, name) from error
+        raise blamed(error, name_of(function)) from error
     for each in taken:
         reason: Exception | None = unfit(each)
         if reason is None:
@@ -216,7 +216,7 @@ def _from_signature(
             if isinstance(reason, InexpressibleError):
                 reason = name_annotation(each, reason)
         if reason is not None:
-            errors[each.name] = blamed(reason, name, each.name)
+            errors[each.name] = blamed(reason, name_of(function), each.name)
     schema = said.schema
     if said.inexact:
         schema = _without_defaults(schema, said.inexact)

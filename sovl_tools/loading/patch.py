@@ -220,6 +220,8 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
         prune: takes out properties and values that the function does not take.
     """
     every, is_patched = pairs(parameters, own), False
+    if not every:
+        return
     matcher = Matcher(parameters, own)
     for pair in agreed(every):
         found = pair.schema

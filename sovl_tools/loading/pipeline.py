@@ -291,11 +291,12 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
             _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
             verdicts += border_verdicts(error, folder)
             return _candidate(work, "rejected", snapshot=snapshot)
-        verdicts += interface_verdicts(manifest, interface, "error")
+        agreed = agreement.AgreementCase.between(manifest, interface)
+        verdicts += interface_verdicts(manifest, agreed, "error")
         if work.examples and not has_errors(verdicts):
             verdicts += call_verdicts(manifest, work.examples, interface)
         # warnings stop no load, and wait until somebody looks at the report
-        lint = partial(interface_verdicts, manifest, interface, "warning", source=snapshot.main)
+        lint = partial(interface_verdicts, manifest, agreed, "warning", source=snapshot.main)
         if has_errors(verdicts):
             return _candidate(work, "rejected", snapshot=snapshot, lint=lint)
         definition = bind(manifest, interface, source=folder.path)
@@ -309,20 +310,23 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
 
 
 def interface_verdicts(
-    checked: Manifest, interface: Interface, severity: Severity, *, source: bytes = b""
+    checked: Manifest,
+    agreed: agreement.AgreementCase,
+    severity: Severity,
+    *,
+    source: bytes = b"",
 ) -> list[Verdict]:
     """Return what is wrong with what a module offers, held against a manifest that is sound.
 
     The text of the module is looked at for warnings alone, and so are the values of arguments that
     calls pass on as they are.
     """
-    agreed = agreement.AgreementCase.between(checked, interface)
     if severity == "warning" or agreed.converted:
         agreed = agreed.with_values()
     found = agreement.RULES.verdicts(agreed, severity)
     if severity == "warning":
         found += drift.drift_verdicts(checked, agreed)
-    case = offer.OfferCase(interface, checked.phrases, source)
+    case = offer.OfferCase(agreed.interface, checked.phrases, source)
     return found + offer.RULES.verdicts(case, severity)
 
 
@@ -382,9 +386,11 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
         return _SILENT, import_verdicts(error, work.folder)
     found = ask((module.absolute_sibling_import,), *siblings.absolute)
     found += ask((module.import_failed,), *siblings.missing)
-    for severity in SEVERITIES if readable else ():
-        text = source if severity == "warning" else b""
-        found += interface_verdicts(work.manifest, interface, severity, source=text)
+    if readable:
+        agreed = agreement.AgreementCase.between(work.manifest, interface)
+        for severity in SEVERITIES:
+            text = source if severity == "warning" else b""
+            found += interface_verdicts(work.manifest, agreed, severity, source=text)
     # with a schema that is refused, no engine may ever answer
     is_sound = readable and not has_errors((*work.verdicts, *found))
     if is_sound and work.examples:

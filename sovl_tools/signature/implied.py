@@ -104,9 +104,9 @@ def _arguments(signature: Signature, function: Any) -> Iterator[_Argument]:
         is_rest = kind == "var_keyword"
         if annotation.is_context or not (is_rest or kind in BY_KEYWORD):
             continue
-        hint, is_optional, error = annotation.source, False, None
+        hint, is_optional, error = Any if annotation.is_absent else annotation.source, False, None
         try:
-            if type(hint) is not type:
+            if type(hint) is not type and hint is not Any:
                 if names is None:
                     names = Names({}) if function is None else names_of(function)
                 hint, error = _hint(annotation, names)
@@ -125,8 +125,6 @@ def _hint(annotation: Annotation, names: Names) -> tuple[Any, Exception | None]:
 
     Text was evaluated before as far as it can be, also where some of its names are unknown.
     """
-    if annotation.is_absent:
-        return Any, None
     is_text = isinstance(annotation.source, str)
     try:
         return resolved(annotation.source, names), None
