@@ -217,11 +217,10 @@ def _from_signature(
                 reason = name_annotation(each, reason)
         if reason is not None:
             errors[each.name] = blamed(reason, name_of(function), each.name)
-    schema = said.schema
-    if said.inexact:
-        schema = _without_defaults(schema, said.inexact)
-    if errors:
-        schema = _without_parameters(schema, errors)
+    if errors:  # what the others say does not depend on them
+        kept = tuple(each for each in taken if each.name not in errors)
+        said = implied(signature._replace(parameters=kept), function)
+    schema = _without_defaults(said.schema, said.inexact) if said.inexact else said.schema
     document = partial(documentation_of, function)
     return FunctionSpec(signature, schema, document, said.described, errors)
 
