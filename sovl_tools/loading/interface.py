@@ -21,7 +21,14 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.signature.implied import Implied, implied
 from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature, from_function
-from sovl_tools.signature.syntax_tree import Bindings, bindings, from_expression, from_name, literal
+from sovl_tools.signature.syntax_tree import (
+    Bindings,
+    bindings,
+    blocks,
+    from_expression,
+    from_name,
+    literal,
+)
 
 
 class Interface(NamedTuple):
@@ -243,11 +250,9 @@ def missing_helper(folder: ToolFolder, path: str, place: Position) -> ImportFail
 
 def _unguarded(node: ast.AST) -> Iterator[ast.stmt]:
     """Yield the statements below a node that run at import, but for those in ``try`` and ``if``."""
-    for child in ast.iter_child_nodes(node):
+    for child in blocks(node):
         if isinstance(child, ast.stmt):
             yield child
-        elif not isinstance(child, ast.match_case):
-            continue  # no other part of a statement holds statements
         if not isinstance(child, _GUARDS):
             yield from _unguarded(child)
 

@@ -56,7 +56,8 @@ def bindings(source: bytes) -> Bindings:
     """
     tree = ast.parse(source)
     # what is looked for in the whole tree has words in the text, unless that is spelt otherwise
-    every = [*ast.walk(tree)] if not source.isascii() or _TELLING.search(source) else []
+    is_telling = not source.isascii() or any(each.search(source) for each in _TELLING)
+    every = [*ast.walk(tree)] if is_telling else []
     unsettled = {name for node in every if isinstance(node, ast.Global) for name in node.names}
     # a star import binds any name, and so may a call of one of these
     is_open = any(
@@ -66,13 +67,14 @@ def bindings(source: bytes) -> Bindings:
         for node in every
     )
     found = Bindings(tree, {}, {}, unsettled, is_open)
+    anywhere = b":=" in source or b"coding" in source
     for statement, is_conditional in _statements(tree.body):
         for name in _names_deleted(statement):
             if is_conditional:
                 unsettled.add(name)
             else:
                 found.names.pop(name, None)
-        for name, value, target in _names_bound(statement):
+        for name, value, target in _names_bound(statement, anywhere=anywhere):
             if is_conditional and name in found.names:
                 unsettled.add(name)
             found.names[name] = value
@@ -81,8 +83,15 @@ def bindings(source: bytes) -> Bindings:
 
 
 _OPENING = frozenset({"exec", "globals", "locals", "setattr", "vars"})
-_TELLING = re.compile(
-    rb"\b(?:global|%s)\b|import[\s\\(]*\*|coding[:=]" % "|".join(sorted(_OPENING)).encode()
+_TELLING = tuple(
+    # one by one, since a pattern that begins with letters is found several times as fast
+    re.compile(each)
+    for each in (
+        rb"global[\s\\]+\w+[^\S\r\n]*(?:[,;#\r\n\\]|\Z)",
+        rb"import[\s\\(]*\*",
+        rb"\A(?:.*[\r\n]+)?\s*#.*?coding[:=]",  # whose words may be spelt otherwise
+        *(rb"%s\b" % each.encode() for each in sorted(_OPENING)),
+    )
 )
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -99,7 +108,7 @@ def _statements(
             yield from _statements(node.orelse, is_conditional=is_conditional)
         elif not isinstance(node, _DEFINITIONS):
             is_branch = is_conditional or not isinstance(node, ast.With | ast.AsyncWith)
-            yield from _statements(_blocks(node), is_conditional=is_branch)
+            yield from _statements(blocks(node), is_conditional=is_branch)
 
 
 def _name(node: ast.expr) -> str:
@@ -107,23 +116,26 @@ def _name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def _blocks(node: ast.AST) -> Iterator[ast.AST]:
+def blocks(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the statements, handlers and cases that a statement is made of."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
-            yield child
+    for field in ("body", "handlers", "cases", "orelse", "finalbody"):
+        yield from getattr(node, field, ())
 
 
-def _names_bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, ast.AST]]:
-    """Yield each name that a statement binds, with its value and the node that names it."""
+def _names_bound(statement: ast.stmt, *, anywhere: bool) -> Iterator[tuple[str, ast.AST, ast.AST]]:
+    """Yield each name that a statement binds, with its value and the node that names it.
+
+    ``anywhere`` tells whether expressions may bind names, too.
+    """
     if isinstance(statement, _DEFINITIONS):
         yield statement.name, statement, statement
     elif isinstance(statement, ast.Import | ast.ImportFrom):
         for alias in statement.names:
             yield (alias.asname or alias.name.partition(".")[0]), statement, alias
     else:
-        for target in _assigned_names(statement):
-            yield target.id, _value(statement, target), target
+        for node in [statement] if anywhere else _targets(statement):
+            for target in _assigned_names(node):
+                yield target.id, _value(statement, target), target
 
 
 def _names_deleted(statement: ast.stmt) -> list[str]:
@@ -131,14 +143,25 @@ def _names_deleted(statement: ast.stmt) -> list[str]:
     return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
+def _targets(statement: ast.stmt) -> Iterator[ast.AST]:
+    """Yield the parts of a statement that name what is assigned to."""
+    yield from getattr(statement, "targets", ())
+    yield from getattr(statement, "items", ())
+    if hasattr(statement, "target") and getattr(statement, "value", statement) is not None:
+        yield statement.target
+    name = getattr(statement, "name", None)
+    if isinstance(name, ast.AST):  # of ``type``
+        yield name
+
+
 def _assigned_names(node: ast.AST) -> Iterator[ast.Name]:
-    """Yield the names that are assigned to in a statement, not those in its blocks."""
+    """Yield the names that are assigned to in a statement or a part, not those in its blocks."""
     if isinstance(node, ast.AnnAssign) and node.value is None:
         return
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        yield node
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
-            yield child
-        elif not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case | ast.Lambda):
+        if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case | ast.Lambda):
             yield from _assigned_names(child)
 
 

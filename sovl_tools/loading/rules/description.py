@@ -40,7 +40,7 @@ class DescriptionCase:
 
     def __init__(self, document: Mapping[str, JSON], text: str) -> None:
         self.document = document
-        self._is_ascii = text.isascii() and "\\u" not in text
+        self._may_hide = "\\u" in text or _UNSEEN.search(text) is not None
 
     @property
     def texts(self) -> Iterator[Text]:
@@ -61,7 +61,7 @@ class DescriptionCase:
         hints = self.document.get("annotations")
         return (
             "prose",
-            *(() if self._is_ascii else ("not ASCII",)),
+            *(("unseen",) if self._may_hide else ()),
             *(("annotations",) if hints else ()),
         )
 
@@ -100,7 +100,7 @@ def placeholder_text(case: DescriptionCase) -> Iterator[Finding]:
         yield Finding(ManifestPlace(("description",)), message, "write what it asks for")
 
 
-@rule("ST217", "warning", at=["not ASCII"])
+@rule("ST217", "warning", at=["unseen"])
 def invisible_characters(case: DescriptionCase) -> Iterator[Finding]:
     """A text has characters that people don't see and models read.
 
@@ -121,6 +121,9 @@ _NO_WIDTH = frozenset(
     "\u00ad\u034f\u115f\u1160\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u3164\ufeff"
 )
 _JOINERS = frozenset("\u200c\u200d")
+_UNSEEN = re.compile(
+    f"[{''.join(sorted(_DIRECTIONS | _NO_WIDTH | _JOINERS))}\U000e0000-\U000e007f]"
+)
 
 
 def _invisible(text: str) -> Iterator[str]:
