@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.rules.between import (
@@ -15,7 +16,7 @@ from sovl_tools.loading.rules.between import (
 )
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import StepHandler, ToolDefinition
-from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, ask, in_order
+from sovl_tools.model.diagnostic import MAX_FINDINGS, Deferred, Diagnostic, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.search.words import words
 
@@ -172,16 +173,19 @@ def difference(before: Catalog, after: Catalog) -> CatalogChange:
     sound = {each.name for each in present if each.status == "loaded"}
     known = before.tools.keys() & after.tools.keys()
     other = {name for name in known if before.tools[name] is not after.tools[name]}
-    found = [each for candidate in present for each in candidate.diagnostics]
-    for candidate in present:
-        ruling = after.rulings.get(candidate.location)
-        found += ruling.diagnostics if ruling is not None else ()
+    rulings = [after.rulings.get(each.location) for each in present]
+
+    def diagnostics() -> tuple[Diagnostic, ...]:
+        between = (each.diagnostics for each in rulings if each is not None)
+        return in_order(chain.from_iterable((*(each.diagnostics for each in present), *between)))
+
     return CatalogChange(
         added=_sorted(after.tools.keys() - known),
         updated=_sorted(other | (sound & known)),
         removed=_sorted(before.tools.keys() - known),
         rejected=_sorted(each.name for each in present if each.status == "rejected"),
-        diagnostics=in_order(found),
+        # like those of the report, they are worked out when somebody looks
+        diagnostics=Deferred(diagnostics) if present else (),
         waiting=_sorted(each.name for each in present if each.status == "waiting"),
     )
 

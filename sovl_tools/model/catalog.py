@@ -143,7 +143,8 @@ class CatalogChange(NamedTuple):
         updated: names of tools that have another version from now on, or are sound again.
         removed: names of tools that can't be called any more.
         rejected: names of folders whose new version can't be loaded; the last good one serves.
-        diagnostics: what was found in the folders that changed, and between tools.
+        diagnostics: what was found in the folders that changed, and between tools; worked out when
+            somebody looks.
         duration: seconds from the first sign of the change until the new catalog was there.
         waiting: names of folders whose files have not all arrived yet.
     """
@@ -152,7 +153,7 @@ class CatalogChange(NamedTuple):
     updated: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: Sequence[Diagnostic] = ()
     duration: float = 0.0
     waiting: tuple[str, ...] = ()
 

@@ -20,7 +20,7 @@ from sovl_tools.loading.registration import Registrations
 from sovl_tools.loading.sources import listed_now
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.diagnostic import Deferred, Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.events import Place, places
 from sovl_tools.reloading.fingerprint import Fingerprint
@@ -235,7 +235,9 @@ class ReloadState:
         """Combine; the change tells also what is wrong with the sources now and was not before."""
         change = self.combine()
         found = [each for each in self.diagnostics if each not in known]
-        return change._replace(diagnostics=(*found, *change.diagnostics))
+        if not found:
+            return change
+        return change._replace(diagnostics=Deferred(lambda: (*found, *change.diagnostics)))
 
     def _enter(self, new: Candidate) -> None:
         """Let a candidate take the place of the one before, unless nothing has changed."""
