@@ -18,7 +18,7 @@ from sovl_tools.authoring.defining import (
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import UnresolvedReferenceError
-from sovl_tools.model.folder import SECTIONS
+from sovl_tools.model.folder import FIELDS, SECTIONS
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import stated
 
@@ -85,9 +85,9 @@ def options_of(given: Mapping[str, Any]) -> Options:
     fields = {key: value for key, value in given.items() if value is not None}
     # All but the last, which takes what is left.
     own = {key: fields.pop(key) for key in Options._fields[:-1] if key in fields}
-    for key in sorted(fields.keys() - FIELDS):
+    for key in sorted(fields.keys() - SETTABLE):
         raise _unknown_argument(
-            key, FIELDS | {*Options._fields[:-1]}, "tool() takes no argument {}"
+            key, SETTABLE | {*Options._fields[:-1]}, "tool() takes no argument {}"
         )
     for section, keys in SECTIONS.items():
         found = fields.get(section)
@@ -118,13 +118,7 @@ def _unknown_argument(key: str, known: Iterable[str], words: str) -> TypeError:
     return TypeError(f"{message}; {hint}" if hint else message)
 
 
-FIELDS = frozenset(
-    {
-        "title", "tags", "category", "version", "instructions", "activation_phrases", "examples",
-        "output_schema", "annotations", "execution", "requires", "metadata", "preprocess",
-        "postprocess",
-    }
-)  # fmt: skip
+SETTABLE = frozenset({*FIELDS, "preprocess", "postprocess"})
 """Fields of ToolDefinition that an author may set."""
 
 

@@ -54,28 +54,19 @@ def show(
     write(_text(tool) if format_ == "text" else serialized(_document(tool), format_))
 
 
+_KEYS = (
+    "name", "title", "description", "parameters", "category", "version", "tags",
+    "activation_phrases", "examples", "instructions", "output_schema", "annotations", "execution",
+    "requires",
+)  # fmt: skip
+
+
 def _document(tool: ToolDefinition) -> dict[str, JSON]:
     """Return everything that is known of the tool and not empty."""
-    known = {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "parameters": tool.parameters,
-        "category": tool.category,
-        "version": tool.version,
-        "tags": list(tool.tags),
-        "activation_phrases": list(tool.activation_phrases),
-        "examples": list(tool.examples),
-        "instructions": tool.instructions,
-        "output_schema": tool.output_schema,
-        "annotations": dict(tool.annotations),
-        "execution": dict(tool.execution),
-        "requires": dict(tool.requires),
-        "step_actions": list(tool.step_handlers),
-        "metadata": dict(tool.metadata),
-        "path": tool.source,
-    }
-    return {key: value for key, value in known.items() if value not in (None, [], {})}
+    known = tool.told(_KEYS)
+    if tool.step_handlers:
+        known["step_actions"] = list(tool.step_handlers)
+    return {**known, **tool.told(("metadata",)), "path": tool.source}
 
 
 def _text(tool: ToolDefinition) -> str:

@@ -16,19 +16,13 @@ from sovl_tools.authoring.inference import name_annotation, name_of, parameters_
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, dotted, encodes
 from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.folder import FIELDS
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.problem import describe
 from sovl_tools.schema.subschemas import nodes
 from sovl_tools.signature.implied import Implied, implied
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature, from_function
-
-FIELDS = (
-    "title", "examples", "tags", "activation_phrases", "category", "version", "instructions",
-    "output_schema", "annotations", "execution", "requires", "metadata",
-)  # fmt: skip
-"""Keys of a manifest that ``@tool`` may say, in the order in which they are written."""
-
 
 _LARGEST = sys.float_info.max
 

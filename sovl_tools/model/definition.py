@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
@@ -135,6 +135,15 @@ class ToolDefinition:
             object.__setattr__(self, "parameters", schema_of(given))
             types = {each.name: each.param_type for each in given}
             object.__setattr__(self, "types", {**types, **self.types})
+
+    def told(self, keys: Iterable[str]) -> dict[str, JSON]:
+        """Return what it says of keys of a manifest, as JSON, as far as it says anything."""
+        known = {key: getattr(self, key) for key in keys}
+        said = {key: value for key, value in known.items() if value not in (None, (), {})}
+        for key, value in said.items():
+            if isinstance(value, tuple | Mapping):
+                said[key] = list(value) if isinstance(value, tuple) else dict(value)
+        return said
 
     def resolve(self) -> ToolDefinition:
         """Return the tool with the functions in its parameters called; itself if there are none.

@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON
 
-KEYS = frozenset(
-    {
-        "$schema", "name", "title", "description", "parameters", "examples", "tags",
-        "activation_phrases", "enabled", "category", "version", "instructions", "output_schema",
-        "annotations", "execution", "requires", "reload", "metadata",
-    }
+FIELDS = (
+    "title", "examples", "tags", "activation_phrases", "category", "version", "instructions",
+    "output_schema", "annotations", "execution", "requires", "metadata",
 )  # fmt: skip
+"""Keys of a manifest that ``@tool`` takes as well, in the order in which they are written.
+
+Each is a field of ``ToolDefinition``.
+"""
+
+KEYS = frozenset({"$schema", "name", "description", "parameters", "enabled", "reload", *FIELDS})
 """Every key that a manifest may have, beside those that begin with ``x-``."""
 
 SECTIONS = {

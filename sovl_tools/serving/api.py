@@ -18,7 +18,6 @@ from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.loading.exporting import Export
 from sovl_tools.model.catalog import Catalog
-from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.result import Failure, FailureKind
@@ -187,16 +186,10 @@ def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
     catalog = registry.catalog
     export = cast("Export", registry.export("openapi"))
     # resolved: what functions make of a schema stands in it
-    tools = {name: _told(shape.tool) for name, shape in export.shapes.items()}
+    tools = {name: shape.tool.told(PUBLIC) for name, shape in export.shapes.items()}
     text = encoded([*tools.values(), export.definitions])
     listing = Listing(catalog, tools, export.definitions, f'"{sha256(text).hexdigest()[:32]}"')
     return listing, export.is_lasting
-
-
-def _told(tool: ToolDefinition) -> dict[str, JSON]:
-    """Return what clients are told of a tool, as far as it says anything."""
-    known = {key: getattr(tool, key) for key in PUBLIC}
-    return {key: value for key, value in known.items() if value not in (None, (), {})}
 
 
 def _tagged(request: Request, listing: Listing, value: JSON) -> Response:

@@ -92,24 +92,14 @@ def resource_text(registry: ToolRegistry, uri: str) -> str | None:
     return None
 
 
+_KEYS = (
+    "name", "title", "description", "parameters", "output_schema", "category", "tags", "version",
+    "activation_phrases", "instructions", "examples", "annotations", "execution", "metadata",
+)  # fmt: skip
+
+
 def _manifest(tool: ToolDefinition) -> str:
-    resolved = tool.resolve()
-    manifest = {
-        "name": resolved.name,
-        "title": resolved.title,
-        "description": resolved.description,
-        "parameters": resolved.parameters,
-        "output_schema": resolved.output_schema,
-        "category": resolved.category,
-        "tags": list(resolved.tags),
-        "version": resolved.version,
-        "activation_phrases": list(resolved.activation_phrases),
-        "instructions": resolved.instructions,
-        "examples": list(resolved.examples),
-        "annotations": dict(resolved.annotations),
-        "execution": dict(resolved.execution),
-        "metadata": dict(resolved.metadata),
-    }
+    manifest = tool.resolve().told(_KEYS)
     return json.dumps(
         {key: value for key, value in manifest.items() if value}, indent=2, ensure_ascii=False
     )

@@ -12,7 +12,7 @@ from typing import Any, Optional
 import pytest
 
 from sovl_tools import InferenceError, ToolDefinition, Tooler, ToolRegistry, definition_of, tool
-from sovl_tools.authoring.decorator import ATTRIBUTE, FIELDS, define, options_of
+from sovl_tools.authoring.decorator import ATTRIBUTE, SETTABLE, define, options_of
 from sovl_tools.authoring.defining import NO_OPTIONS, Options, PendingDefinition
 from tests.dispatch.toolbox import run_script
 from tests.tables import check_each
@@ -122,7 +122,7 @@ def test_every_argument_reaches_the_definition() -> None:
         "activation_phrases": ["tell the weather"],
         "examples": [{"input": {"city": "Oslo"}}],
     }
-    assert {*given, *listed} == FIELDS
+    assert {*given, *listed} == SETTABLE
     definition = definition_of(tool(**given, **listed)(copy_of(forecast)))
     assert {key: getattr(definition, key) for key in given} == given
     assert {key: getattr(definition, key) for key in listed} == {
@@ -191,7 +191,7 @@ print(ran, "sovl_tools.registry" in sys.modules)
 
 
 def test_an_argument_that_is_none_is_as_if_it_were_not_given() -> None:
-    assert options_of(dict.fromkeys([*Options._fields[:-1], *FIELDS])) == NO_OPTIONS
+    assert options_of(dict.fromkeys([*Options._fields[:-1], *SETTABLE])) == NO_OPTIONS
 
 
 @check_each(
