@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from io import FileIO, TextIOWrapper
+from operator import is_
 from typing import Any, NamedTuple, get_args
 
 from sovl_tools.loading.dependencies import OpenedPaths
@@ -35,12 +36,19 @@ _BUILTINS = vars(builtins)
 _SYS = vars(sys)
 # modules are suspected of taking builtins away, and this is one
 _is_callable = callable
+_all, _len, _map = all, len, map
 _OF_PYTHON = frozenset(
     name
     for name, value in _BUILTINS.items()
     if getattr(value, "__module__", "") in {"builtins", "_io"} and name != "_"
 )
 """The names of builtins that others rely on: what a session or a program adds comes and goes."""
+
+
+def _is_same(names: dict[str, Any]) -> bool:
+    """Tell whether builtins are the same objects; none is compared, for that may raise."""
+    pairs = _map(is_, names.values(), _BUILTINS.values())
+    return _len(names) == _len(_BUILTINS) and _all(pairs)
 
 
 class DamageError(Exception):
@@ -79,7 +87,8 @@ class Interpreter:
 
     def _damages(self) -> Iterator[str]:
         """Put back what is missing, the builtins first, and tell what it is."""
-        for name, value in self._builtins.items():
+        # as a whole first: a load of thousands of tools asks this of each
+        for name, value in () if _is_same(self._builtins) else self._builtins.items():
             is_needed = name in _OF_PYTHON and _is_callable(value)
             if is_needed and not _is_callable(_BUILTINS.get(name)):
                 _BUILTINS[name] = value
@@ -95,6 +104,8 @@ class Interpreter:
             yield "it takes the standard library out of sys.path"
         # a module may have put a dictionary of its own in the place of this one
         sys.modules = self._modules
+        if self._known.keys() <= self._modules.keys():
+            return
         missing = self._known.keys() - self._modules.keys()
         if any(name.partition(".")[0] in _KEPT_MODULES for name in missing):
             self._modules.update((name, self._known[name]) for name in missing)
@@ -182,7 +193,7 @@ def serve(document: dict[str, Any]) -> None:
 
     def report(event: ToolFolder | Candidate) -> None:
         if isinstance(event, ToolFolder):
-            opened.folder = event.location
+            opened.enter(event.location)
         else:
             # the thread of an import that was given up may go on, and recurse or fill memory
             is_stalled = any(each.code == import_stalled.code for each in event.diagnostics)

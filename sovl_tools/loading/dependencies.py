@@ -43,20 +43,21 @@ class OpenedPaths:
 
     It hears of them by an audit hook, which stays for as long as the process does. Nothing that
     happens in the hook reaches who opens the file.
-
-    Attributes:
-        folder: the location of the tool that is being loaded; paths in it are its own.
     """
 
     def __init__(self) -> None:
-        self.folder = ""
         self._found: set[str] = set()
         self._taken: set[str] = set()
-        self._environment = tuple(f"{each}{os.sep}" for each in environment())
+        self._environment = (*_SPECIAL, *(f"{each}{os.sep}" for each in environment()))
+        self._own = self._environment
 
     def start(self) -> None:
         """Listen from now on."""
         sys.addaudithook(self._hear)
+
+    def enter(self, folder: str) -> None:
+        """Leave out what is in the folder of the tool that is being loaded."""
+        self._own = (f"{folder}{os.sep}", *self._environment)
 
     def take(self) -> list[str] | None:
         """Return the paths that nobody has taken yet; None if there are too many to tell."""
@@ -85,8 +86,7 @@ class OpenedPaths:
             location = _absolute(os.fsdecode(path))
             if location.endswith(".pyc"):
                 location = source_from_cache(location)
-            own = (f"{self.folder}{_SEPARATOR}", *_SPECIAL, *self._environment)
-            if not f"{location}{_SEPARATOR}".startswith(own):
+            if not f"{location}{_SEPARATOR}".startswith(self._own):
                 self._found.add(location)
         except:  # noqa: E722, S110 - as said
             pass
