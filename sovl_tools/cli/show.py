@@ -18,7 +18,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import complete_names, one_tool
 from sovl_tools.cli.output import serialized, write
 from sovl_tools.formats.prompt import Described, described
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.reporting.text import plain
@@ -63,10 +63,10 @@ _KEYS = (
 
 def _document(tool: ToolDefinition) -> dict[str, JSON]:
     """Return everything that is known of the tool and not empty."""
-    known = tool.told(_KEYS)
+    known = manifest_values(tool, _KEYS)
     if tool.step_handlers:
         known["step_actions"] = list(tool.step_handlers)
-    return {**known, **tool.told(("metadata",)), "path": tool.source}
+    return {**known, **manifest_values(tool, ("metadata",)), "path": tool.source}
 
 
 def _text(tool: ToolDefinition) -> str:

@@ -136,15 +136,6 @@ class ToolDefinition:
             types = {each.name: each.param_type for each in given}
             object.__setattr__(self, "types", {**types, **self.types})
 
-    def told(self, keys: Iterable[str]) -> dict[str, JSON]:
-        """Return what it says of keys of a manifest, as JSON, as far as it says anything."""
-        known = {key: getattr(self, key) for key in keys}
-        said = {key: value for key, value in known.items() if value not in (None, (), {})}
-        for key, value in said.items():
-            if isinstance(value, tuple | Mapping):
-                said[key] = list(value) if isinstance(value, tuple) else dict(value)
-        return said
-
     def resolve(self) -> ToolDefinition:
         """Return the tool with the functions in its parameters called; itself if there are none.
 
@@ -205,3 +196,13 @@ class ToolDefinition:
         """
         parameters = copied(self.resolve().parameters)
         return {"name": self.name, "description": self.description, "parameters": parameters}
+
+
+def manifest_values(tool: ToolDefinition, keys: Iterable[str]) -> dict[str, JSON]:
+    """Return what a definition says of keys of a manifest, as JSON, as far as it says anything."""
+    known = {key: getattr(tool, key) for key in keys}
+    found = {key: value for key, value in known.items() if value not in (None, (), {})}
+    for key, value in found.items():
+        if isinstance(value, tuple | Mapping):
+            found[key] = list(value) if isinstance(value, tuple) else dict(value)
+    return found

@@ -18,6 +18,7 @@ from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.loading.exporting import Export
 from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.definition import manifest_values
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.result import Failure, FailureKind
@@ -186,7 +187,7 @@ def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
     catalog = registry.catalog
     export = cast("Export", registry.export("openapi"))
     # resolved: what functions make of a schema stands in it
-    tools = {name: shape.tool.told(PUBLIC) for name, shape in export.shapes.items()}
+    tools = {name: manifest_values(shape.tool, PUBLIC) for name, shape in export.shapes.items()}
     text = encoded([*tools.values(), export.definitions])
     listing = Listing(catalog, tools, export.definitions, f'"{sha256(text).hexdigest()[:32]}"')
     return listing, export.is_lasting

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.schema.dynamic import without_functions
@@ -99,7 +99,7 @@ _KEYS = (
 
 
 def _manifest(tool: ToolDefinition) -> str:
-    manifest = tool.resolve().told(_KEYS)
+    manifest = manifest_values(tool.resolve(), _KEYS)
     return json.dumps(
         {key: value for key, value in manifest.items() if value}, indent=2, ensure_ascii=False
     )
