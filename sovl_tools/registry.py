@@ -46,7 +46,7 @@ from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.log import log_change, log_load, log_rejected, log_sources
 from sovl_tools.search.lookup import Indexes, meets
-from sovl_tools.search.phrases import PhraseMatch, ToolMatch
+from sovl_tools.search.phrases import MOST_FOUND, PhraseMatch, ToolMatch
 from sovl_tools.threads import is_from_user
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -287,7 +287,7 @@ class ToolRegistry:
         check_text("text", text)
         return self._indexed().match(text)
 
-    def search(self, query: str, *, limit: int | None = 10) -> list[ToolMatch]:
+    def search(self, query: str, *, limit: int | None = MOST_FOUND) -> list[ToolMatch]:
         """Return the tools that have words of the query, the best first, then by name.
 
         Case, accents and English endings of words do not count. A limit of None returns all.

@@ -14,7 +14,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.reporting.text import plain
-from sovl_tools.search.phrases import ToolMatch
+from sovl_tools.search.phrases import MOST_FOUND, ToolMatch
 
 EXAMPLES = """\b
 Examples:
@@ -30,7 +30,7 @@ EXITS = {
 @click.argument("query", nargs=-1, required=True)
 @tools_option
 @entry_points_option
-@limit_option(10)
+@limit_option(MOST_FOUND)
 @format_option("text", "json")
 def search(
     *,

@@ -22,6 +22,10 @@ class PhraseMatch(NamedTuple):
     score: float
 
 
+MOST_FOUND = 10
+"""How many tools a search returns unless somebody says otherwise."""
+
+
 class ToolMatch(NamedTuple):
     """A tool that has words of a query.
 

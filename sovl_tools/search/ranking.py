@@ -11,7 +11,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.subschemas import nodes
-from sovl_tools.search.phrases import ToolMatch
+from sovl_tools.search.phrases import MOST_FOUND, ToolMatch
 from sovl_tools.search.words import COMMON, parts, term, terms
 
 
@@ -97,7 +97,7 @@ class SearchIndex:
             if not table:
                 del self._impacts[word]
 
-    def search(self, query: str, *, limit: int | None = 10) -> list[ToolMatch]:
+    def search(self, query: str, *, limit: int | None = MOST_FOUND) -> list[ToolMatch]:
         """Return the tools that have words of the query, the best first, then by name.
 
         Common English words count only if the query has no others. Where no tool has any of the

@@ -24,6 +24,7 @@ from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.result import Failure, FailureKind
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.search.phrases import MOST_FOUND
 from sovl_tools.serving.advertised import page
 from sovl_tools.serving.description import describe
 from sovl_tools.serving.events import stream_call
@@ -155,7 +156,7 @@ class Api:
 
     async def _search(self, request: Request) -> Response:
         asked = _Query(request, ("q", "limit"))
-        limit = asked.number("limit", most=MOST_LISTED) or 10
+        limit = asked.number("limit", most=MOST_LISTED) or MOST_FOUND
         query = asked.one("q")
         if asked.refusal is not None:
             return asked.refusal

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from sovl_tools.model.document import JSON
+from sovl_tools.search.phrases import MOST_FOUND
 
 _TEXT: Final = {"type": "string"}
 _PROBLEM: Final = {"$ref": "#/components/responses/Problem"}
@@ -112,7 +113,7 @@ _LISTING: Final = [
 ]
 _SEARCH: Final = [
     {**_parameter("q", "Words to look for.", _TEXT), "required": True},
-    _parameter("limit", "How many at most; ten without it.", _LIMIT),
+    _parameter("limit", f"How many at most; {MOST_FOUND} without it.", _LIMIT),
 ]
 _EVENTS = (
     "Server-sent events: `progress` ({done, total, message}), `log` ({level, message}), `item` "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from sovl_tools.formats import openai
+
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 """How long a request may be."""
 
@@ -13,8 +15,8 @@ MAX_CONCURRENCY: Final = 100
 SHUTDOWN_TIMEOUT: Final = 10.0
 """How long calls may take to end after the first signal, in seconds."""
 
-MOST_TOOLS: Final = 128
-"""How many tools are offered one by one; it is OpenAI's limit."""
+MOST_TOOLS: Final = openai.MOST_TOOLS
+"""How many tools are offered one by one: what most clients' models take."""
 
 MOST_TOKENS: Final = 25_000
 """How many tokens their definitions may take, by our estimate."""

@@ -34,6 +34,7 @@ def test_every_path_on_a_map_is_there(page: str) -> None:
         ("docs/procedures.md", f"{MAX_BYTES >> 20} MiB"),
         ("docs/procedures.md", f"{MAX_VALUES:,} values"),
         ("docs/serving.md", f"more than {MOST_TOOLS} tools"),
+        ("docs/agents.md", f"providers take {MOST_TOOLS} at most"),
         ("docs/serving.md", f"more than {MOST_TOKENS:,} tokens"),
         ("docs/agents.md", f"`max_tools` ({signature(Agent).parameters['max_tools'].default})"),
         ("docs/hot-reload.md", f"for {QUIET * 1000:g} ms, at most for {LONGEST:g} s"),
