@@ -1,9 +1,10 @@
 """What a call in a worker process costs beside bare engines in the same run, and what kills leave.
 
-Four things are printed: CPU time of a call, of all processes, beside the bare standard pool and
+Five things are printed: CPU time of a call, of all processes, beside the bare standard pool and
 the bare pebble pool with one worker each (target: at most 1.3 times the bare engine); how fast
-``Tooler.map`` is with 1, 2 and 4 workers; how much memory it takes as inputs grow; and what is left
-of processes, threads, descriptors and files after tools were killed.
+``Tooler.map`` is with 1, 2 and 4 workers; how much memory and time it takes as inputs grow; what is
+left of processes, threads, descriptors and files after tools were killed; and the same of a call on
+a Dask cluster of two workers beside bare Dask.
 
     python scripts/bench/process.py [CALLS] [KILLS] [MOST_INPUTS]
 """
@@ -23,7 +24,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from time import monotonic, perf_counter, process_time, sleep
 
+from cluster_calls import compare_dask
 from pebble import ProcessPool
+from processes import cpu_of
 
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.dispatch import processes
@@ -68,13 +71,6 @@ ROUNDS = 7
 def add(number: int, how: str) -> int:
     """Do in a bare pool what the tool does."""
     return number + len(how)
-
-
-def cpu_of(process: int) -> float:
-    """Return the CPU seconds of a process so far."""
-    # of each thread in nanoseconds, where stat has hundredths of a second
-    threads = Path(f"/proc/{process}/task").glob("*/schedstat")
-    return sum(int(each.read_text().split()[0]) for each in threads) / 1e9
 
 
 def below(process: int) -> list[int]:
@@ -154,17 +150,17 @@ def throughput(directory: Path, calls: int) -> None:
 
 def growth(directory: Path, most: int) -> None:
     """Print the memory that ``map`` takes at its peak as inputs grow."""
-    print(f"\n{'inputs of map':<28}{'peak MiB':>10}{'µs a call':>12}")
+    print(f"\n{'inputs of map':<28}{'peak MiB':>10}{'CPU µs a call':>15}")
     with Tooler(ToolRegistry.from_directory(directory), max_processes=2) as tooler:
         count = 1_000
         while count <= most:
             inputs = ({"number": number, "how": "add"} for number in range(count))
-            started = perf_counter()
+            started = process_time()
             for each in tooler.map("act", inputs):
                 assert each.result.ok
-            cost = (perf_counter() - started) / count * 1e6
+            cost = (process_time() - started) / count * 1e6
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            print(f"{count:<28,}{peak:>10.1f}{cost:>12.0f}")
+            print(f"{count:<28,}{peak:>10.1f}{cost:>15.0f}")
             count *= 10
 
 
@@ -219,6 +215,9 @@ def main() -> None:
             growth(place.parent, most)
             remains(place.parent, kills)
             compare(place.parent, calls)
+            manifest = {key: value for key, value in MANIFEST.items() if key != "execution"}
+            (place / "act.json").write_text(json.dumps(manifest))
+            compare_dask(place.parent, calls)
         finally:
             os.dup2(errors, 2)
 

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -79,7 +79,8 @@ def run(root: Path, inputs: int, options: list[str], client: Any) -> list[str]:
         if ending is not None:
             wait_for_lines(process, out, inputs * number // 4)
             # Ctrl-C goes to the whole group, kill -9 to the one process
-            (os.killpg if ending is signal.SIGINT else os.kill)(process.pid, ending)
+            with suppress(ProcessLookupError):  # it has failed, which is told below
+                (os.killpg if ending is signal.SIGINT else os.kill)(process.pid, ending)
         said = process.communicate(timeout=LONGEST)[1].decode()
         expected = {None: (0, 1), signal.SIGINT: (1,), signal.SIGKILL: (-9,)}[ending]
         print(f"run {number}: exit code {process.returncode}, {lines(out):,} results")
@@ -92,6 +93,8 @@ def run(root: Path, inputs: int, options: list[str], client: Any) -> list[str]:
 
 def check(root: Path, inputs: int, *, most_failures: int, most_again: int) -> list[str]:
     """Print what each input has come to; return what is wrong with that."""
+    if lines(root / "out.jsonl") < inputs:
+        return [f"{lines(root / 'out.jsonl'):,} results"]
     found = [json.loads(line) for line in (root / "out.jsonl").read_text().splitlines()]
     indices = Counter(each["index"] for each in found)
     failures = [each for each in found if "error" in each]

@@ -283,8 +283,8 @@ class _Channel:
 def _plugin() -> Any:
     """Return a plugin by which the scheduler lets a call begin once.
 
-    By itself it would try four workers if each of them dies. The class is a local one, so that it
-    travels as a whole: the scheduler need not have sovl-tools.
+    By itself it would try four workers if each of them dies. The class is a local one, because
+    what it is made of is of the extra; it travels as a whole.
     """
     from distributed import SchedulerPlugin  # noqa: PLC0415 - the extra
 
