@@ -285,9 +285,18 @@ class _Items:
     def __init__(self) -> None:
         self.items: asyncio.Queue[JSON] = asyncio.Queue(_AHEAD)
         self.is_used = False
+        self._is_closed = False
         self._put = blocking(self.items.put)
 
+    def close(self) -> None:
+        """End a tool on a thread that waits for room, or makes another item."""
+        self._is_closed = True
+        while not self.items.empty():
+            self.items.get_nowait()
+
     def put(self, item: Any) -> Any:
+        if self._is_closed:
+            raise RunCancelledError
         value, content = convert_result(item)
         self._put(value)
         return item if content else value
@@ -320,6 +329,7 @@ async def stream_items(
         if result.ok and not queue.is_used:
             yield result.value
     finally:
+        queue.close()
         call.cancel()
         with suppress(asyncio.CancelledError):
             await call

@@ -17,11 +17,12 @@ import threading
 from collections import deque
 from concurrent.futures import InvalidStateError
 from contextlib import suppress
-from multiprocessing import forkserver
+from multiprocessing import forkserver, process
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess, current_process
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
+from time import monotonic, sleep
 from typing import Any
 from weakref import WeakSet
 
@@ -36,6 +37,7 @@ MAX_CALLS = 1_000
 """After so many calls a worker is replaced: what tools leave behind in it ends with it."""
 _GRACE = 0.5
 """How long a cancelled tool that can see it may clean up, in seconds."""
+_PAUSE = 0.01
 _LAST_LINES = 5
 _TAIL = 1 << 12
 _CHUNK = 1 << 16
@@ -68,9 +70,16 @@ class ProcessPool:
         self._waiting: deque[_Job] = deque()
         self._idle: list[_Worker] = []
         self._workers: set[_Worker] = set()
-        self._process = os.getpid()
         self._is_closed = False
+        _fill_standard_descriptors()
         _POOLS.add(self)
+
+    def start_anew(self) -> None:
+        """Forget the workers in a forked child: they are those of the parent."""
+        self._lock = threading.Lock()
+        self._waiting.clear()
+        self._idle.clear()
+        self._workers.clear()
 
     def submit(self, target: Target, task: Task, receive: Receive) -> ProcessFuture[Fields]:
         """Begin a call on a worker, or when one is free; cancelling it ends the worker."""
@@ -80,10 +89,6 @@ class ProcessPool:
             if self._is_closed:
                 job.future.cancel()
                 return job.future
-            if self._process != os.getpid():
-                # after a fork: the threads are not here, and the processes are not ours
-                self._idle, self._workers, self._process = [], set(), os.getpid()
-                self._waiting.clear()
             if self._idle:
                 worker = self._idle.pop()
             elif len(self._workers) < self._limit:
@@ -110,7 +115,6 @@ class ProcessPool:
     def close(self) -> None:
         """End all processes; calls that are under way or wait are cancelled."""
         with self._lock:
-            is_ours = self._process == os.getpid()
             self._is_closed = True
             waiting, workers = [*self._waiting], [*self._workers]
             self._waiting.clear()
@@ -118,10 +122,20 @@ class ProcessPool:
             self._workers.clear()
         for job in waiting:
             job.future.cancel()
-        for worker in workers if is_ours else ():
+        for worker in workers:
             worker.close()
-        for worker in workers if is_ours else ():
+        for worker in workers:
             worker.join()
+
+
+def _fill_standard_descriptors() -> None:
+    """Open those of a program that was started without some, or a pipe would get their numbers."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # the lowest that is free
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - no keyword
 
 
 def _refuse_in_import() -> None:
@@ -146,6 +160,22 @@ _POOLS: WeakSet[ProcessPool] = WeakSet()
 def _close_all() -> None:
     for pool in [*_POOLS]:
         pool.close()
+
+
+def _start_anew() -> None:
+    """Forget what belongs to the parent in a forked child, which has neither of them."""
+    for pool in [*_POOLS]:
+        pool.start_anew()
+    server: Any = forkserver._forkserver  # noqa: SLF001 - it takes that of the parent for its own
+    if getattr(server, "_forkserver_pid", None) is not None:
+        modules = server._preload_modules  # noqa: SLF001 - likewise
+        os.close(server._forkserver_alive_fd)  # noqa: SLF001 - or the server outlives the parent
+        server.__init__()
+        server.set_forkserver_preload(modules)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
 
 
 class _Worker:
@@ -219,7 +249,7 @@ class _Worker:
             return
         if kind == "done":
             child.count()
-            if child.calls >= MAX_CALLS:
+            if child.is_worn:
                 self._drop_child()
             self._end(job, content)
             return
@@ -346,7 +376,7 @@ class _Child:
         # or no tool could start processes with multiprocessing
         self._process.daemon = False
         try:
-            self._process.start()
+            _start_process(self._process)
         except (OSError, EOFError, AssertionError) as error:
             self._connection.close()
             self._errors.close()
@@ -354,6 +384,8 @@ class _Child:
         finally:
             connection.close()
             errors.close()
+        # ours to end: a program that is forked would wait at its exit for what isn't its child
+        process._children.discard(self._process)  # type: ignore[attr-defined]  # noqa: SLF001
         self._pid = self._process.pid or 0
         self._reader = threading.Thread(
             target=self._read_errors, name="sovl-tools-worker-errors", daemon=True
@@ -400,6 +432,12 @@ class _Child:
         """Count a call that has ended; what it has written is of no interest any more."""
         self.calls += 1
         self._tail = b""
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether another one should take its place: it is old, or nobody knows how it ends."""
+        # whoever reads its errors ends with it, or with the fork server
+        return self.calls >= MAX_CALLS or not self._reader.is_alive()
 
     def expired(self, tool: str) -> ProcessExpired:
         """Return how it has ended in the midst of a call."""
@@ -452,6 +490,20 @@ class _Child:
                 self._tail = (self._tail + chunk)[-_TAIL:]
                 with suppress(OSError):
                     os.write(2, chunk)
+
+
+def _start_process(process: BaseProcess) -> None:
+    """Start a process; if the fork server is just ending, as soon as it is known to have ended."""
+    deadline = monotonic() + 4 * _GRACE
+    while True:
+        try:
+            process.start()
+        except (ConnectionError, EOFError):
+            if monotonic() > deadline:
+                raise
+            sleep(_PAUSE)
+        else:
+            return
 
 
 def _advice() -> str:

@@ -36,7 +36,6 @@ from sovl_tools.dispatch.reference import (
 from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.dispatch.steps import author_steps, chained
-from sovl_tools.loading.child import end_with_parent
 from sovl_tools.loading.modules import Sources
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
@@ -380,7 +379,6 @@ def serve(connection: Connection, errors: Connection | None, environment: dict[s
     """
     with suppress(AttributeError):  # the platform has no sessions
         os.setsid()
-    end_with_parent()
     _end_with_caller()
     # the caller's input may be a protocol, of which no tool must read
     with open(os.devnull, "rb") as nothing:
@@ -401,8 +399,8 @@ def serve(connection: Connection, errors: Connection | None, environment: dict[s
 def _end_with_caller() -> None:
     """Have the kernel end this group with the process that makes the calls; on Linux alone.
 
-    Its parent is the fork server, which is there for as long as one of its children. No thread
-    waits for the caller: code that computes in C would not let it run.
+    Its parent is the fork server, which a tool may end. No thread waits for the caller: code that
+    computes in C would not let it run.
     """
     caller = multiprocessing.parent_process()
     if sys.platform != "linux" or caller is None:

@@ -122,6 +122,11 @@ def state(context):
     context.state["x"] = 1
 
 
+def end_server(context):
+    os.kill(os.getppid(), signal.SIGKILL)
+    return os.getpid()
+
+
 def question(context):
     return context.elicit_sync("Sure?").action
 
@@ -344,6 +349,57 @@ def test_a_worker_that_dies_between_calls_is_replaced() -> None:
     assert second.ok
     assert second.value[1] != first
     assert not is_running(second.value[1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there may be no fork server")
+def test_a_tool_that_ends_the_fork_server_costs_no_call(acting: Tooler) -> None:
+    for _ in range(3):
+        assert acting.call_sync("act", {"what": "end_server"}).ok
+        found = acting.map("act", [{"what": "plain"}] * 4)
+        assert [each.result.value for each in found] == ["done"] * 4
+
+
+def test_workers_are_spawned_where_there_is_no_fork_server(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("multiprocessing.get_all_start_methods", lambda: ["spawn"])
+    with Tooler(ToolRegistry.from_directory(directory), max_processes=1) as calling:
+        error = calling.call_sync("act", {"what": "leave"}).error
+        assert error is not None
+        assert "exit code 3: farewell" in error.message
+        assert calling.call_sync("act", {"what": "plain"}).value == "done"
+
+
+FORKED = """
+import os, sys
+from sovl_tools import Tooler, ToolRegistry
+if __name__ == "__main__":
+    with Tooler(ToolRegistry.from_directory(sys.argv[1]), max_processes=1) as tooler:
+        ways = ["plain", "leave", "plain"]
+        found = [tooler.call_sync("act", {"what": what}).ok for what in ways]
+        child = os.fork()
+        found += [tooler.call_sync("act", {"what": "plain"}).ok]
+        with open(sys.argv[2], "a") as file:
+            file.write(f"{found}\\n")
+        if child:
+            os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_program_without_descriptors_and_its_forked_child_have_workers(
+    directory: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "forked.py").write_text(FORKED)
+    command = [sys.executable, *(str(tmp_path / name) for name in ("forked.py", "found"))]
+    command.insert(2, str(directory))
+    subprocess.run(
+        ["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *command],
+        check=True,
+        timeout=PATIENCE,
+        cwd=REPOSITORY,
+    )
+    assert (tmp_path / "found").read_text() == 2 * "[True, False, True, True]\n"
 
 
 def test_workers_end_with_a_tooler_that_nobody_has_closed() -> None:
