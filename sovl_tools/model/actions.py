@@ -14,20 +14,26 @@ class Action(NamedTuple):
         blocks: those of them that hold steps: a list of them, or lists by name.
         has_value: whether something comes of it that a variable can keep.
         ends: whether it ends the procedure.
+        has_effects: whether it must not be done again without asking the journal.
+        is_concurrent: whether its steps may run at once, so that none of them may return.
     """
 
     keys: tuple[str, ...]
     blocks: tuple[str, ...] = ()
     has_value: bool = True
     ends: bool = False
+    has_effects: bool = False
+    is_concurrent: bool = False
 
 
 ACTIONS: Mapping[str, Action] = {
-    "tool": Action(("tool", "arguments")),
+    "tool": Action(("tool", "arguments"), has_effects=True),
     "set": Action(("values",), has_value=False),
     "if": Action(("condition", "then", "else"), ("then", "else"), has_value=False),
-    "for_each": Action(("items", "as", "at_once", "steps", "result"), ("steps",)),
-    "parallel": Action(("branches",), ("branches",), has_value=False),
+    "for_each": Action(
+        ("items", "as", "at_once", "steps", "result"), ("steps",), is_concurrent=True
+    ),
+    "parallel": Action(("branches",), ("branches",), has_value=False, is_concurrent=True),
     "procedure": Action(("procedure", "inputs")),
     "wait": Action(("seconds",), has_value=False),
     "return": Action(("value",), has_value=False, ends=True),

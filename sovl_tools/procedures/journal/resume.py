@@ -22,7 +22,7 @@ from sovl_tools.procedures.parse.library import LinkedProcedures
 from sovl_tools.procedures.procedure import Procedure, Step
 
 _REPEATABLE = ("idempotent", "read_only")
-_HARMLESS = ACTIONS.keys() - {"tool"}
+_HARMLESS = {name for name, each in ACTIONS.items() if not each.has_effects}
 _OTHER = "procedure "
 
 

@@ -23,6 +23,8 @@ _KEYS = (  # of a procedure itself
     "$schema", "name", "description", "inputs", "steps", "output", "tags", "timeout",
 )  # fmt: skip
 
+_CONCURRENT = frozenset(name for name, each in ACTIONS.items() if each.is_concurrent)
+
 
 class ReadingCase(NamedTuple):
     """What can't be read, in words, and where."""
@@ -238,7 +240,7 @@ def return_in_loop(case: ProcedureCase) -> Iterator[Finding]:
     iterations have a ``result``, or the branches set variables, and return after them.
     """
     for step in case.procedure.every_step():
-        if step.action in {"for_each", "parallel"}:
+        if step.action in _CONCURRENT:
             for block in step.blocks.values():
                 for inner in _below(block):
                     message = f"a step returns from within {step.action}"
@@ -250,7 +252,7 @@ def _below(steps: tuple[Step, ...]) -> Iterator[Step]:
     for step in steps:
         if step.action == "return":
             yield step
-        elif step.action not in {"for_each", "parallel"}:
+        elif step.action not in _CONCURRENT:
             for block in step.blocks.values():
                 yield from _below(block)
 
