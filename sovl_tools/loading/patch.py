@@ -9,7 +9,7 @@ from itertools import count
 from typing import NamedTuple
 
 from sovl_tools.loading.function_spec import FunctionSpec, defined_name, needed_definitions
-from sovl_tools.loading.rules.schema import missing_description
+from sovl_tools.loading.rules.schema import lacks_description
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema import fit
@@ -255,7 +255,7 @@ def _with_annotations(
 ) -> dict[str, JSON]:
     """Return the schema of a property, with a description and a default if it lacks them."""
     found = node.schema
-    text = text_of() if any(missing_description.check(node)) else None
+    text = text_of() if lacks_description(node) else None
     if text:
         found = insert(found, "description", text, after=("$ref", "type", "title"))
     is_open = "default" in own and "default" not in found and not node.is_required

@@ -15,7 +15,7 @@ from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.loading.rules.schema import (
     default_on_required,
     invalid_default,
-    missing_description,
+    lacks_description,
     missing_items,
     missing_type,
 )
@@ -61,7 +61,7 @@ def complete(
             overwrite(own, insert(own, "type", types, after=()))
         if any(missing_items.check(node)):
             overwrite(own, insert(own, "items", {}, after=("type",)))
-        if any(missing_description.check(node)):
+        if lacks_description(node):
             text = property_placeholder(node.path[-1]) if describe is None else describe(node)
             overwrite(own, insert(own, "description", text, after=("$ref", "type")))
     return found

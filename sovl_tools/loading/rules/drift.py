@@ -13,7 +13,7 @@ from sovl_tools.loading.rules.agreement import (
     AgreementCase,
     argument_of,
 )
-from sovl_tools.loading.rules.schema import missing_description, missing_items
+from sovl_tools.loading.rules.schema import lacks_description, missing_items
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, Verdict, ask, rule
 from sovl_tools.model.document import Path
 from sovl_tools.model.errors import InferenceError
@@ -95,7 +95,7 @@ def _told_of_schemas(drift: DriftCase) -> Iterator[Path]:
     lacking = {each.path[:-1] for each in drift.changes if each.path[-1] in _TOLD_OF}
     for node in nodes(drift.agreed.parameters, PARAMETERS) if lacking else ():
         if node.path in lacking:
-            if any(missing_description.check(node)):
+            if lacks_description(node):
                 yield (*node.path, "description")
             if any(missing_items.check(node)):
                 yield from ((*node.path, "items"), (*node.path, "prefixItems"))

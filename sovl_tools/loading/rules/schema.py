@@ -118,11 +118,17 @@ def missing_description(node: SchemaNode) -> Iterator[Finding]:
     The description is all that a model knows about an argument beside its name and type. Say
     what it means, its unit and its format.
     """
-    if node.is_property and not _describes(node.schema):
-        reference = node.schema.get("$ref")
-        if reference is None or not _describes(lookup(node.root, reference).target):
-            message = f"{_named(node)} has no description"
-            yield Finding(ManifestPlace(node.path, "key"), message, "say what it means")
+    if lacks_description(node):
+        message = f"{_named(node)} has no description"
+        yield Finding(ManifestPlace(node.path, "key"), message, "say what it means")
+
+
+def lacks_description(node: SchemaNode) -> bool:
+    """Tell whether a property has no description, and nor has what it refers to."""
+    if not node.is_property or _describes(node.schema):
+        return False
+    reference = node.schema.get("$ref")
+    return reference is None or not _describes(lookup(node.root, reference).target)
 
 
 def _describes(schema: JSON) -> bool:
