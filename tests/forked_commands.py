@@ -21,7 +21,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -43,6 +43,11 @@ _EVERYDAY = (
     "sovl_tools.procedures.parse.yaml",
     "sovl_tools.search.ranking",
     "sovl_tools.schema.rust_engine",
+    # servers: importing what they need takes a second
+    "mcp.server.mcpserver",
+    "mcp.server.streamable_http_manager",
+    "sovl_tools.serving.run_http",
+    "uvicorn",
 )
 """What most commands import when they come to need it."""
 
@@ -114,8 +119,8 @@ def _written(file: IO[bytes]) -> bytes:
 
 
 @contextmanager
-def forker(environment: Mapping[str, str], modules: Iterable[str] = ()) -> Iterator[Forker]:
-    """Start the process, which imports these modules besides ours, and end it at the end."""
+def forker(environment: Mapping[str, str]) -> Iterator[Forker]:
+    """Start the process, and end it at the end."""
     with tempfile.TemporaryDirectory() as directory:
         forks = Forker(directory)
         source = _STAND_IN.read_text(encoding="utf-8")
@@ -123,7 +128,7 @@ def forker(environment: Mapping[str, str], modules: Iterable[str] = ()) -> Itera
         program.write_text(f"#!{sys.executable} -ISE\n{source}\n\nmain({forks.address!r})\n")
         program.chmod(0o700)
         with subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, directory, *modules],
+            [sys.executable, "-P", "-m", __name__, directory],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -137,8 +142,8 @@ def forker(environment: Mapping[str, str], modules: Iterable[str] = ()) -> Itera
 
 def main() -> None:
     """Fork for each request in the parent; do one of them in each child."""
-    directory, *modules = sys.argv[1:]
-    _import_commands(modules)
+    (directory,) = sys.argv[1:]
+    _import_commands()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(os.path.join(directory, _SOCKET))
@@ -233,12 +238,12 @@ class _Server:
         connection.close()
 
 
-def _import_commands(modules: Iterable[str]) -> None:
-    """Import what commands need, and these modules."""
+def _import_commands() -> None:
+    """Import what commands need."""
     module = import_module("sovl_tools.cli.main")
     for place, _ in module.COMMANDS.values():
         import_module(place.partition(":")[0])
-    for name in (*_EVERYDAY, *modules):
+    for name in _EVERYDAY:
         import_module(name)
     del sys.modules[module.__name__]  # it asks for the width of the terminal as it is imported
     _keep_modules()

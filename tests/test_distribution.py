@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.wheels import install_from_source
 
 PROJECT = """
 [build-system]
@@ -79,25 +80,12 @@ def python(tmp_path: Path) -> Path:
     (source / "pyproject.toml").write_text(PROJECT)
     for name, text in SOURCES.items():
         (source / "weather_tools" / name).write_text(text)
-    wheels = tmp_path / "wheels"
-    build = (
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--no-build-isolation",
-        "--no-index",
-    )
-    made = done(*build, "--wheel-dir", wheels, source)
-    assert made.returncode == 0, made.stderr
     assert done(sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv").returncode == 0
     folder = "Scripts" if os.name == "nt" else "bin"
     interpreter = tmp_path / "venv" / folder / "python"
-    (wheel,) = wheels.iterdir()
-    pip = (sys.executable, "-m", "pip", "--python", interpreter, "install", "--no-index")
-    installed = done(*pip, "--no-deps", wheel)
-    assert installed.returncode == 0, installed.stderr
+    paths = {"base": str(tmp_path / "venv"), "platbase": str(tmp_path / "venv")}
+    site = Path(sysconfig.get_path("purelib", "venv", paths))
+    install_from_source(source, tmp_path, site)
     return interpreter
 
 

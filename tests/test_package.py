@@ -6,7 +6,6 @@ import ast
 import json
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 import sovl_tools
 from tests.conftest import REPOSITORY
+from tests.wheels import install_from_source
 
 pytestmark = pytest.mark.unmeasured
 
@@ -116,13 +116,7 @@ def test_every_public_name_resolves_and_is_listed_and_typed() -> None:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build a wheel and unpack it, as an installer would."""
     place = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
-    subprocess.run(
-        [*command, "--wheel-dir", str(place), str(REPOSITORY)], check=True, capture_output=True
-    )
-    (wheel,) = place.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(place / "site")
+    install_from_source(REPOSITORY, place, place / "site")
     return place / "site"
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 
 from sovl_tools.remote.loop import remote_loop
 from tests.conftest import Run
+from tests.forked_commands import Forker
 from tests.remote.conftest import Offer, Raw, http_server
 
 OF_THE_SDK = """\
@@ -29,8 +29,8 @@ server.run()
 
 
 @pytest.fixture(scope="module")
-def offer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offer]:
-    yield Offer(tmp_path_factory.mktemp("server") / "offer.json", sys.executable)
+def offer(tmp_path_factory: pytest.TempPathFactory, forks: Forker) -> Iterator[Offer]:
+    yield Offer(tmp_path_factory.mktemp("server") / "offer.json", forks.python)
     remote_loop().close()
 
 
@@ -52,9 +52,9 @@ def test_the_tools_of_a_server_become_folders_that_call_it(run: Run, offer: Offe
     assert shown["annotations"] == {"read_only": True}
 
 
-def test_a_server_of_the_sdk_over_stdio(run: Run, tmp_path: Path) -> None:
+def test_a_server_of_the_sdk_over_stdio(run: Run, forks: Forker, tmp_path: Path) -> None:
     (tmp_path / "server.py").write_text(OF_THE_SDK)
-    done = run("import", "mcp", f"{sys.executable} {tmp_path / 'server.py'}")
+    done = run("import", "mcp", f"{forks.python} {tmp_path / 'server.py'}")
     assert done.code == 0, done.err
     assert run("validate", "--warnings-as-errors").code == 0
     assert json.loads(run("call", "add", "a=2", "b=3").out) == {"result": 5}

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,6 +12,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.conftest import Run, Write, clean_environment
+from tests.forked_commands import Forker
 from tests.patience import PATIENCE
 from tests.serving.lines import INITIALIZE
 
@@ -88,11 +88,11 @@ def test_a_missing_directory_is_misuse(run: Run) -> None:
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
 async def test_a_client_of_the_sdk_starts_it_and_calls_a_tool(
-    write: Write, tmp_path: Path, log: TextIO, era: str
+    write: Write, tmp_path: Path, forks: Forker, log: TextIO, era: str
 ) -> None:
     write("echo")
     command = StdioServerParameters(
-        command=sys.executable,
+        command=forks.python,
         args=["-m", "sovl_tools", "serve"],
         cwd=tmp_path,
         env=clean_environment(),
@@ -138,7 +138,7 @@ async def echo(text: str) -> str:
 
 
 def test_a_task_that_a_tool_leaves_behind_does_not_end_the_server(
-    write: Write, tmp_path: Path
+    write: Write, forks: Forker, tmp_path: Path
 ) -> None:
     write("echo", code=LEAVING)
     calls = [
@@ -146,7 +146,7 @@ def test_a_task_that_a_tool_leaves_behind_does_not_end_the_server(
         for text in ("exit", "interrupt", "exit")
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "sovl_tools", "serve", "--no-watch"],
+        [forks.python, "-m", "sovl_tools", "serve", "--no-watch"],
         input=said(*calls, ("ping", None)),
         cwd=tmp_path,
         env=clean_environment(),

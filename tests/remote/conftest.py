@@ -15,8 +15,7 @@ import pytest
 
 from sovl_tools.remote.loop import remote_loop
 from sovl_tools.remote.session import McpServer
-from tests.conftest import clean_environment
-from tests.forked_commands import forker
+from tests.forked_commands import Forker
 from tests.patience import PATIENCE
 
 SCRIPT = Path(__file__).parent / "mcp_server.py"
@@ -43,7 +42,7 @@ class Raw:
 class Offer:
     """A server's file: what it offers, and how it is started."""
 
-    def __init__(self, file: Path, python: str = sys.executable) -> None:
+    def __init__(self, file: Path, python: str) -> None:
         self.file = file
         self.python = python
         self.put()
@@ -63,18 +62,10 @@ def _no_connection_is_left() -> Iterator[None]:
     remote_loop().close()
 
 
-@pytest.fixture(scope="session")
-def python() -> Iterator[str]:
-    """The path of a Python whose processes are forks: importing an SDK takes a second."""
-    modules = ("mcp.server.stdio", "mcp.server.subscriptions", "mcp.server.streamable_http_manager")
-    with forker(clean_environment(), (*modules, "uvicorn")) as forks:
-        yield forks.python
-
-
 @pytest.fixture(scope="module")
-def offer(tmp_path_factory: pytest.TempPathFactory, python: str) -> Offer:
+def offer(tmp_path_factory: pytest.TempPathFactory, forks: Forker) -> Offer:
     """What the module's server offers."""
-    return Offer(tmp_path_factory.mktemp("server") / "offer.json", python)
+    return Offer(tmp_path_factory.mktemp("server") / "offer.json", forks.python)
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from mcp_types import TextContent
 from sovl_tools.serving.run_http import listen
 from sovl_tools.serving.security import Security
 from tests.conftest import REPOSITORY, Run, Write, clean_environment
+from tests.forked_commands import Forker
 from tests.patience import PATIENCE
 from tests.serving.servers import connect
 
@@ -30,9 +31,9 @@ HEADERS = {"authorization": f"Bearer {TOKEN}"}
 
 
 @contextmanager
-def serving(*arguments: str, log: Path) -> Iterator[tuple[str, int]]:
+def serving(*arguments: str, log: Path, python: str = sys.executable) -> Iterator[tuple[str, int]]:
     """Start a server on a free port, and yield its URL and its process; a signal stops it."""
-    command = [sys.executable, "-m", "sovl_tools", "serve", "--transport", "http", "--port", "0"]
+    command = [python, "-m", "sovl_tools", "serve", "--transport", "http", "--port", "0"]
     environment = {**clean_environment(), "TOOLS_TOKEN": f"{TOKEN}\n"}
     with (
         open(log, "wb") as errors,
@@ -68,14 +69,15 @@ class Balancer(httpx2.AsyncHTTPTransport):
         return await super().handle_async_request(request)
 
 
-async def test_any_of_several_processes_answers(tmp_path: Path) -> None:
+async def test_any_of_several_processes_answers(tmp_path: Path, forks: Forker) -> None:
     arguments = [
         *("--tools", str(REPOSITORY / "tools"), "--no-watch"),
         *("--stateless", "--token-env", "TOOLS_TOKEN", "--access-log"),
     ]
     logs = [tmp_path / "first", tmp_path / "second"]
     with ExitStack() as stack:
-        urls = [stack.enter_context(serving(*arguments, log=log))[0] for log in logs]
+        started = [serving(*arguments, log=log, python=forks.python) for log in logs]
+        urls = [stack.enter_context(each)[0] for each in started]
         balancer = Balancer(urls)
         async with httpx2.AsyncClient(
             transport=balancer, headers=HEADERS, timeout=PATIENCE
