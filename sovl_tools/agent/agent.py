@@ -160,17 +160,12 @@ class Agent:
         who = choose_provider(client, provider=provider, model=model, base_url=base_url)
         # The last is the innermost: it asks about the call as the other hooks have made it.
         approval = () if approve is None else (Hook(partial(ask_approval, approve)),)
+        calling = {"timeout": timeout, "mode": mode, "executor": executor}
         configuration = Configuration(
             type(self).__name__,
             who,
             tools,
-            {
-                "timeout": timeout,
-                "mode": mode,
-                "executor": executor,
-                "hooks": (*hooks, *approval),
-                "observers": tuple(observers),
-            },
+            {**calling, "hooks": (*hooks, *approval), "observers": tuple(observers)},
             system,
             dict(options or {}),
             instructions=instructions,
@@ -182,8 +177,7 @@ class Agent:
             parallel=parallel_calls,
             most_characters=max_result_characters,
         )
-        self.client = who.client
-        self.model = who.model
+        self.client, self.model = who.client, who.model
         self.messages: list[Message] = []
         self.emit = emit
         self._settings = make_settings(self, configuration, id(self))
