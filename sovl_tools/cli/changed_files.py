@@ -20,7 +20,7 @@ def changed_files(revision: str | None = None) -> frozenset[str]:
     # newlines are all that git writes behind it, and a directory's name may end in blanks
     root = os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
     base = commit("HEAD" if revision is None else revision)
-    if base is None and revision is None:
+    if base is None and (revision is None or commit("HEAD") is None):
         raise Misuse("there is no commit yet with which files could be compared")
     if base is None:
         raise Misuse(f"git knows no revision {revision!r}; is it fetched?")

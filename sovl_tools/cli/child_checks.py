@@ -89,9 +89,14 @@ def check_procedures_with_tools(
 
 def missing_plugins(paths: Iterable[str]) -> ChildFindings:
     """Return which directories of modules are not there, without running any module."""
-    absent = [path for path in paths if not os.path.isdir(path)]
-    words = "the directory can't be listed: it is not there"
-    return ChildFindings((), tuple(unavailable(words, path) for path in absent))
+    found = []
+    for path in paths:
+        try:
+            os.listdir(path)
+        except OSError as error:
+            reason = "it is not there" if not os.path.isdir(path) else error.strerror
+            found.append(unavailable(f"the directory can't be listed: {reason}", path))
+    return ChildFindings((), tuple(found))
 
 
 def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> ChildFindings:

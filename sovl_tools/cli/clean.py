@@ -40,6 +40,8 @@ def _removed(directory: str) -> bool:
     """Remove a cache; return whether there was one."""
     if not os.path.lexists(directory):
         return False
+    if os.path.isdir(directory):
+        os.listdir(directory)  # raises where nobody can tell
     if os.path.islink(directory) or not os.path.isfile(os.path.join(directory, TAG)):
         raise ValueError(f"{directory!r} is no cache of sovl-tools; nothing is removed")
     shutil.rmtree(directory)

@@ -9,6 +9,7 @@ from sovl_tools.cli.output import save, write
 from sovl_tools.linting.lock_changes import changes, lock_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import read_lock, written
+from sovl_tools.loading.rules.folder import missing_directory
 from sovl_tools.loading.settings import Lock
 from sovl_tools.model.errors import LockError
 from sovl_tools.reporting.outcome import counted
@@ -41,11 +42,13 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
     path = found.lock_file
     collected = collect(found.paths, exclude=found.exclude)
     new, unreadable = lock_of(collected.folders)
+    for each in collected.diagnostics:
+        click.echo(plain(str(each)), err=True)
+    if any(each.code == missing_directory.code for each in collected.diagnostics):
+        raise click.ClickException(f"{path} is left as it is: nobody knows which tools there are")
     lines = [*changes(read_lock(path) if check else _former(path), new)]
     if not check:
         save(path, written(new))
-    for each in collected.diagnostics:
-        click.echo(plain(str(each)), err=True)
     for folder in unreadable:
         words = f"{folder.path} can't be locked; sovl-tools validate {folder.path} says why"
         click.echo(plain(words), err=True)

@@ -150,7 +150,7 @@ def _configured_procedures(found: Configuration) -> Iterator[str]:
     """Yield the files of procedures in their own directories, and among tools and plugins.
 
     Raises:
-        Misuse: a directory is not there.
+        Misuse: a directory is not there, or can't be listed.
     """
     for path in found.procedures:
         if not os.path.isdir(path):
@@ -159,7 +159,10 @@ def _configured_procedures(found: Configuration) -> Iterator[str]:
     beside = os.path.join(os.path.dirname(found.paths[0]), DIRECTORY)
     default = beside if found.source == DEFAULT_SOURCE else DIRECTORY
     for path in found.procedures or (default,) * os.path.isdir(default):
-        yield from files_in(path)
+        try:
+            yield from files_in(path)
+        except OSError as error:
+            raise Misuse(f"{path!r} can't be listed: {error.strerror}") from error
         yield from find_procedures(path)
     # those among tools and plugins are told by their content
     for path in filter(os.path.isdir, (*found.paths, *found.plugins)):
@@ -200,7 +203,7 @@ def _folder_around(path: str, roots: Collection[str]) -> str | None:
     What is a folder of a tools directory counts as it does when the whole directory is checked.
 
     Raises:
-        Misuse: nothing is there, and nothing says that it was a file of a tool.
+        Misuse: nothing is there, and nothing says that it was a file of a tool, or any file.
     """
     above = [each or os.curdir for each in _with_parents(path)[1:]]
     for folder in above:
@@ -218,6 +221,10 @@ def _folder_around(path: str, roots: Collection[str]) -> str | None:
     # a name with a suffix is no tool's: that would be misspelt, and not deleted
     is_file_name = bool(os.path.splitext(path)[1])
     if os.path.lexists(path) or (is_file_name and os.path.abspath(parent) in roots):
+        return None
+    from sovl_tools.cli.git import has_known  # noqa: PLC0415 - where nothing else tells
+
+    if has_known(path):
         return None
     raise Misuse(f"there is no {path!r}")
 

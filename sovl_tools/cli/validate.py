@@ -105,7 +105,7 @@ def _destinations(
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
 @tools_option
 @click.option(
     "--no-import",
