@@ -67,7 +67,11 @@ class _Scalar(Kind):
         return {key: [*each] if type(each) is list else each for key, each in self.schema.items()}
 
     def convert(self, _build: Build, annotation: Any) -> Convert:
-        kind = _class_of(annotation)
+        # the class that an annotation names
+        if annotation is None or annotation is typing.LiteralString:
+            kind: Any = NoneType if annotation is None else str
+        else:
+            kind = origin_of(annotation)
         expected, read, types = self.expected, self.read, self.schema["type"]
         given = {
             each
@@ -88,13 +92,6 @@ class _Scalar(Kind):
             raise mismatch(value, expected)
 
         return convert
-
-
-def _class_of(annotation: Any) -> Any:
-    """Return the class that an annotation names."""
-    if annotation is None or annotation is typing.LiteralString:
-        return NoneType if annotation is None else str
-    return origin_of(annotation)
 
 
 def _stay(_: Any, value: Any) -> Any:

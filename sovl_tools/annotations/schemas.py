@@ -40,7 +40,7 @@ from operator import or_
 from types import NoneType
 from typing import Any
 
-from sovl_tools.annotations.kind import Convert, InexpressibleError, Schema
+from sovl_tools.annotations.kind import InexpressibleError, Schema
 from sovl_tools.annotations.kinds import Converters, kind_of
 from sovl_tools.annotations.pydantic_models import dump_model, is_model
 from sovl_tools.annotations.scalars import enum_value, scalar_text
@@ -111,8 +111,16 @@ class SchemaBuilder:
         return kind_of(annotation).describe(self, annotation)
 
     def default(self, annotation: Any, schema: Schema, value: Any) -> JSON:
-        """Return the JSON that becomes a default again; None if it is that, or there is none."""
-        return _write_default(value, self._converters.build(annotation), schema)
+        """Return the JSON that becomes a default again; None if it is that, or there is none.
+
+        Exact numbers are written as text, unless the schema has but numbers.
+        """
+        convert = self._converters.build(annotation)
+        try:
+            form = _to_json(value, schema)
+            return form if _is_same(convert(form), value) else None
+        except Exception:  # noqa: BLE001 - it has no JSON, or the code of its class is not up to it
+            return None
 
 
 @dataclasses.dataclass
@@ -191,18 +199,6 @@ def _free(name: str, taken: Container[str]) -> str:
     """Return the name, or the first of ``Name2``, ``Name3``, … that is not taken."""
     names = chain([name], (f"{name}{number}" for number in count(2)))
     return next(each for each in names if each not in taken)
-
-
-def _write_default(value: Any, convert: Convert, schema: Schema) -> JSON:
-    """Return the JSON that a converter makes a value of again; None if there is none.
-
-    Exact numbers are written as text, unless the schema has but numbers.
-    """
-    try:
-        form = _to_json(value, schema)
-        return form if _is_same(convert(form), value) else None
-    except Exception:  # noqa: BLE001 - it has no JSON, or the code of its class is not up to it
-        return None
 
 
 def _to_json(value: Any, schema: Schema) -> JSON:

@@ -210,7 +210,10 @@ def test(
     if format_ == "json":
         shown = json_text(_document(tested), indent=2)
     else:
-        shown = "\n".join([*map(_lines, _unpassed(tested)), _summary(tested, duration)])
+        # first what was skipped, so that failures are read first
+        kinds = ("skipped", "failed")
+        unpassed = [each for kind in kinds for each in tested if each.status == kind]
+        shown = "\n".join([*map(_lines, unpassed), _summary(tested, duration)])
     results: list[tuple[str | None, str]] = [(None, shown)]
     if junit is not None:
         report = document("sovl-tools test", [_case(each) for each in tested], duration)
@@ -233,12 +236,6 @@ def _chosen(
             hint = did_you_mean(name, first) or "sovl-tools list shows the tools"
             raise Misuse(f"there is no tool folder {name!r}; {hint}")
     return [each for each in first.values() if not names or each.name in names]
-
-
-def _unpassed(tested: Sequence[Tested]) -> list[Tested]:
-    """Return what is to be told: first what was skipped, so that failures are read first."""
-    kinds = ("skipped", "failed")
-    return [each for kind in kinds for each in tested if each.status == kind]
 
 
 def _lines(tested: Tested) -> str:

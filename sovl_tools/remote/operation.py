@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
@@ -195,13 +196,10 @@ def _in_path(argument: str, value: Any, place: Argument) -> str:
 def _parts(value: Any, *, explode: bool) -> list[str]:
     if isinstance(value, dict):
         pairs = [(key, _plain(each)) for key, each in value.items()]
-        return [f"{key}={each}" for key, each in pairs] if explode else [*_flat(pairs)]
+        return (
+            [f"{key}={each}" for key, each in pairs] if explode else [*chain.from_iterable(pairs)]
+        )
     return [_plain(each) for each in value] if isinstance(value, list) else [_plain(value)]
-
-
-def _flat(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
-    for pair in pairs:
-        yield from pair
 
 
 _SEPARATORS = {"commaDelimited": ",", "spaceDelimited": " ", "pipeDelimited": "|"}

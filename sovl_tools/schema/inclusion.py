@@ -223,7 +223,7 @@ class _Comparison:
             return
         walks = {}
         for keyword, value in narrow.items():
-            if not _says_something(keyword) or types.isdisjoint(_CONCERNED.get(keyword, _ALL)):
+            if keyword not in _SPEAKING or types.isdisjoint(_CONCERNED.get(keyword, _ALL)):
                 continue
             if keyword in _WALKS:
                 walks[_WALKS[keyword]] = True
@@ -402,9 +402,8 @@ def _references(value: JSON) -> Iterator[str]:
         yield from _references(each)
 
 
-def _says_something(keyword: str) -> bool:
-    is_known = keyword in KEYWORDS or keyword in {"additionalItems", "$recursiveRef"}
-    return is_known and keyword not in SILENT
+_SPEAKING = (KEYWORDS.keys() | {"additionalItems", "$recursiveRef"}) - SILENT
+"""Keywords that can make a schema narrower."""
 
 
 def _expanded(types: str | list[str]) -> frozenset[str]:

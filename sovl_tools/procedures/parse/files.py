@@ -56,7 +56,8 @@ def is_procedure(path: str) -> bool:
 
     Those of YAML and JSON are that have ``steps``, and those in folders called ``procedures``.
     """
-    if not path.endswith(SUFFIXES) or _is_in_procedures(path):
+    is_among_them = os.path.basename(os.path.dirname(os.path.abspath(path))) == DIRECTORY
+    if not path.endswith(SUFFIXES) or is_among_them:
         return path.endswith(SUFFIXES)
     document = _document(path)
     return isinstance(document, dict) and "steps" in document
@@ -87,10 +88,6 @@ def find_procedures(directory: str) -> list[str]:
 
 def _may_be(name: str) -> bool:
     return name.endswith(SUFFIXES) and name[0] not in "._"
-
-
-def _is_in_procedures(path: str) -> bool:
-    return os.path.basename(os.path.dirname(os.path.abspath(path))) == DIRECTORY
 
 
 def _document(path: str) -> JSON:
