@@ -1,10 +1,11 @@
 """Many calls by many clients while folders are edited: nothing fails, is lost or grows.
 
-Starts `sovl-tools serve --transport http`, connects clients of both eras of the protocol, and edits
-folders all the time. It counts calls that failed, waits after each edit until every client has
-heard of it and lists what it says, and looks at the server's memory and descriptors.
+Starts `sovl-tools serve`, connects clients of both eras of the protocol, and edits folders all the
+time. It counts calls that failed, waits after each edit until every client has heard of it and
+lists what it says, and looks at memory and descriptors. Over HTTP all clients share one server;
+over stdio each has its own, and what is printed is the sum of them.
 
-    python scripts/bench/serving_soak.py [--clients 8] [--calls 20000]
+    python scripts/bench/serving_soak.py [--transport stdio] [--clients 8] [--calls 20000]
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mcp import Client
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from serving import connected, cpu_of, environment, free_port, write_tools
 
 STABLE = 40
@@ -38,6 +40,10 @@ class Sample(NamedTuple):
     memory: int
     descriptors: int
     threads: int
+
+    @classmethod
+    def of_all(cls, pids: list[int]) -> Sample:
+        return cls(*map(sum, zip(*map(cls.of, pids), strict=True)))
 
     @classmethod
     def of(cls, pid: int) -> Sample:
@@ -72,7 +78,7 @@ class Listener:
 
 
 @asynccontextmanager
-async def listener(url: str, mode: str) -> AsyncIterator[Listener]:
+async def listener(place: Any, mode: str) -> AsyncIterator[Listener]:
     """Connect a client that hears of changes."""
     made: list[Listener] = []
 
@@ -81,7 +87,7 @@ async def listener(url: str, mode: str) -> AsyncIterator[Listener]:
             await made[0].hear()
 
     async with AsyncExitStack() as stack:
-        client = Client(url, mode=mode, message_handler=handle, cache=None)
+        client = Client(place, mode=mode, message_handler=handle, cache=None)
         made.append(Listener(await stack.enter_async_context(client)))
         if mode == MODERN:
             events = await stack.enter_async_context(client.listen(tools_list_changed=True))
@@ -168,18 +174,21 @@ class Callers:
                 self.failures.append(f"{name}: {words}")
 
 
-async def soak(url: str, tools: Path, pid: int, options: argparse.Namespace) -> bool:
-    """Return whether all went well."""
+async def soak(
+    places: list[Any], tools: Path, pids_of: Callable[[], list[int]], options: argparse.Namespace
+) -> bool:
+    """Return whether all went well with a client at each place, a URL or a transport."""
     async with AsyncExitStack() as stack:
         listeners = [
-            await stack.enter_async_context(listener(url, ("legacy", MODERN)[index % 2]))
-            for index in range(options.clients)
+            await stack.enter_async_context(listener(place, ("legacy", MODERN)[index % 2]))
+            for index, place in enumerate(places)
         ]
+        pids = pids_of()
         editor, callers = Editor(tools, listeners), Callers(options.calls)
         editing = asyncio.create_task(editor.run())
         calling = asyncio.gather(*(callers.run(e.client, i) for i, e in enumerate(listeners)))
         samples: list[Sample] = []
-        before, shown = cpu_of(pid), 0
+        before, shown = sum(map(cpu_of, pids)), 0
         while not calling.done():
             tasks: list[asyncio.Future[Any]] = [calling, editing]
             await asyncio.wait(tasks, timeout=0.5, return_when="FIRST_COMPLETED")
@@ -188,12 +197,12 @@ async def soak(url: str, tools: Path, pid: int, options: argparse.Namespace) -> 
             done = callers.total - callers.left
             if done >= shown + options.calls // 20:
                 shown = done
-                samples.append(Sample.of(pid))
+                samples.append(Sample.of_all(pids))
                 print(f"{done:6} calls, {editor.edits:4} edits, {samples[-1]}", flush=True)
-        cost = (cpu_of(pid) - before) / options.calls * 1e6
+        cost = (sum(map(cpu_of, pids)) - before) / options.calls * 1e6
         editing.cancel()
         await asyncio.wait([editing])
-        samples.append(Sample.of(pid))
+        samples.append(Sample.of_all(pids))
     return report(samples, editor, callers, cost)
 
 
@@ -217,8 +226,43 @@ def report(samples: list[Sample], editor: Editor, callers: Callers, cost: float)
     return is_well
 
 
+def over_http(tools: Path, options: argparse.Namespace) -> bool:
+    """Return whether all went well with one server for all clients."""
+    port = free_port()
+    serve = ["-m", "sovl_tools", "-q", "serve", "--transport", "http", "--port", str(port)]
+    command = [sys.executable, *serve, "--tools", str(tools)]
+    with subprocess.Popen(command, env=environment()) as process:
+        try:
+            connected(process, port)
+            places = [f"http://127.0.0.1:{port}/mcp"] * options.clients
+            return asyncio.run(soak(places, tools, lambda: [process.pid], options))
+        finally:
+            process.terminate()
+
+
+def over_stdio(tools: Path, options: argparse.Namespace) -> bool:
+    """Return whether all went well with a server for each client, which that one starts."""
+    known = [tools.parent / f"pid{index}" for index in range(options.clients)]
+    serve = [sys.executable, "-m", "sovl_tools", "-q", "serve", "--tools", str(tools)]
+    places = [
+        stdio_client(
+            StdioServerParameters(
+                command="sh",
+                # the SDK does not say which process it has started
+                args=["-c", 'echo $$ > "$0"; exec "$@"', str(file), *serve],
+                env=environment(),
+            )
+        )
+        for file in known
+    ]
+    return asyncio.run(
+        soak(places, tools, lambda: [int(each.read_text()) for each in known], options)
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--transport", choices=("http", "stdio"), default="http")
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--calls", type=int, default=20_000)
     options = parser.parse_args()
@@ -226,16 +270,7 @@ def main() -> None:
         tools = Path(directory) / "tools"
         write_tools(tools, STABLE)
         write(tools, "edited", "Version -1.")
-        port = free_port()
-        serve = ["-m", "sovl_tools", "-q", "serve", "--transport", "http", "--port", str(port)]
-        command = [sys.executable, *serve, "--tools", str(tools)]
-        with subprocess.Popen(command, env=environment()) as process:
-            try:
-                connected(process, port)
-                url = f"http://127.0.0.1:{port}/mcp"
-                is_well = asyncio.run(soak(url, tools, process.pid, options))
-            finally:
-                process.terminate()
+        is_well = (over_http if options.transport == "http" else over_stdio)(tools, options)
     sys.exit(not is_well)
 
 

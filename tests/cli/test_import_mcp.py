@@ -61,6 +61,22 @@ def test_a_server_of_the_sdk_over_stdio(run: Run, forks: Forker, tmp_path: Path)
     assert run("call", "add", "a=x").code == 2
 
 
+def test_a_server_that_others_wrote(run: Run, forks: Forker, tmp_path: Path) -> None:
+    # the reference server for times, of the protocol's makers
+    pytest.importorskip("mcp_server_time")
+    (tmp_path / "server.py").write_text("from mcp_server_time import main\n\nmain()\n")
+    command = f"{forks.python} {tmp_path / 'server.py'} --local-timezone UTC"
+    done = run("import", "mcp", command)
+    assert done.code == 0, done.err
+    assert run("validate", "--warnings-as-errors").code == 0
+    when = ("source_timezone=UTC", "time=12:00", "target_timezone=Asia/Tokyo")
+    called = run("call", "convert_time", *when)
+    assert "T21:00:00+09:00" in json.loads(called.out)["target"]["datetime"]
+    failed = run("call", "get_current_time", "timezone=Nowhere")
+    assert (failed.code, failed.out) == (1, "")
+    assert "Invalid timezone" in failed.err
+
+
 def test_a_server_at_an_address_with_a_header(run: Run, offer: Offer) -> None:
     with http_server(offer, "stateless") as url:
         absent = run("import", "mcp", url, "--header", "Authorization=MCP_TOKEN")
