@@ -98,8 +98,6 @@ class Size(NamedTuple):
 
     Attributes:
         properties: how many properties its objects have.
-        optional: how many of them are not required.
-        unions: how many subschemas are of several types.
         values: how many values there are to choose from.
         characters: of all names of properties and definitions, and of all values.
         longest: characters of the values of the longest choice of more than 250 texts.
@@ -108,14 +106,13 @@ class Size(NamedTuple):
     """
 
     properties: int = 0
-    optional: int = 0
-    unions: int = 0
     values: int = 0
     characters: int = 0
     longest: int = 0
     depth: int = 0
 
 
+_COUNTED = frozenset({"anyOf", "properties", "items", "enum", "const"})
 # OpenAI bounds the characters of a choice only if it has more texts than this
 _MANY = 250
 # no provider refuses a depth of so many
@@ -125,19 +122,17 @@ _FEW = 10
 def size_of(schema: dict[str, JSON]) -> Size:
     """Return the size of a schema in a dialect."""
     definitions: dict[str, JSON] = schema.get("$defs", {})
-    properties = optional = unions = values = longest = depth = 0
+    properties = values = longest = depth = 0
     characters = sum(map(len, definitions))
     pending = [schema, *definitions.values()]  # each definition once, as providers count
     for each in pending:  # which grows
+        if _COUNTED.isdisjoint(each):
+            continue
         if "anyOf" in each:
-            unions += 1
             pending += each["anyOf"]
-        elif type(each.get("type")) is list:
-            unions += 1
         if "properties" in each:
             inner = each["properties"]
             properties += len(inner)
-            optional += len(inner) - len(each.get("required", ()))
             characters += sum(map(len, inner))
             pending += inner.values()
         if "items" in each:
@@ -151,7 +146,7 @@ def size_of(schema: dict[str, JSON]) -> Size:
             longest = max(longest, length) if len(choice) > _MANY else longest
     if depth > _FEW:  # otherwise no provider minds how they lie
         depth = _depth(schema, definitions, ())
-    return Size(properties, optional, unions, values, characters, longest, depth)
+    return Size(properties, values, characters, longest, depth)
 
 
 def _text(value: JSON) -> str:

@@ -6,7 +6,6 @@ types of its SDK (``openai.types.chat.ChatCompletionToolParam``).
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from operator import le
 
@@ -17,14 +16,10 @@ from sovl_tools.formats.strict import FORMATS, Dialect, StrictError, is_elaborat
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
-_ANY = sys.maxsize
 MOST_TOOLS = 128
 """So many tools may stand in one request."""
 
-MOST = Size(
-    properties=5000, optional=_ANY, unions=_ANY, values=1000, characters=120_000, longest=15_000,
-    depth=10,
-)  # fmt: skip
+MOST = Size(properties=5000, values=1000, characters=120_000, longest=15_000, depth=10)
 """How large a strict schema may be."""
 
 _SAYS = {

@@ -33,6 +33,7 @@ FORMATS = frozenset(
 )
 """Formats of text that both OpenAI and Anthropic know."""
 
+_SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "items"})
 _OF_ROOT = frozenset({"type", "properties", "additionalProperties"})
 _OBJECT = frozenset({"properties", "required", "additionalProperties"})
@@ -98,7 +99,9 @@ class Dialect:
     wraps_references: bool = True
     tells_by_first: bool = False
     minds_case: bool = True
-    _plans: dict[tuple[str, ...], _Plan] = field(default_factory=dict, init=False, repr=False)
+    _plans: dict[tuple[str | None, ...], _Plan] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def takes(self, keyword: str, value: JSON) -> bool:
         """Tell whether a keyword may stay as it is."""
@@ -107,28 +110,33 @@ class Dialect:
         return keyword in self.keeps
 
     def plan(self, schema: dict[str, JSON]) -> _Plan:
-        """Return what has to be done for a schema, by its keywords."""
+        """Return what has to be done for a schema, by its type and its keywords."""
         # schemas have few combinations of keywords, so that most need no look at each of them
-        key = tuple(schema)
-        plan = self._plans.get(key)
-        if plan is None:
-            if len(self._plans) > _MOST_PLANS:
-                self._plans.clear()
-            audible = [each for each in key if not is_silent(each)]
-            way: _Way = "plain"
-            if "allOf" in audible:
-                way = "several"
-            elif "$ref" in audible:
-                way = "reference" if ANNOTATIONS.issuperset({*audible} - {"$ref"}) else "several"
-            elif "anyOf" in audible or "oneOf" in audible:
-                way = "union"
-            others = [each for each in audible if each not in _STRUCTURE]
-            plan = self._plans[key] = _Plan(
-                way,
-                "$dynamicRef" in audible,
-                tuple((each, each in self.keeps and each not in _IDLE) for each in others),
-                not _CONDITIONAL.isdisjoint(audible),
-            )
+        kind = schema.get("type")
+        key = (kind if type(kind) is str else None, *schema)
+        return self._plans.get(key) or self._add_plan(key)
+
+    def _add_plan(self, key: tuple[str | None, ...]) -> _Plan:
+        if len(self._plans) > _MOST_PLANS:
+            self._plans.clear()
+        keywords = [each for each in key[1:] if each is not None and not is_silent(each)]
+        way: _Way = "plain"
+        if "allOf" in keywords:
+            way = "several"
+        elif "$ref" in keywords:
+            way = "reference" if ANNOTATIONS.issuperset({*keywords} - {"$ref"}) else "several"
+        elif "anyOf" in keywords or "oneOf" in keywords:
+            way = "union"
+        others = [each for each in keywords if each not in _STRUCTURE]
+        sure = {each for each in others if each in self.keeps and each not in _IDLE}
+        is_said = key[0] in _SCALARS and sure.union({"type"}).issuperset(keywords)
+        plan = self._plans[key] = _Plan(
+            way,
+            "$dynamicRef" in keywords,
+            tuple((each, each in sure) for each in others),
+            not _CONDITIONAL.isdisjoint(keywords),
+            ("type", *others) if is_said else (),
+        )
         return plan
 
 
@@ -144,12 +152,14 @@ class _Plan(NamedTuple):
         is_dynamic: whether there is a dynamic reference.
         beside: keywords beside the structure, each with whether it stays, whatever its value.
         has_conditions: whether something depends on something else.
+        whole: all keywords of a scalar that stay, whatever their values; empty for any other.
     """
 
     way: _Way
     is_dynamic: bool
     beside: tuple[tuple[str, bool], ...]
     has_conditions: bool
+    whole: tuple[str, ...]
 
 
 class StrictSubset(NamedTuple):
@@ -273,6 +283,8 @@ class _Subset:
         if not isinstance(schema, dict):
             raise StrictError(path, "any value is admitted" if schema else "no value is admitted")
         plan = self._dialect.plan(schema)
+        if plan.whole:
+            return {keyword: schema[keyword] for keyword in plan.whole}
         if plan.way == "several" or plan.is_dynamic:
             schema = self._merge_all_of(schema, path)
             plan = self._dialect.plan(schema)
@@ -382,7 +394,7 @@ class _Subset:
                 kept[keyword] = copied(value)
             elif not _is_idle(keyword, value):
                 others.append(keyword)
-        return kept, self._moved(schema, others, path)
+        return kept, self._moved(schema, others, path) if others else ()
 
     def _union(self, schema: dict[str, JSON], keyword: str, path: Path) -> dict[str, JSON]:
         """Return alternatives as ``anyOf``, what stands beside them in each of them."""
@@ -441,7 +453,7 @@ class _Subset:
                 made[keyword] = copied(value)
             elif not (is_object and keyword in _SAID_BY_CLOSING):
                 others.append(keyword)
-        moved = self._moved(schema, others, path)
+        moved = self._moved(schema, others, path) if others else ()
         if "enum" in schema or "const" in schema:
             self._add_values(made, schema, path)
         if is_object:
@@ -460,8 +472,6 @@ class _Subset:
         self, schema: dict[str, JSON], keywords: Sequence[str], path: Path
     ) -> Sequence[_Moved]:
         """Return keywords that can't stay, and note that they are lost."""
-        if not keywords:
-            return ()
         *first, last = keywords
         words = f"{', '.join(first)} and {last} stand" if first else f"{last} stands"
         self._record_loss("moved", (*path, keywords[0]), f"{words} in the description only")
@@ -519,19 +529,18 @@ class _Subset:
             # a property that may be left out and admits nothing is left out
             if each is not False or name in required:
                 members[name] = self._node(each, (*path, "properties", name))
-        absent = [name for name in schema.get("required", ()) if name not in members]
-        if absent:
-            raise StrictError((*path, "required"), f"{absent[0]!r} is required but not described")
-        named = [name for name in members if name in required]
-        if len(named) < len(members):
+        if not required <= members.keys():
+            absent = next(name for name in schema["required"] if name not in members)
+            raise StrictError((*path, "required"), f"{absent!r} is required but not described")
+        if len(required) < len(members):
             self.has_optional = True
-            self._spend("optional parameters", len(members) - len(named))
+            self._spend("optional parameters", len(members) - len(required))
             if self._require_all:
                 self.nullable += [(members, name) for name in members if name not in required]
-                named = [*members]
         self.names.update(members)
         made["properties"] = members
-        made["required"] = named
+        is_every = self._require_all or len(required) == len(members)
+        made["required"] = [name for name in members if is_every or name in required]
         made["additionalProperties"] = False
 
     def _check_closed(self, schema: dict[str, JSON], path: Path) -> None:
@@ -555,6 +564,12 @@ def _is_idle(keyword: str, value: JSON) -> bool:
 
 def _nullable(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return a schema that admits null beside what it admits."""
+    types = schema.get("type")
+    if type(types) is str and types != "null" and "const" not in schema:
+        made = {**schema, "type": [types, "null"]}
+        if None not in schema.get("enum", (None,)):
+            made["enum"] = [*schema["enum"], None]
+        return made
     if accepts_null(schema, definitions):
         return schema
     if "anyOf" in schema:

@@ -30,9 +30,7 @@ def test_everything_is_counted_once() -> None:
     }
     names = len("abcdefnnode")
     values = len("xnull12")
-    assert size_of(schema) == Size(
-        properties=6, optional=4, unions=2, values=3, characters=names + values, depth=3
-    )
+    assert size_of(schema) == Size(properties=6, values=3, characters=names + values, depth=3)
 
 
 def test_a_long_choice_of_texts_is_measured() -> None:
