@@ -13,12 +13,12 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
 _HEADINGS = ("Argument", "Type", "Required", "Description")
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|])")
+_ESCAPED = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>#|"})
 
 
 def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return the section about one tool."""
-    said = _SPECIAL.sub(r"\\\1", tool.description.strip())
+    said = tool.description.strip().translate(_ESCAPED)
     facts = {
         "Category": tool.category,
         "Tags": ", ".join(tool.tags),
@@ -82,5 +82,5 @@ def _code(value: JSON) -> str:
 
 
 def _escaped(text: str) -> str:
-    r"""Return a text on one line, without what Markdown would read as its own."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    """Return a text on one line, without what Markdown would read as its own."""
+    return " ".join(text.split()).translate(_ESCAPED)

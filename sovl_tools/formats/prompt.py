@@ -27,6 +27,7 @@ _STRUCTURE = frozenset(
         "oneOf",
     }
 )  # fmt: skip
+_UNNAMED = _STRUCTURE - {"properties"}
 # keywords that lead to other schemas for the same value
 _FOLLOWED = frozenset({*_REFERENCES, "allOf", "anyOf", "oneOf"})
 # keywords that have a place of their own in the text, or say nothing to a model
@@ -169,15 +170,19 @@ class _Value:
         self._schemas: list[dict[str, JSON]] = []
         self._required: dict[str, None] = {}
         description = title = ""
-        notes, repeated = list[str](), list[str]()
+        notes: list[str] = []
+        repeated: list[str] = []
         for each in every:
             if id(each) in text.places:  # what is described already is not described again
                 repeated.append(f"The same as {text.places[id(each)]} above.")
                 continue
             self._schemas.append(each)
-            description = description or each.get("description", "").strip()
-            title = title or each.get("title", "").strip()
-            self._required.update(dict.fromkeys(each.get("required", ())))
+            if "description" in each:
+                description = description or each["description"].strip()
+            if "title" in each:
+                title = title or each["title"].strip()
+            if "required" in each:
+                self._required.update(dict.fromkeys(each["required"]))
             for keyword in _noted(tuple(each)):
                 value = each[keyword]
                 if keyword in _REFERENCES:  # what can be followed is described in its place
@@ -193,14 +198,16 @@ class _Value:
             notes += [note("required", others)] if others else []
         notes += repeated
         self.notes = list(dict.fromkeys(notes)) if len(notes) > 1 else notes
-        self.type = " or ".join(self.types)
-        if "array" in self.types:
-            items = next((each["items"] for each in self._schemas if "items" in each), None)
-            of = [] if items is None else text.types(items)
-            # "array of strings" saves the line about its items
-            is_plain = len(of) == 1 and of[0] in _PLURALS
-            array = f"array of {_PLURALS[of[0]]}" if is_plain else "array"
-            self.type = " or ".join(array if each == "array" else each for each in self.types)
+        named = self._named_types() if "array" in self.types else self.types
+        self.type = " or ".join(named)
+
+    def _named_types(self) -> list[str]:
+        """Return the types, an array as ``array of strings``, which saves the line about items."""
+        items = next((each["items"] for each in self._schemas if "items" in each), None)
+        of = [] if items is None else self._text.types(items)
+        is_plain = len(of) == 1 and of[0] in _PLURALS
+        array = f"array of {_PLURALS[of[0]]}" if is_plain else "array"
+        return [array if each == "array" else each for each in self.types]
 
     def default(self) -> str:
         """Return what happens if it is left out."""
@@ -225,6 +232,8 @@ class _Value:
     def inner(self) -> list[str]:
         """Return the lines about what lies in it, and remember that."""
         structured = [each for each in self._schemas if not _STRUCTURE.isdisjoint(each)]
+        if not structured:
+            return []
         named: dict[str, list[JSON]] = {}
         for schema in structured:
             self._text.places[id(schema)] = self._place
@@ -241,6 +250,8 @@ class _Value:
 
     def _unnamed(self, schema: dict[str, JSON]) -> Iterator[str]:
         """Yield the lines about what has no name of its own."""
+        if _UNNAMED.isdisjoint(schema):
+            return
         for pattern, each in schema.get("patternProperties", {}).items():
             label = f"any name that matches `{pattern}`"
             yield from self._below(each, label).lines(label)
