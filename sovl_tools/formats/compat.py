@@ -522,7 +522,7 @@ def _needed(schema: dict[str, JSON], definitions: dict[str, JSON]) -> dict[str, 
     found: set[str] = set()
     pending = [schema]
     # searched for as text, since descriptions refer to definitions as well
-    while pending and definitions:
+    while pending and len(found) < len(definitions):
         text = json.dumps(pending.pop())
         names = [each for each in definitions if f"#/$defs/{each}" in text and each not in found]
         found.update(names)

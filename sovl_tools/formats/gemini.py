@@ -261,9 +261,9 @@ def _infinite_recursions(found: Compatible) -> Iterator[Loss]:
     schemas = {f"#/$defs/{name}": each for name, each in found.schema.get("$defs", {}).items()}
     schemas["#"] = found.schema
     needed = {reference: _required_references(schema) for reference, schema in schemas.items()}
-    for reference in schemas:
+    for reference, first in needed.items():
         reached: set[str] = set()
-        pending = [reference]
+        pending = [reference] if first else []
         while pending:
             following = needed.get(pending.pop(), set()) - reached
             reached |= following
@@ -281,18 +281,18 @@ def _required_references(schema: JSON) -> set[str]:
     """Return the references in a schema that don't stand in properties that may be left out."""
     found, pending = set(), [schema]
     for each in pending:  # which grows
-        if type(each) is not dict:
+        if type(each) is not dict or _LEADING.isdisjoint(each):
             continue
         if "$ref" in each:
             found.add(each["$ref"])
         if "properties" in each and "required" in each:
             properties = each["properties"]
             pending += [properties[name] for name in each["required"] if name in properties]
-        if not _NESTING.isdisjoint(each):
-            for keyword in IN_LIST:
-                pending += each.get(keyword, ())
-            pending += [each[keyword] for keyword in SINGLE if keyword in each]
+        for keyword in each.keys() & _NESTING:
+            below = each[keyword]
+            pending += below if type(below) is list else [below]
     return found
 
 
 _NESTING = frozenset({*IN_LIST, *SINGLE})
+_LEADING = _NESTING | {"$ref", "properties"}
