@@ -185,7 +185,7 @@ def _check_once(asked: _Options) -> int:
     started = perf_counter()
     places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
     if asked.changed or asked.since is not None:
-        from sovl_tools.cli.changed_files import changed_files  # noqa: PLC0415 - where git is asked
+        from sovl_tools.cli.git import changed_files  # noqa: PLC0415 - where git is asked
 
         places = changed_places(places, changed_files(asked.since))
     elif not asked.paths and places.is_empty and places.configuration.exclude:
