@@ -199,7 +199,7 @@ def origin_of(annotation: Any) -> Any:
     """Return ``list`` for ``list[int]``; an annotation without arguments as it is."""
     # asked many times of each annotation, and typing looks at all that it could be
     kind = type(annotation)
-    if kind is type:
+    if kind is type or annotation is Any:
         return annotation
     if kind is GenericAlias:
         return annotation.__origin__

@@ -132,20 +132,37 @@ class FunctionSpec:
         return needed or name in self.required_by_decorator
 
 
-def function_spec(
-    function: Callable[..., Any], signature: Signature | None = None, said: Implied | None = None
-) -> FunctionSpec:
-    """Return what a function says of itself.
+def function_spec(function: Callable[..., Any], signature: Signature | None = None) -> FunctionSpec:
+    """Return what a function says of itself, as far as a manifest can hold it.
 
     Args:
         function: the function, or any other callable.
         signature: how it can be called, if that was read already.
+
+    Raises:
+        InferenceError: it can't be told what the function takes.
+    """
+    spec = read_function(function, signature or from_function(function))
+    if unwritable(spec.parameters) is None:
+        return spec
+    return _without_unwritable(
+        spec, str(getattr(function, "__qualname__", type(function).__qualname__))
+    )
+
+
+def read_function(
+    function: Callable[..., Any], signature: Signature, said: Implied | None = None
+) -> FunctionSpec:
+    """Return what a function says of itself, also what no manifest can hold.
+
+    Args:
+        function: the function, or any other callable.
+        signature: how it can be called.
         said: what it implies of its arguments, if that is known already.
 
     Raises:
         InferenceError: it can't be told what the function takes.
     """
-    signature = signature or from_function(function)
     is_decorated = isinstance(getattr(function, ATTRIBUTE, None), ToolDefinition)
     definition = definition_of(function) if is_decorated else None
     if definition is None:
@@ -155,19 +172,15 @@ def function_spec(
     # what each call has to give needs no default
     properties = spec.parameters["properties"]
     needless = [name for name in spec.parameters["required"] if "default" in properties[name]]
-    if needless:
-        notes = [
-            f"the default of {name!r} is left out: the function has none"
-            for name in needless
-            if spec.arguments[name].default is REQUIRED
-        ]
-        parameters = _without_defaults(spec.parameters, needless)
-        spec = replace(spec, parameters=parameters, left_out=(*spec.left_out, *notes))
-    if unwritable(spec.parameters) is None:
+    if not needless:
         return spec
-    return _without_unwritable(
-        spec, str(getattr(function, "__qualname__", type(function).__qualname__))
-    )
+    notes = [
+        f"the default of {name!r} is left out: the function has none"
+        for name in needless
+        if spec.arguments[name].default is REQUIRED
+    ]
+    parameters = _without_defaults(spec.parameters, needless)
+    return replace(spec, parameters=parameters, left_out=(*spec.left_out, *notes))
 
 
 def _without_defaults(schema: dict[str, JSON], names: Collection[str]) -> dict[str, JSON]:

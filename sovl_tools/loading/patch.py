@@ -26,6 +26,7 @@ from sovl_tools.signature.pairs import (
     Matcher,
     Pair,
     agreed,
+    are_alike,
     exclude_each_other,
     is_wider,
     pairs,
@@ -112,7 +113,7 @@ def patch_manifest(
     if isinstance(own, str) and not own.strip() and spec.documentation.description:
         text = spec.documentation.description
         found = insert(found, "description", text, after=("$schema", "name", "title"))
-    parameters = _parameters(copied(found.get("parameters", {})), spec, prune=prune)
+    parameters = _parameters(found.get("parameters", {}), spec, prune=prune)
     found = insert(found, "parameters", parameters, after=("name", "title", "description"))
     whole = _add_missing(found, spec.fields, after=("$schema", "name", "description", "parameters"))
     for key in SECTIONS.keys() & spec.fields.keys():
@@ -127,8 +128,10 @@ def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
     own = _rename_definitions(parameters, spec.parameters)
     if own is not spec.parameters:
         spec = replace(spec, parameters=own)
-    _patch_below(parameters, own, prune=prune)
     found = parameters
+    if not are_alike(found, own):
+        found = copied(found)
+        _patch_below(found, own, prune=prune)
     if "type" not in found:
         found = insert(found, "type", "object", after=("$schema",))
     properties = {}
@@ -220,8 +223,6 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
         prune: takes out properties and values that the function does not take.
     """
     every, is_patched = pairs(parameters, own), False
-    if not every:
-        return
     matcher = Matcher(parameters, own)
     for pair in agreed(every):
         found = pair.schema

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
@@ -36,10 +35,17 @@ class Text(NamedTuple):
 
 
 class DescriptionCase:
-    """All texts of a manifest, whose keys have values of the right kinds; ``text`` is its own."""
+    """All texts of a manifest, whose keys have values of the right kinds; ``text`` is its own.
+
+    Attributes:
+        document: the manifest.
+        prose: the texts that are sentences for a model.
+    """
 
     def __init__(self, document: Mapping[str, JSON], text: str) -> None:
         self.document = document
+        self.prose: list[Text] = []
+        _find_prose(document, (), self.prose)
         self._may_hide = "\\u" in text or _UNSEEN.search(text) is not None
 
     @property
@@ -47,13 +53,6 @@ class DescriptionCase:
         """The texts in the order in which they stand; keys of one's own, ``x-…``, are left out."""
         shown = {key: each for key, each in self.document.items() if not key.startswith("x-")}
         return _texts(shown, ())
-
-    @cached_property
-    def prose(self) -> list[Text]:
-        """The texts that are sentences for a model."""
-        found: list[Text] = []
-        _find_prose(self.document, (), found)
-        return found
 
     @property
     def occasions(self) -> tuple[str, ...]:

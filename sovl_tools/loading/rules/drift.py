@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sovl_tools.loading.function_spec import function_spec
+from sovl_tools.loading.function_spec import function_spec, read_function, unwritable
 from sovl_tools.loading.patch import Change, changes
 from sovl_tools.loading.rules.agreement import (
     PARAMETERS,
@@ -33,10 +33,13 @@ class DriftCase(NamedTuple):
 def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
     """Return what is said of what a manifest leaves out, as far as its module was imported."""
     function, signature = agreed.interface.function, agreed.interface.signature
-    if function is None or agreed.occasions == ("no_function",):
+    if function is None or signature is None or agreed.occasions == ("no_function",):
         return []
     try:
-        found = changes(manifest.document, function_spec(function, signature, agreed.implied))
+        spec = read_function(function, signature, agreed.implied)
+        found = changes(manifest.document, spec)
+        if found and unwritable(spec.parameters) is not None:
+            found = changes(manifest.document, function_spec(function, signature))
     except InferenceError:
         return []
     return ask(RULES, DriftCase(agreed, found)) if found else []

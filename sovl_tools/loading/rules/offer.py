@@ -49,7 +49,7 @@ class OfferCase(NamedTuple):
             *(own or (("phrases",) if self.phrases else ())),
             *(("handlers",) if offered.handlers is not None or offered.claims else ()),
             *(("registration",) if offered.registration is not None else ()),
-            *(("names like ours",) if _has_names_like_ours(self.source) else ()),
+            *(("names like ours",) if self.source and _has_names_like_ours(self.source) else ()),
         )
 
     @property
