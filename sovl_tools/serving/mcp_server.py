@@ -13,7 +13,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp.server import NotificationOptions, Server
 from mcp.server.connection import Connection
@@ -24,6 +24,7 @@ from mcp.server.subscriptions import (
     ListenHandler,
     PromptsListChanged,
     ResourcesListChanged,
+    ResourceUpdated,
     ServerEvent,
     ToolsListChanged,
 )
@@ -36,6 +37,8 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     SetLevelRequestParams,
+    SubscribeRequestParams,
+    UnsubscribeRequestParams,
 )
 from starlette.applications import Starlette
 
@@ -51,11 +54,16 @@ from sovl_tools.serving.advertised import LIST_FIELDS, Advertised, Kind, adverti
 from sovl_tools.serving.input_requests import InputRequests
 from sovl_tools.serving.mcp_calls import LEVEL, Reports, call_result, connection_of, is_modern
 from sovl_tools.serving.problems import without_directories
-from sovl_tools.serving.prompts import TEMPLATES, prompt_text, resource_text
+from sovl_tools.serving.prompts import TEMPLATES, prompt_text, resource_text, updated_resources
 from sovl_tools.serving.security import Log, Security
 from sovl_tools.serving.stdio import StdioStreams
 from sovl_tools.serving.tool_search import SEARCH, called, found_tools
 
+UPDATED = "notifications/resources/updated"
+WATCHED = "sovl-tools-watched"
+"""Where a connection of the handshake era keeps the addresses that its client asked about."""
+
+MOST_WATCHED = 1000
 PAGE_SIZE = 1000
 """How many tools a page of the list has: many clients read the first page alone."""
 
@@ -71,6 +79,13 @@ class _Server(Server[Any]):
             tools_changed=True, prompts_changed=True, resources_changed=True
         )
         return super().create_initialization_options(changes, *args, **options)
+
+
+class Notice(NamedTuple):
+    """What a client is told: that a list has changed, or the resource at an address."""
+
+    method: str
+    uri: str | None = None
 
 
 class McpServer:
@@ -108,7 +123,7 @@ class McpServer:
         self._is_searching = search_tools
         self._advertised = advertise(registry, is_searching=search_tools)
         self._bus = InMemorySubscriptionBus()
-        self._connections: dict[Connection, set[Kind]] = {}
+        self._connections: dict[Connection, set[Notice]] = {}
         self._busy: set[Connection] = set()
         self._telling: set[asyncio.Task[None]] = set()
         self._transports = 0
@@ -133,6 +148,12 @@ class McpServer:
             "resources/templates/list", PaginatedRequestParams, self._list_templates
         )
         self.server.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
+        self.server.add_request_handler(
+            "resources/subscribe", SubscribeRequestParams, self._subscribe
+        )
+        self.server.add_request_handler(
+            "resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe_from
+        )
         self.server.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
         self.server.add_notification_handler(
             "notifications/initialized", NotificationParams, self._connected
@@ -288,6 +309,25 @@ class McpServer:
         content = {"uri": params.uri, "mimeType": told["mimeType"], "text": text}
         return {"contents": [content], **LIST_FIELDS}
 
+    async def _subscribe(
+        self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
+    ) -> dict[str, JSON]:
+        """Tell a client of the handshake era when there is another text at an address.
+
+        There need be none yet: the folder may still be dropped in.
+        """
+        watched: set[str] = connection_of(ctx).state.setdefault(WATCHED, set())
+        if params.uri not in watched and len(watched) >= MOST_WATCHED:
+            raise MCPError(INVALID_PARAMS, f"a client may subscribe to {MOST_WATCHED:,} resources")
+        watched.add(params.uri)
+        return {}
+
+    async def _unsubscribe_from(
+        self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
+    ) -> dict[str, JSON]:
+        connection_of(ctx).state.get(WATCHED, set()).discard(params.uri)
+        return {}
+
     async def _call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> dict[str, JSON]:
@@ -357,7 +397,7 @@ class McpServer:
                 for task in self._telling:
                     task.cancel()
 
-    def _changed(self, loop: asyncio.AbstractEventLoop, _: CatalogChange) -> None:
+    def _changed(self, loop: asyncio.AbstractEventLoop, change: CatalogChange) -> None:
         """Have clients told, if what they were told has changed.
 
         This runs in the thread that reloads: what is worked out here costs the loop nothing.
@@ -365,27 +405,33 @@ class McpServer:
         with self._lock:
             before, self._told = self._told, self.advertised
             kinds = self._told.changes(before)
+            updated = [*updated_resources(change, before.catalog, self._told.catalog)]
         self.server.instructions = self.registry.prompt_instructions() or None
-        if kinds:
+        if kinds or updated:
             with suppress(RuntimeError):  # the loop is closed: nobody is connected any more
-                loop.call_soon_threadsafe(self._tell, kinds)
+                loop.call_soon_threadsafe(self._tell, kinds, updated)
 
-    def _tell(self, kinds: frozenset[Kind]) -> None:
-        """Tell every client which lists have changed; each at its own pace."""
+    def _tell(self, kinds: frozenset[Kind], updated: Sequence[str]) -> None:
+        """Tell every client which lists and resources have changed; each at its own pace."""
         for kind in kinds:
             self._begin(self._bus.publish(EVENTS[kind]()))
+        for uri in updated:
+            self._begin(self._bus.publish(ResourceUpdated(uri)))
         for connection, due in self._connections.items():
             # one who has not read the last notice yet will find today's list after it
-            due.update(kinds)
-            if connection not in self._busy:
+            due.update(Notice(f"notifications/{kind}/list_changed") for kind in kinds)
+            watched = connection.state.get(WATCHED, ())
+            due.update(Notice(UPDATED, uri) for uri in updated if uri in watched)
+            if due and connection not in self._busy:
                 self._busy.add(connection)
                 self._begin(self._tell_one(connection, due))
 
-    async def _tell_one(self, connection: Connection, due: set[Kind]) -> None:
-        """Tell a client of the lists of these kinds, and of those that are added meanwhile."""
+    async def _tell_one(self, connection: Connection, due: set[Notice]) -> None:
+        """Tell a client these notices, and those that are added meanwhile."""
         try:
             while due:
-                await connection.notify(f"notifications/{due.pop()}/list_changed", None)
+                method, uri = due.pop()
+                await connection.notify(method, None if uri is None else {"uri": uri})
         finally:
             self._busy.discard(connection)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
@@ -90,6 +91,16 @@ def resource_text(registry: ToolRegistry, uri: str) -> str | None:
             tool = registry.get(uri[len(kind) :])
             return None if tool is None else text(tool)
     return None
+
+
+def updated_resources(change: CatalogChange, before: Catalog, now: Catalog) -> Iterator[str]:
+    """Yield the addresses at which another text is to be read than before, or none any more."""
+    for name in (*change.added, *change.updated, *change.removed):
+        old, new = before.tools.get(name), now.tools.get(name)
+        if any(getattr(old, key, None) != getattr(new, key, None) for key in _KEYS):
+            yield f"{MANIFEST}{name}"
+        if getattr(old, "instructions", None) != getattr(new, "instructions", None):
+            yield f"{INSTRUCTIONS}{name}"
 
 
 _KEYS = (

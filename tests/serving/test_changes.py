@@ -10,14 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import mcp_types as types
+import pytest
 from mcp.client.client import Client
 from mcp.client.subscriptions import ToolsListChanged
+from mcp.shared.exceptions import MCPError
 
 from sovl_tools import ToolRegistry
+from sovl_tools.serving import mcp_server
 from sovl_tools.serving.mcp_server import McpServer
 from tests.conftest import Write, manifest_of
 from tests.patience import PATIENCE
 from tests.serving.conftest import client_of, served
+
+# today's protocol has ``listen`` in its place
+OLD = pytest.mark.filterwarnings("ignore:resources/:mcp.shared.exceptions.MCPDeprecationWarning")
 
 
 class Listener:
@@ -185,3 +191,69 @@ async def test_instructions_are_those_of_the_tools(write: Write) -> None:
     tools = write("echo", manifest_of("echo", instructions="Say little.")).parent
     async with client_of(served(ToolRegistry.from_directory(tools)), "auto") as client:
         assert client.instructions == "Say little."
+
+
+@OLD
+async def test_subscribers_hear_of_texts_that_changed(
+    registry: ToolRegistry, write: Write, tmp_path: Path, era: str
+) -> None:
+    manifest, later = "sovl-tools://manifest/echo", "sovl-tools://manifest/later"
+    instructions = "sovl-tools://instructions/echo"
+    write("echo", manifest_of("echo", instructions="Say little."))
+    registry.reload()
+    heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def on_message(message: Any) -> None:
+        if isinstance(message, types.ResourceUpdatedNotification):
+            heard.put_nowait(message.params.uri)
+
+    async def hear(uri: str) -> None:
+        while await asyncio.wait_for(heard.get(), PATIENCE) != uri:
+            pass
+
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(
+            client_of(served(registry), era, message_handler=on_message)
+        )
+        if era == "legacy":
+            for uri in (manifest, instructions, later):
+                await client.session.subscribe_resource(uri)
+            assert client.server_capabilities.resources is not None
+            assert client.server_capabilities.resources.subscribe
+        else:
+            await stack.enter_async_context(
+                client.listen(resource_subscriptions=[manifest, instructions, later])
+            )
+        # a function is no part of it
+        code = "def echo(text: str) -> str:\n    return text * 2\n"
+        write("echo", manifest_of("echo", instructions="Say little."), code)
+        await asyncio.to_thread(registry.reload)
+        write("echo", manifest_of("echo", instructions="Say more."), code)
+        await hear(instructions)
+        [content] = (await client.read_resource(instructions)).contents
+        assert isinstance(content, types.TextResourceContents)
+        assert content.text == "Say more."
+        write("later")
+        await hear(later)
+        shutil.rmtree(tmp_path / "tools" / "later")
+        await hear(later)
+        if era == "legacy":
+            await client.session.unsubscribe_resource(later)
+            write("later")
+            write("echo", manifest_of("echo", description="Say it anew."))
+            await hear(manifest)
+            assert later not in [heard.get_nowait() for _ in range(heard.qsize())]
+
+
+@OLD
+async def test_a_client_may_subscribe_to_so_many_resources(
+    registry: ToolRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mcp_server, "MOST_WATCHED", 2)
+    async with client_of(served(registry), "legacy") as client:
+        for uri in ("a:1", "a:2"):
+            await client.session.subscribe_resource(uri)
+        with pytest.raises(MCPError, match="a client may subscribe to 2 resources"):
+            await client.session.subscribe_resource("a:3")
+        await client.session.unsubscribe_resource("a:1")
+        await client.session.subscribe_resource("a:3")
