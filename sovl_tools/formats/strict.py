@@ -564,20 +564,16 @@ def _is_idle(keyword: str, value: JSON) -> bool:
 
 def _nullable(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return a schema that admits null beside what it admits."""
-    types = schema.get("type")
-    if type(types) is str and types != "null" and "const" not in schema:
-        made = {**schema, "type": [types, "null"]}
-        if None not in schema.get("enum", (None,)):
-            made["enum"] = [*schema["enum"], None]
-        return made
-    if accepts_null(schema, definitions):
-        return schema
-    if "anyOf" in schema:
-        return {**schema, "anyOf": [*schema["anyOf"], _NULL]}
-    if "$ref" in schema or "const" in schema:
-        outside = {key: schema[key] for key in _OUTSIDE if key in schema}
-        inside = {key: each for key, each in schema.items() if key not in outside}
-        return {"anyOf": [inside, _NULL], **outside}
+    said = schema.get("type")
+    if type(said) is not str or said == "null" or "const" in schema:
+        if accepts_null(schema, definitions):
+            return schema
+        if "anyOf" in schema:
+            return {**schema, "anyOf": [*schema["anyOf"], _NULL]}
+        if "$ref" in schema or "const" in schema:
+            outside = {key: schema[key] for key in _OUTSIDE if key in schema}
+            inside = {key: each for key, each in schema.items() if key not in outside}
+            return {"anyOf": [inside, _NULL], **outside}
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     made = {**schema, "type": types if "null" in types else [*types, "null"]}
     if "enum" in schema and None not in schema["enum"]:

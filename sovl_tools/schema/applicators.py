@@ -126,11 +126,10 @@ def kinds(schema: JSON, root: JSON, depth: int = 0) -> Kinds:
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return None
     if "type" in schema:
-        said = schema["type"]
-        return _numeric({said} if isinstance(said, str) else said)
+        return numeric(schema["type"])
     values = values_of(schema)
     if values is not None:
-        return _numeric([kind(value) for value in values])
+        return numeric([kind(value) for value in values])
     if combinator_of(schema) is not None:
         found = [kinds(each, root, depth + 1) for each in alternatives_of(schema)]
         known = [each for each in found if each is not None]
@@ -138,7 +137,9 @@ def kinds(schema: JSON, root: JSON, depth: int = 0) -> Kinds:
     return frozenset({"object"}) if "properties" in schema else None
 
 
-def _numeric(names: Collection[str]) -> frozenset[str]:
+def numeric(types: str | Collection[str]) -> frozenset[str]:
+    """Return the types that a schema names, and integers where there are numbers."""
+    names = [types] if isinstance(types, str) else types
     return frozenset((*names, "integer") if "number" in names else names)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, kind
 from sovl_tools.schema import fit
-from sovl_tools.schema.applicators import alternatives_of, combinator_of, values_of
+from sovl_tools.schema.applicators import alternatives_of, combinator_of, numeric, values_of
 from sovl_tools.schema.keywords import ANNOTATIONS, KEYWORDS, SILENT
 from sovl_tools.schema.subschemas import lookup, nodes
 
@@ -173,7 +173,7 @@ class _Comparison:
         types = _ALL
         for part in parts:
             if "type" in part:
-                types &= _expanded(part["type"])
+                types &= numeric(part["type"])
             values = values_of(part)
             if values is not None:
                 types &= frozenset(map(_type_of, values))
@@ -331,7 +331,7 @@ class _Comparison:
         """Tell whether a keyword follows from what is known of a value."""
         value, needed = narrow[keyword], _needed(parts)
         if keyword == "type":
-            return types <= _expanded(value)
+            return types <= numeric(value)
         if keyword.startswith("unevaluated") or keyword.endswith("Ref"):
             return False  # they depend on what is evaluated beside and around them
         bounds = _BOUNDS.get(keyword, ())
@@ -379,11 +379,9 @@ def _moved(name: str, place: str, other: str) -> str:
 
 def _are_told_apart(one: _Parts, other: _Parts) -> bool:
     """Tell whether two objects need the same member with different texts."""
-    for member in _needed(one) & _needed(other):
-        ours, theirs = _texts_of_member(one, member), _texts_of_member(other, member)
-        if ours and theirs and ours.isdisjoint(theirs):
-            return True
-    return False
+    members = _needed(one) & _needed(other)
+    texts = ([_texts_of_member(parts, each) for parts in (one, other)] for each in members)
+    return any(ours and theirs and ours.isdisjoint(theirs) for ours, theirs in texts)
 
 
 def _texts_of_member(parts: _Parts, member: str) -> set[str]:
@@ -404,11 +402,6 @@ def _references(value: JSON) -> Iterator[str]:
 
 _SPEAKING = (KEYWORDS.keys() | {"additionalItems", "$recursiveRef"}) - SILENT
 """Keywords that can make a schema narrower."""
-
-
-def _expanded(types: str | list[str]) -> frozenset[str]:
-    named = {types} if isinstance(types, str) else {*types}
-    return frozenset(named | ({"integer"} if "number" in named else set()))
 
 
 def _type_of(value: JSON) -> str:
