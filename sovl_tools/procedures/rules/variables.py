@@ -300,8 +300,10 @@ def _is_literal(value: JSON) -> bool:
 
 
 def _check_literal(given: GivenValue) -> Iterator[Finding]:
-    known = given.node.schema.get("properties", {})
     refused = problems(given.node, given.value)
+    if not refused:
+        return
+    known = given.node.schema.get("properties", {})
     for path, words in explanations(refused, lambda path: () if path else known):
         value, there = given.value, given.path
         for each in path:  # as far as it is there: something may be missing
