@@ -7,6 +7,7 @@ import threading
 from collections.abc import Collection
 
 from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.model.path_patterns import is_excluded, patterns_of
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.threads import is_loading
 
@@ -27,7 +28,8 @@ def folders_of(found: Configuration, names: Collection[str] | None = None) -> To
 def add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool = True) -> None:
     """Add the tools in the code of plugins and, unless it says not to, of distributions."""
     for path in found.plugins:
-        registry.load_modules(path, import_timeout=found.import_timeout)
+        if not is_excluded(os.path.abspath(path), patterns_of(found.exclude, os.getcwd())):
+            registry.load_modules(path, exclude=found.exclude, import_timeout=found.import_timeout)
     if entry_points:
         registry.load_entry_points(import_timeout=found.import_timeout)
 

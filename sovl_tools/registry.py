@@ -43,6 +43,7 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.folder import IMPORT_TIMEOUT
+from sovl_tools.model.path_patterns import patterns_of
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.log import log_change, log_load, log_rejected, log_sources
 from sovl_tools.search.lookup import Indexes, meets
@@ -359,15 +360,19 @@ class ToolRegistry:
         return self._load_origin("EntryPoints", group, import_timeout)
 
     def load_modules(
-        self, path: str | os.PathLike[str], *, import_timeout: float = IMPORT_TIMEOUT
+        self,
+        path: str | os.PathLike[str],
+        *,
+        exclude: Sequence[str] = (),
+        import_timeout: float = IMPORT_TIMEOUT,
     ) -> CatalogChange:
-        """Enter the decorated functions and ``AITool`` classes of a directory of modules.
+        """Enter decorated functions and ``AITool`` classes of modules in a directory.
 
-        They may import one another relatively. ``import_timeout`` is in seconds, for each module.
+        ``exclude`` is as for ``from_directory``, ``import_timeout`` in seconds for each module.
         """
-        return self._load_origin(
-            "Modules", os.path.abspath(check_path("path", path)), import_timeout
-        )
+        excluded = patterns_of(check_names("exclude", exclude, "patterns"), os.getcwd())
+        place = os.path.abspath(check_path("path", path))
+        return self._load_origin("Modules", place, import_timeout, excluded)
 
     def load_package(self, name: str, *, import_timeout: float = IMPORT_TIMEOUT) -> CatalogChange:
         """Enter those of a package and what is below; all of it may take ``import_timeout`` s."""

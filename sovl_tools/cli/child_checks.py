@@ -27,6 +27,7 @@ from sovl_tools.loading.origins import Modules
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError
+from sovl_tools.model.path_patterns import patterns_of
 
 # for a fresh interpreter on a busy machine, beside what importing the modules may take
 _START_TIME = 30.0
@@ -45,19 +46,24 @@ class ChildFindings(NamedTuple):
 
 
 def check_plugins(
-    paths: Iterable[str], limit: float, *, start: float = _START_TIME
+    paths: Iterable[str],
+    limit: float,
+    *,
+    exclude: Sequence[str] = (),
+    start: float = _START_TIME,
 ) -> ChildFindings:
     """Look for tools in directories of modules, in a child process for each.
 
     Args:
         paths: of the directories.
         limit: how long importing one module may take, in seconds.
+        exclude: patterns of modules to leave out, as in a ``.gitignore`` of the current directory.
         start: how much longer a child may take, in seconds.
     """
     candidates: list[Candidate] = []
     diagnostics: list[Diagnostic] = []
     for path in map(os.path.abspath, paths):
-        request = {"plugins": path, "limit": limit}
+        request = {"plugins": path, "limit": limit, "exclude": [*exclude]}
         found = _run_child(
             request, start + limit * _count_modules(path), relative_path(path), "its modules"
         )
@@ -158,7 +164,8 @@ def serve(request: dict[str, Any]) -> None:
         catalog = replace(catalog, unavailable=reasons)
         diagnostics = check_procedures(request["procedures"], catalog)
     else:
-        loaded = Modules(request["plugins"], request["limit"]).look()
+        excluded = patterns_of(request["exclude"], os.getcwd())
+        loaded = Modules(request["plugins"], request["limit"], excluded).look()
         candidates, diagnostics = loaded.candidates, loaded.diagnostics
     reports.write(written_findings(candidates, diagnostics))
     reports.flush()

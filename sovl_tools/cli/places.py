@@ -83,14 +83,16 @@ def places_of(
         misplaced = tuple(each for each in faults.values() if each is not None)
         kept = [each for each, fault in faults.items() if fault is None]
         collected = _collected(found, kept, around, procedures)
-        return Places(found, collected, tuple(plugins), procedures, misplaced, ignored)
+        modules = _included(plugins, found)
+        return Places(found, collected, modules, procedures, misplaced, ignored)
     if not paths:
         procedures = _included(_configured_procedures(found), found)
     # where there is nothing else to check, a missing ./tools is misuse
     if not (procedures or found.plugins):
         settings(tools)
     collected = _collected(found, filter(os.path.exists, found.paths), around, procedures)
-    return Places(found, collected, () if paths else found.plugins, procedures, ignored=ignored)
+    modules = () if paths else _included(found.plugins, found)
+    return Places(found, collected, modules, procedures, ignored=ignored)
 
 
 def changed_places(places: Places, changed: Collection[str]) -> Places:

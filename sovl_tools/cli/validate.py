@@ -318,7 +318,7 @@ class _Check:
         limit = asked.import_timeout or found.import_timeout
         lock, removed = _locked(found, places.collected.folders) if found.locked else (None, ())
         limits = Settings(imports=not asked.no_import, limit=limit, compiles=True, locked=lock)
-        plugged, unusable = _check_plugins(places.plugins, limits)
+        plugged, unusable = _check_plugins(places, limits)
         others = (*places.misplaced, *places.collected.diagnostics, *unusable, *removed)
         is_strict = asked.warnings_as_errors or found.warnings_as_errors
         return cls(places, limits, targets, selection, is_strict, plugged, others)
@@ -415,15 +415,16 @@ _FOR_PEOPLE = frozenset({"text", "concise"})
 
 
 def _check_plugins(
-    paths: Sequence[str], limits: Settings
+    places: Places, limits: Settings
 ) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
-    if not paths:
+    if not places.plugins:
         return (), ()
     from sovl_tools.cli import child_checks  # noqa: PLC0415 - most have no plugins
 
     if not limits.imports:
-        return child_checks.missing_plugins(paths)
-    return child_checks.check_plugins(paths, limits.limit)
+        return child_checks.missing_plugins(places.plugins)
+    exclude = places.configuration.exclude
+    return child_checks.check_plugins(places.plugins, limits.limit, exclude=exclude)
 
 
 def _check_procedures(places: Places, catalog: Catalog, limits: Settings) -> Sequence[Diagnostic]:

@@ -32,6 +32,7 @@ from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import IMPORT_TIMEOUT
+from sovl_tools.model.path_patterns import PathPattern, is_excluded
 from sovl_tools.threads import Stalled, run_within
 
 GROUP = "sovl_tools.tools"
@@ -204,6 +205,7 @@ class Modules:
     level: ClassVar[int] = MODULES
     path: str
     limit: float = IMPORT_TIMEOUT
+    excluded: tuple[PathPattern, ...] = ()
 
     @property
     def directory(self) -> Directory:
@@ -211,7 +213,10 @@ class Modules:
         return Directory(self.path, (".py",))
 
     def look(self) -> OriginLoad:
-        """Run every module whose name does not begin with ``_`` or ``.``, if it has changed."""
+        """Run every module whose name does not begin with ``_`` or ``.``, if it has changed.
+
+        Modules that are excluded may be imported by others, and are not run for their own sake.
+        """
         try:
             names = sorted(os.listdir(self.path))
         except (OSError, ValueError) as error:  # the latter of a path with a NUL
@@ -222,6 +227,8 @@ class Modules:
             return OriginLoad.of_problem(
                 no_tools_found(Unit("the directory", relative_path(self.path), ""))
             )
+        places = {each: os.path.join(self.path, f"{each}.py") for each in modules}
+        modules = [each for each in modules if not is_excluded(places[each], self.excluded)]
         with reimporting(self.path) as package:
             return _joined([self._module(package, each) for each in modules])
 

@@ -64,6 +64,22 @@ def test_a_plugin_of_the_same_name_is_told(run: Run, plugins: Path, write: Write
     assert first.startswith("plugins/one.py:5:5: ST801 there is already a tool 'plugged'")
 
 
+def test_plugins_can_be_excluded(run: Run, plugins: Path, write: Write) -> None:
+    write("echo")
+    names = [each.name for each in sorted(plugins.glob("*.py"))]
+    assert len(names) >= 1
+    found = run("validate", "--format", "json", "--exclude", f"plugins/{names[0]}")
+    shown = {each["path"].partition(":")[0] for each in json.loads(found.out)["tools"]}
+    assert f"plugins/{names[0]}" not in shown
+    (plugins.parent / "sovl-tools.toml").write_text(
+        'plugins = ["plugins"]\nexclude = ["plugins"]\n'
+    )
+    for arguments in (("validate",), ("validate", "plugins"), ("list",)):
+        done = run(*arguments)
+        assert ("plugins" in done.out, "Traceback" in done.err) == (False, False)
+    assert run("validate").out.startswith("1 tool checked")
+
+
 @pytest.mark.parametrize("path", ["plugins", "plugins/", "plugins/one.py"])
 def test_a_path_may_name_configured_plugins(
     run: Run, plugins: Path, write: Write, path: str
