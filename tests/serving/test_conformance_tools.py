@@ -23,6 +23,7 @@ def test_every_folder_loads_and_answers() -> None:
         "test_custom_headers": {"region": "north"},
         "test_elicitation": {"message": "Who are you?"},
         "test_sampling": {"prompt": "Say hello"},
+        "test_prompt_with_arguments": {"arg1": "a", "arg2": "b"},
         "json_schema_2020_12_tool": {"contactMethod": "email", "email": "ada@example.com"},
     }
     changing = {"test_trigger_tool_change", "test_trigger_prompt_change"}

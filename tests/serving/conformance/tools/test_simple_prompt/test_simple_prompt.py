@@ -1,0 +1,2 @@
+def test_simple_prompt() -> str:
+    return "simple"
