@@ -43,7 +43,8 @@ _EVERYDAY = (
     "sovl_tools.procedures.parse.yaml",
     "sovl_tools.search.ranking",
     "sovl_tools.schema.rust_engine",
-    # servers: importing what they need takes a second
+    # chats and servers: importing what these need takes a second
+    "prompt_toolkit",
     "mcp.server.mcpserver",
     "mcp.server.streamable_http_manager",
     "sovl_tools.serving.run_http",

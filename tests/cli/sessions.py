@@ -22,7 +22,7 @@ CTRL_C = "\x03"
 CTRL_D = "\x04"
 _AT_TERMINAL = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
-    "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    "os.execv(sys.argv[1], sys.argv[1:])"
 )
 """Makes the terminal the one from which Ctrl-C comes, and becomes the program."""
 
@@ -92,7 +92,11 @@ class Session:
 
 @contextmanager
 def session(
-    directory: Path, *arguments: str, output: str | None = None, **environment: str
+    directory: Path,
+    *arguments: str,
+    output: str | None = None,
+    python: str = sys.executable,
+    **environment: str,
 ) -> Iterator[Session]:
     """Run ``sovl-tools`` on a terminal in a directory; it is killed at the end if need be.
 
@@ -102,7 +106,7 @@ def session(
     termios.tcsetwinsize(follower, (50, 200))
     taken = follower if output is None else os.open(directory / output, os.O_CREAT | os.O_WRONLY)
     process = subprocess.Popen(
-        [sys.executable, "-c", _AT_TERMINAL, "-P", "-m", "sovl_tools", *arguments],
+        [sys.executable, "-c", _AT_TERMINAL, python, "-P", "-m", "sovl_tools", *arguments],
         cwd=directory,
         env={**clean_environment(), "TERM": "xterm", **environment},
         stdin=follower,

@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -31,6 +32,7 @@ from tests.conftest import (
     code_of,
     manifest_of,
 )
+from tests.forked_commands import Forker
 from tests.reporting.findings import WRONG
 from tests.schema.strategies import moderate
 
@@ -52,6 +54,7 @@ ADD = {
 ADDING = "def add(a: int, b: int) -> int:\n    print('adding')\n    return a + b\n"
 
 Chat = Callable[..., Done]
+Talking = Callable[..., AbstractContextManager[Session]]
 
 
 @pytest.fixture(autouse=True)
@@ -423,14 +426,21 @@ def test_the_history_is_kept_where_the_state_of_programs_is(
     assert history_path() == tmp_path / ".local" / "state" / "sovl-tools" / "chat_history"
 
 
+@pytest.fixture
+def talking(tmp_path: Path, forks: Forker) -> Talking:
+    """Begin a chat on a terminal."""
+    command = ("chat", "--provider", "local")
+    return partial(session, tmp_path, *command, python=forks.python)
+
+
 def started(talk: Session) -> Session:
     talk.await_text("Ctrl-D leaves\n> ")
     return talk
 
 
 @pytest.mark.usefixtures("add")
-def test_a_session_on_a_terminal(write: Write, tmp_path: Path) -> None:
-    with session(tmp_path, "chat", "--provider", "local") as talk:
+def test_a_session_on_a_terminal(write: Write, tmp_path: Path, talking: Talking) -> None:
+    with talking() as talk:
         assert "1 tool; local answers" in talk.await_text("/help lists the commands")
         started(talk)
         talk.type("hello")
@@ -476,13 +486,13 @@ def test_a_session_on_a_terminal(write: Write, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("add")
-def test_what_was_typed_in_the_last_session_comes_back(tmp_path: Path) -> None:
-    with session(tmp_path, "chat", "--provider", "local") as talk:
+def test_what_was_typed_in_the_last_session_comes_back(talking: Talking) -> None:
+    with talking() as talk:
         started(talk).type("add a=20 b=22")
         talk.await_text("42\n> ")
         talk.type(CTRL_D, end="")
         assert talk.await_end() == 0
-    with session(tmp_path, "chat", "--provider", "local") as talk:
+    with talking() as talk:
         started(talk).type(UP)
         talk.await_text("← 42")
         talk.await_text("> ")
@@ -493,10 +503,10 @@ def test_what_was_typed_in_the_last_session_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("add")
-def test_a_session_without_a_place_for_the_history_is_one(tmp_path: Path) -> None:
+def test_a_session_without_a_place_for_the_history_is_one(tmp_path: Path, talking: Talking) -> None:
     (tmp_path / "file").write_text("")
     place = str(tmp_path / "file" / "below")
-    with session(tmp_path, "chat", "--provider", "local", XDG_STATE_HOME=place) as talk:
+    with talking(XDG_STATE_HOME=place) as talk:
         started(talk).type("add a=20 b=22")
         talk.await_text("42\n> ")
         talk.type("/quit")
@@ -529,8 +539,8 @@ def test_a_session_needs_no_library_for_typing(
 
 
 @pytest.mark.usefixtures("add")
-def test_commands_and_tools_are_completed(tmp_path: Path) -> None:
-    with session(tmp_path, "chat", "--provider", "local") as talk:
+def test_commands_and_tools_are_completed(talking: Talking) -> None:
+    with talking() as talk:
         started(talk).type("/hel\t")
         talk.await_text("/quit ")
         talk.await_text("> ")
@@ -541,8 +551,8 @@ def test_commands_and_tools_are_completed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("add")
-def test_answers_of_a_session_can_go_into_a_file(tmp_path: Path) -> None:
-    with session(tmp_path, "chat", "--provider", "local", output="answers.txt") as talk:
+def test_answers_of_a_session_can_go_into_a_file(tmp_path: Path, talking: Talking) -> None:
+    with talking(output="answers.txt") as talk:
         started(talk).type("add a=20 b=22")
         talk.await_text("← 42\n> ")
         talk.type("/quit")
@@ -550,9 +560,9 @@ def test_answers_of_a_session_can_go_into_a_file(tmp_path: Path) -> None:
     assert (tmp_path / "answers.txt").read_text() == "42\n"
 
 
-def test_a_destructive_tool_asks_on_a_terminal(write: Write, tmp_path: Path) -> None:
+def test_a_destructive_tool_asks_on_a_terminal(write: Write, talking: Talking) -> None:
     write("echo", manifest_of("echo", annotations={"destructive": True}))
-    with session(tmp_path, "chat", "--provider", "local", NO_COLOR="1") as talk:
+    with talking(NO_COLOR="1") as talk:
         started(talk).type("echo text=one")
         talk.await_text('call echo(text="one")? [y/N]')
         talk.type("")
@@ -580,10 +590,10 @@ def test_a_destructive_tool_asks_on_a_terminal(write: Write, tmp_path: Path) -> 
         assert "\x1b[2m" not in talk.sent
 
 
-def test_an_answer_can_be_stopped_on_a_terminal(write: Write, tmp_path: Path) -> None:
+def test_an_answer_can_be_stopped_on_a_terminal(write: Write, talking: Talking) -> None:
     code = "import asyncio\n\nasync def echo(text):\n    await asyncio.Event().wait()\n"
     write("echo", code=code)
-    with session(tmp_path, "chat", "--provider", "local") as talk:
+    with talking() as talk:
         started(talk).type("echo text=one")
         talk.await_text('→ echo(text="one")')
         talk.type(CTRL_C, end="")
