@@ -51,6 +51,22 @@ SLOW = tuple(
 )
 """Where tests start processes or servers, hold conversations, or import what providers ship."""
 
+COVERED_BY_OTHERS = (
+    SHIPPED,
+    *(
+        Path(__file__).parent / name
+        for name in (
+            *("agent/test_turns.py", "cli/test_validate.py", "dispatch/test_secrets.py", "docs"),
+            *("formats/test_sdk_types.py", "loading/test_generations.py"),
+            *("reloading/test_libraries.py", "search/test_phrases.py", "search/test_quality.py"),
+            *("serving/test_mcp_over_http.py", "serving/test_wrong_messages.py"),
+            *("testing/test_answers.py", "testing/test_disturbances.py"),
+            *("test_hot_reload.py", "test_precedence.py", "test_reload_stress.py"),
+        )
+    ),
+)
+"""Long tests of what others run through to the last branch: none of them is measured."""
+
 Write = Callable[..., Path]
 
 
@@ -92,8 +108,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Refuse names that differ from process to process, which tests run in parallel must not.
 
-    What is covered does not depend on random examples, nor on the shipped tools, which are not
-    measured: so those tests need not be slowed down.
+    What is covered does not depend on random examples: so those tests need not be slowed down.
     """
     marks: dict[Path, list[pytest.MarkDecorator]] = {}
     for item in items:
@@ -116,7 +131,7 @@ def _marks_of(path: Path) -> list[pytest.MarkDecorator]:
     among = {
         "contract": not places.isdisjoint(CONTRACTS),
         "slow": not places.isdisjoint(SLOW),
-        UNMEASURED: SHIPPED in places,
+        UNMEASURED: not places.isdisjoint(COVERED_BY_OTHERS),
     }
     return [getattr(pytest.mark, name) for name, is_there in among.items() if is_there]
 

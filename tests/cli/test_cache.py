@@ -85,6 +85,7 @@ def test_what_is_as_it_was_is_not_imported_again(
     assert outcome(run) == first
 
 
+@pytest.mark.unmeasured
 @check_each(
     ("path", "content"),
     [

@@ -83,6 +83,7 @@ def test_files_stand_for_their_tools(
     assert checked(run, *(str(tree / each) for each in files)) == names
 
 
+@pytest.mark.unmeasured
 def test_a_file_finds_what_the_whole_directory_does(run: Run, tree: Path) -> None:
     (tree / "tools" / "odd" / "odd.json").unlink()
 

@@ -13,7 +13,7 @@ import pytest
 import sovl_tools
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.annotations.scalars import _NAMED
-from sovl_tools.authoring.decorator import FIELDS
+from sovl_tools.authoring.decorator import SETTABLE
 from sovl_tools.authoring.defining import Options
 from sovl_tools.loading.rules.module import RULES
 from tests.conftest import REPOSITORY
@@ -100,13 +100,13 @@ def test_the_table_names_every_class_of_the_standard_library_that_is_known() -> 
 def test_the_guide_names_every_argument_of_the_decorator() -> None:
     table = cells(section(AUTHORING, "What the decorator takes"))
     told = {name for row in table for name in code_in(row[0])}
-    assert told == {*Options._fields[:-1], *FIELDS}
+    assert told == {*Options._fields[:-1], *SETTABLE}
 
 
 def test_the_guide_has_a_row_for_every_code_of_tools_in_code() -> None:
     table = cells(section(AUTHORING, "What is refused, and how it is told").rpartition("```")[0])
     codes = [row[0] for row in table if row[0].startswith("ST")]
-    assert codes == [rule.code for rule in RULES]
+    assert codes == [rule.code for rule in RULES if rule.code.startswith("ST7")]
 
 
 def test_the_guide_shows_the_examples_as_they_ship() -> None:

@@ -113,6 +113,7 @@ def test_what_can_only_be_one_thing_is_mended(
     assert done.code == 0
 
 
+@pytest.mark.unmeasured
 @check_each(
     "old",
     [

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sovl_tools.procedures.templates.language import EvaluationError, TemplateError
 from sovl_tools.procedures.templates.sandbox import MAX_MADE
 from sovl_tools.procedures.templates.template import Template
+from tests.schema.strategies import examples, moderate
 from tests.tables import check_each
 
 resource = pytest.importorskip("resource", reason="there is none on Windows")
@@ -70,7 +71,7 @@ def outcome(text: str) -> str:
     return value[:100] if isinstance(value, str) else type(value).__name__
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(moderate, max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(st.builds(str.format, st.sampled_from(BLOCKS), EXPRESSIONS))
 def test_whatever_a_template_says_its_memory_is_bounded(text: str) -> None:
     before = peak()

@@ -89,7 +89,9 @@ async def test_progress_and_messages_come_before_the_result(
     steps = [done for done, _, _ in heard.progress]
     assert steps == sorted(set(steps))
     if tool is report:
-        assert heard.progress == [(each, 3.0, f"step {each}") for each in (1, 2, 3)]
+        # a step that the client had not read yet gave way to the next one
+        assert {*heard.progress} <= {(each, 3.0, f"step {each}") for each in (1, 2, 3)}
+        assert steps[-1] == 3
         assert [data for _, _, data in heard.logs] == ["at 1", "at 2", "at 3"]
     else:
         # what nobody could read in time was left out, the oldest first

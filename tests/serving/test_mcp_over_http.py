@@ -66,7 +66,10 @@ async def test_reports_come_before_the_result(url: str, era: str) -> None:
     async with client_at(url, era, **options) as client:
         call = await client.call_tool("report", {}, progress_callback=heard.on_progress)
     assert result(call) == (False, None, "done")
-    assert [done for done, _, _ in heard.progress] == [1, 2, 3]
+    steps = [done for done, _, _ in heard.progress]
+    # a step that the client had not read yet gave way to the next one
+    assert steps == sorted({1, 2, 3}.intersection(steps))
+    assert steps[-1] == 3
     assert [data for _, _, data in heard.logs] == ["at 1", "at 2", "at 3"]
 
 

@@ -150,6 +150,7 @@ async def test_an_id_that_is_in_use_is_refused(server: McpServer) -> None:
         assert (await client.hear())["id"] == 6
 
 
+@pytest.mark.unmeasured
 async def test_a_thousand_calls_at_once_are_answered_or_refused(
     server: McpServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
