@@ -17,6 +17,8 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 from time import time_ns
 from typing import NamedTuple
 
+from sovl_tools.loading.sources import MAX_MODULE_BYTES
+
 MAX_DEPTH = 8
 """Levels of folders below a tool's own that are looked into."""
 
@@ -26,7 +28,6 @@ MAX_ENTRIES = 2_000
 The tool's own manifest and module are looked at even if they come later.
 """
 
-_MAX_CONTENT = 4 << 20
 _SECOND = 1_000_000_000
 _TICK = 20_000_000
 """Nanoseconds between which a file system may not tell two moments apart."""
@@ -312,10 +313,10 @@ def _content(location: str, relative: str) -> bytes | None:
         # a FIFO or a device has no content that could be compared
         if not S_ISREG(status.st_mode):
             return b""
-        if status.st_size > _MAX_CONTENT:
+        if status.st_size > MAX_MODULE_BYTES:
             return None
         with open(descriptor, "rb", closefd=False) as file:
-            return source_hash(file.read(_MAX_CONTENT))
+            return source_hash(file.read(MAX_MODULE_BYTES))
     except OSError:
         return None
     finally:
