@@ -62,7 +62,7 @@ def _name(_: click.Context, __: click.Parameter, value: str) -> str:
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@click.argument("client", type=click.Choice(list(CLIENTS)))
+@click.argument("client", type=click.Choice(list(CLIENTS)), metavar="CLIENT")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[-- OPTIONS OF SERVE]")
 @click.option(
     "--user/--project",
@@ -119,7 +119,8 @@ def install(
 ) -> None:
     """Tell a client of MCP to start sovl-tools serve with the tools of this directory.
 
-    The client mcp-json prints what most other programs read.
+    CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, gemini-cli or mcp-json, which
+    prints what most other clients read.
 
     The entry has absolute paths, so that it works wherever the client is started, and the
     variables that manifests name in requires.env, which desktop programs may not inherit: from
