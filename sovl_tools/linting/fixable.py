@@ -10,6 +10,7 @@ FIXERS = {
     "ST209": "missing_key",
     "ST211": "name_of_folder",
     "ST212": "name_of_folder",
+    "ST215": "lifted_form",
     "ST301": "valid_schema",
     "ST302": "required_name",
     "ST305": "items_of_any_kind",

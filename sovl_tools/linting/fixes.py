@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from difflib import SequenceMatcher
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import accumulate
+from json import JSONDecoder
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.linting.fixable import BEHIND, DRIFT, FIXERS
@@ -372,6 +373,43 @@ def _as_json(token: re.Match[str]) -> str:
     escapes = {"\\'": "'", '"': '\\"'}
     inner = re.sub(r'\\.|"', lambda each: escapes.get(each.group(), each.group()), words[1:-1])
     return f'"{inner}"'
+
+
+def lifted_form(case: FixCase, found: Diagnostic) -> Fix | None:
+    """Lifts the one definition to the top if nothing stands beside it, with ``parameters``."""
+    path = case.path_of(found) or ("",)
+    inner = case.document.get(str(path[0]))
+    beside = {key: value for key, value in case.document.items() if key != path[0]}
+    if isinstance(inner, list) and len(inner) == 1:
+        path, inner = (*path, 0), inner[0]
+    if not isinstance(inner, dict) or beside not in ({}, {"type": "function"}):
+        return None
+    schemas = [each for each in ("parameters", *manifest.ALIASES["parameters"]) if each in inner]
+    # one of several can't be told, and Bedrock's is another level deeper
+    if len(schemas) > 1 or any(
+        not isinstance(inner[each], dict) or "json" in inner[each] for each in schemas
+    ):
+        return None
+    rewrite = partial(_lifted, path=path, schema=next(iter(schemas), ""))
+    return Fix("safe", "lift it to the top", file=case.folder.manifest_name, rewrite=rewrite)
+
+
+def _lifted(data: bytes, *, path: Path, schema: str) -> bytes:
+    text = data.decode()
+    places = {each.path: each for each in members(text)}
+    start = places[path].offset
+    _, end = JSONDecoder().raw_decode(text, start)
+    inner = text[start:end]
+    if schema:
+        at = places[*path, schema].key_offset - start
+        _, behind = JSONDecoder().raw_decode(inner, at)
+        inner = f'{inner[:at]}"parameters"{inner[behind:]}'
+    # no string of JSON goes over the end of a line
+    margin = inner.rpartition("\n")[2][:-1]
+    if not margin.strip():
+        inner = inner.replace(f"\n{margin}", "\n")
+    head, tail = text[: text.index("{")], text[len(text.rstrip()) :]
+    return f"{head}{inner}{tail}".encode()
 
 
 def idle_suppression(case: FixCase, found: Diagnostic) -> Fix | None:

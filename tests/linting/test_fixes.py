@@ -441,3 +441,41 @@ def test_explain_says_what_is_mended(run: Run) -> None:
     assert "`validate --fix`: Renames the keyword" in run("explain", "ST308").out
     assert "as `sovl-tools sync` does" in run("explain", "ST403").out
     assert "--fix" not in run("explain", "ST401").out
+
+
+SCHEMA = """{
+      "type": "object",
+      "properties": {"text": {"type": "string",   "description": "What to say."}},
+      "required": ["text"]
+    }"""
+INNER = f'{{\n    "name": "echo",\n    "description": "Say it.",\n    "KEY": {SCHEMA}\n  }}'
+OPENAI = '{{"type": "function",\n  "function": {}\n}}\n'.format(INNER.replace("KEY", "parameters"))
+MCP = '{{"tools": [\n  {}]}}\n'.format(INNER.replace("KEY", "inputSchema"))
+
+
+@check_each("wrapped", [OPENAI, MCP])
+def test_a_definition_in_another_form_is_lifted(run: Run, write: Write, wrapped: str) -> None:
+    place = write("echo", wrapped) / "echo.json"
+    done = fix(run)
+    assert (done.code, "fixed 1 finding; 0 left" in done.out) == (0, True)
+    assert place.read_text() == INNER.replace("KEY", "parameters").replace("\n  ", "\n") + "\n"
+
+
+@check_each(
+    "document",
+    [
+        {"type": "function", "function": {"name": "echo"}, "x-mine": 1},
+        {"tools": [{"name": "echo"}, {"name": "other"}]},
+        {"toolSpec": {"name": "echo", "inputSchema": {"json": {}}}},
+        {"function": {"name": "echo", "inputSchema": {}, "input_schema": {}}},
+        {"function": {"name": "echo", "parameters": 3}},
+    ],
+)
+def test_what_lifting_would_lose_is_left(run: Run, write: Write, document: Any) -> None:
+    text = json.dumps(document)
+    place = write("echo", text) / "echo.json"
+    done = fix(run)
+    assert "Traceback" not in done.err
+    assert done.code == 1
+    if document != {"function": {"name": "echo", "parameters": 3}}:
+        assert place.read_text() == text

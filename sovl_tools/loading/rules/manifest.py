@@ -17,7 +17,7 @@ from sovl_tools.schema.problem import describe
 EXAMPLE_KEYS = {"input", "output", "output_is", "output_match", "description"}
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"
 _SCHEMA_KEYS = {"parameters", "output_schema"}
-_ALIASES = {"parameters": ("input_schema", "inputSchema", "parametersJsonSchema", "args_schema")}
+ALIASES = {"parameters": ("input_schema", "inputSchema", "parametersJsonSchema", "args_schema")}
 """What other systems call a key that a manifest must have."""
 _WRAPPERS = {
     "function": "OpenAI",
@@ -57,7 +57,7 @@ class ManifestCase(NamedTuple):
         """Return the other system's name under which the document has a key that it lacks."""
         if key in self.document:
             return None
-        return next((each for each in _ALIASES.get(key, ()) if each in self.document), None)
+        return next((each for each in ALIASES.get(key, ()) if each in self.document), None)
 
     @property
     def wrapper(self) -> str | None:
@@ -147,7 +147,7 @@ def foreign_form(case: ManifestCase) -> Iterator[Finding]:
         hint = f"lift the inner object: write at the top what stands in {key!r}"
         definition = case.document[key]
         first = definition[0] if isinstance(definition, list) else definition
-        schema = next((each for each in _ALIASES["parameters"] if each in first), None)
+        schema = next((each for each in ALIASES["parameters"] if each in first), None)
         hint += f", and {schema!r} as 'parameters'" if schema else ""
         hint += "; or have folders written: sovl-tools import openai FILE"
         yield Finding(ManifestPlace((key,), "key"), message, hint)
