@@ -84,7 +84,7 @@ _MOST_FAILURES = 20
 )
 @click.option(
     "--workers",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, 10_000),
     metavar="N",
     help="How many calls are made at a time. Default: one a core.",
 )

@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import blake2b
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from sovl_tools.cli.arguments import MAX_BYTES, parse_pairs
 from sovl_tools.cli.command import Misuse
@@ -26,6 +26,7 @@ from sovl_tools.model.document import JSON, parse_json
 
 COLUMNS = ("index", "input_hash", "value", "error_kind", "error")
 """Of results in CSV; in JSON Lines they are keys, with one ``error`` of kind and message."""
+_LONGEST_CELL = (1 << 31) - 1
 _HASH = re.compile(r"[0-9a-f]{16}")
 
 
@@ -60,16 +61,38 @@ def read_inputs(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> It
     if is_csv(name):
         yield from _read_rows(file, name, parameters)
         return
-    lines = iter(partial(file.readline, MAX_BYTES + 1), b"")
-    for number, line in enumerate(lines, 1):
-        if len(line) > MAX_BYTES:
-            raise Misuse(f"{name}:{number}: the line has more than {MAX_BYTES:,} bytes")
+    for _, line in _read_lines(file, name):
         if text := line.strip():
             yield Given(text, _hash_of(text))
 
 
+def _read_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their numbers.
+
+    Raises:
+        Misuse: a line is too long.
+    """
+    lines = iter(partial(file.readline, MAX_BYTES + 1), b"")
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_BYTES:
+            raise Misuse(f"{name}:{number}: the line has more than {MAX_BYTES:,} bytes")
+        yield number, line
+
+
+def _csv_reader(lines: Iterable[str]) -> Any:
+    csv.field_size_limit(_LONGEST_CELL)  # it is one for the whole process, and otherwise 128 KiB
+    return csv.reader(lines, strict=True)
+
+
 def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Given]:
-    rows = csv.reader((line.decode() for line in file), strict=True)
+    number = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal number
+        for number, line in _read_lines(file, name):  # noqa: B007 - for who reads the rows
+            yield line.decode()
+
+    rows = _csv_reader(texts())
     try:
         header = [each.removeprefix("\ufeff") for each in next(rows, [])] or [""]
         if "" in header or len({*header}) < len(header):
@@ -77,14 +100,14 @@ def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Ite
         for row in rows:
             if len(row) > len(header):
                 words = f"{len(row)} cells for {len(header)} columns"
-                raise Misuse(f"{name}:{rows.line_num}: the row has {words}")
+                raise Misuse(f"{name}:{number}: the row has {words}")
             cells = dict(zip(header, row, strict=False))
             pairs = [f"{key}={text}" for key, text in cells.items() if text]
             if row:
                 arguments = parse_pairs(pairs, parameters)
                 yield Given(arguments, _hash_of(json.dumps(arguments).encode()))
     except (csv.Error, UnicodeDecodeError) as error:
-        raise Misuse(f"{name}:{rows.line_num + 1}: this is no CSV: {error}") from error
+        raise Misuse(f"{name}:{number}: this is no CSV: {error}") from error
 
 
 def _hash_of(data: bytes) -> str:
@@ -210,7 +233,7 @@ def _add_document(earlier: Earlier, line: bytes) -> None:
 
 
 def _add_row(earlier: Earlier, line: bytes) -> None:
-    (cells,) = csv.reader([line.decode()], strict=True)
+    (cells,) = _csv_reader([line.decode()])
     if len(cells) != len(COLUMNS) or not cells[0].isascii() or not cells[0].isdigit():
         raise ValueError("it is no row of an index, a hash, a value and an error")
     earlier.add(int(cells[0][:18]), cells[1], is_failure=cells[3] != "")

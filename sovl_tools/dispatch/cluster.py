@@ -61,7 +61,7 @@ def connected(address: str | None) -> Iterator[Cluster]:
 
     try:
         client = Client(address, timeout=_CONNECTING)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:  # TypeError: there are no certificates
         raise SovlToolsError(f"there is no Dask scheduler at {address}: {error}") from error
     with _silence(), client:
         threads = sum(client.nthreads().values())

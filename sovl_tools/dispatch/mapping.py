@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.scope import new_call_id
+from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.result import ToolResult
 from sovl_tools.threads import start
 
@@ -55,11 +56,16 @@ def map_calls(
 
     def begin(room: int) -> None:
         for place, arguments in islice(source, min(max(room, 0), maxsize)):
-            under_way[place] = call_id = new_call_id()
-            start(
-                partial(make, place, arguments, call_id),
-                lambda mapped, error: ended.put((mapped, error)),
-            )
+            call_id = new_call_id()
+            try:
+                start(
+                    partial(make, place, arguments, call_id),
+                    lambda mapped, error: ended.put((mapped, error)),
+                )
+            except RuntimeError as error:
+                words = f"there is no thread for more than {len(under_way)} calls at a time"
+                raise SovlToolsError(f"{words}: {error}") from error
+            under_way[place] = call_id
 
     try:
         begin(limit)

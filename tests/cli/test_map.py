@@ -122,6 +122,14 @@ def test_a_run_goes_on_where_it_was(run: Run, double: Path, tmp_path: Path) -> N
         (["--inputs", "bad.csv"], "bad.csv:1: each cell of the first row must name another"),
         (["--inputs", "long.csv"], "long.csv:2: the row has 2 cells for 1 columns"),
         (["--inputs", "bytes.csv"], "bytes.csv:1: this is no CSV"),
+        (["--inputs", "quoted.csv"], "quoted.csv:3: this is no CSV"),
+        (["--inputs", "huge.csv"], "huge.csv:1: the line has more than 67,108,864 bytes"),
+        (["--inputs", "huge.jsonl"], "huge.jsonl:1: the line has more than 67,108,864 bytes"),
+        (["--inputs", "in.jsonl", "-o", "in.jsonl"], "in.jsonl is there already"),
+        (
+            ["--inputs", "in.jsonl", "-o", "in.jsonl", "--resume"],
+            "in.jsonl:1: this is no result of map with these inputs",
+        ),
     ],
     ids=str,
 )
@@ -132,10 +140,34 @@ def test_misuse_is_one_line(
     (tmp_path / "bad.csv").write_text("number,number\n1,2\n")
     (tmp_path / "long.csv").write_text("number\n1,2\n")
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\n1\n")
+    (tmp_path / "quoted.csv").write_text('number\n"1"\n"1"2\n')
+    for name in ("huge.csv", "huge.jsonl"):
+        with (tmp_path / name).open("wb") as file:
+            file.truncate((64 << 20) + 1)  # of a hole
     done = run("map", "double", "--mode", "inline", *options)
     assert done.code == 2
     assert words in done.err
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1000000000", "many"])
+def test_as_many_workers_as_there_can_be(run: Run, double: Path, number: str) -> None:
+    done = run("map", "double", "--inputs", "-", "--workers", number)
+    assert done.code == 2
+    assert done.err.splitlines()[-1].startswith("Error: Invalid value for '--workers'")
+
+
+def test_long_cells_are_read_again(run: Run, write: Write, tmp_path: Path) -> None:
+    properties = {"text": {"type": "string", "description": "Any."}}
+    text = {"type": "object", "properties": properties, "required": ["text"]}
+    write("same", manifest_of("same", parameters=text), "def same(text: str):\n    return text\n")
+    (tmp_path / "in.csv").write_text(f"text\n{'x' * 200_000}\ny\n")
+    command = ["map", "same", "--inputs", "in.csv", "-o", "out.csv", "--mode", "inline"]
+    assert run(*command).code == 0
+    whole = (tmp_path / "out.csv").read_text()
+    assert len(whole) > 200_000
+    assert run(*command, "--resume").code == 0
+    assert (tmp_path / "out.csv").read_text() == whole
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
@@ -225,6 +257,18 @@ ODD = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers()),
     st.dictionaries(st.text(), st.integers()),
 )  # fmt: skip
+
+
+@given(st.lists(st.one_of(ODD, st.dictionaries(st.just("number"), ODD)), max_size=5))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+def test_any_json_is_an_input_with_one_result(run: Run, double: Path, documents: list[Any]) -> None:
+    command = ["map", "double", "--inputs", "-", "--mode", "inline", "--ordered"]
+    done = run(*command, stdin="".join(json.dumps(each) + "\n" for each in documents))
+    found = [json.loads(line) for line in done.out.split("\n")[:-1]]
+    assert [each["index"] for each in found] == [*range(len(documents))]
+    failed = [each["error"]["kind"] for each in found if "error" in each]
+    assert {*failed} <= {"invalid_arguments", "tool_error"}
+    assert done.code == (1 if failed else 0)
 
 
 @given(st.sampled_from([*LINES[0], *LINES[1]]), ODD)
