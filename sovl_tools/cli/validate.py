@@ -170,7 +170,7 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     """
     asked = _Options(**options)
     if asked.watch:
-        from sovl_tools.cli.rechecking import recheck  # noqa: PLC0415 - 50 ms for its events
+        from sovl_tools.cli.following import recheck  # noqa: PLC0415 - 50 ms for its events
 
         if asked.diff or asked.fix:
             raise Misuse("--watch only looks: leave --fix and --diff out")

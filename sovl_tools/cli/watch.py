@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
-import signal
-import stat
-import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from datetime import datetime
 from queue import Empty, SimpleQueue
@@ -24,7 +20,8 @@ from sovl_tools.cli.command import (
     is_quiet,
     tools_option,
 )
-from sovl_tools.cli.output import colored, json_text, listed, results, write
+from sovl_tools.cli.following import follow, until_ended
+from sovl_tools.cli.output import colored, json_text, listed, write
 from sovl_tools.configuration import Configuration, load_configuration
 from sovl_tools.configured import add_code
 from sovl_tools.model.catalog import CatalogChange
@@ -53,8 +50,6 @@ _TINTS = {
 }
 _FAINT = "2"
 _WIDTH = max(map(len, _TINTS))
-# seconds after which it is noticed at the latest that nobody reads the results any more
-_BEAT = 0.5
 
 
 class Moment(NamedTuple):
@@ -95,22 +90,14 @@ def watch(
     found = replace(found, import_timeout=import_timeout or found.import_timeout)
     render = _FORMATS[format_]
     quiet = is_quiet()
-    # Ctrl-C, SIGTERM and a reader that leaves are the end, not a failure
-    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        with contextlib.closing(_events(found, poll=poll)) as events:
-            for event in events:
-                if not isinstance(event, str):
-                    shown = render(event)
-                    if shown:
-                        write(shown)
-                elif not quiet:
-                    click.echo(plain(event), err=True)
-    except (KeyboardInterrupt, BrokenPipeError):
-        if sys.stderr.isatty():
-            click.echo(err=True)
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+    with until_ended(), contextlib.closing(_events(found, poll=poll)) as events:
+        for event in events:
+            if not isinstance(event, str):
+                shown = render(event)
+                if shown:
+                    write(shown)
+            elif not quiet:
+                click.echo(plain(event), err=True)
 
 
 def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
@@ -146,12 +133,17 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
         # in the thread that made the change, with what is true now and not when it is shown
         moments.put(moment_of(registry, change))
 
+    def await_moment(seconds: float) -> Moment | None:
+        with contextlib.suppress(Empty):
+            return moments.get(timeout=seconds)
+        return None
+
     registry.subscribe(hear)
     with registry.watch(poll=poll, libraries=found.watch) as watching:
         yield f"watching {', '.join(_places(found))}: {loaded}; Ctrl-C ends it"
         yield from (f"{path!r} is not there yet; waiting for it" for path in absent)
         yield start
-        yield from follow(moments, lambda: watching.notice)
+        yield from follow(await_moment, lambda: watching.notice)
 
 
 def moment_of(registry: ToolRegistry, change: CatalogChange) -> Moment:
@@ -171,31 +163,6 @@ def _places(found: Configuration) -> tuple[str, ...]:
 
 def _now() -> datetime:
     return datetime.now().astimezone()
-
-
-def follow(
-    moments: SimpleQueue[Moment], notice: Callable[[], str | None]
-) -> Iterator[Moment | str]:
-    """Yield each moment and each new notice, for as long as somebody reads the results."""
-    known = None
-    while _has_reader():
-        latest = notice()
-        if latest is not None and latest != known:
-            yield latest
-        known = latest
-        # the queue is a heartbeat as well: an empty one lets the reader be looked after
-        with contextlib.suppress(Empty):
-            yield moments.get(timeout=_BEAT)
-
-
-def _has_reader() -> bool:
-    """Tell whether the results are read, as far as it is known; a pipe knows when it is closed."""
-    output = results().fileno()
-    if sys.platform == "win32" or not stat.S_ISFIFO(os.fstat(output).st_mode):
-        return True
-    poll = select.poll()
-    poll.register(output, 0)  # an error, such as a closed end, is told whatever is asked for
-    return not poll.poll(0)
 
 
 def text(moment: Moment, *, color: bool = False) -> str:

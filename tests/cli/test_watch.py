@@ -22,8 +22,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import CatalogChange
+from sovl_tools.cli.following import follow
 from sovl_tools.cli.output import clean_output
-from sovl_tools.cli.watch import Moment, document, follow, text
+from sovl_tools.cli.watch import Moment, document, text
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 from tests.forked_commands import Forker
 from tests.loading.plugins import decorated
@@ -175,7 +176,9 @@ def test_a_notice_is_told_once_and_again_when_it_changes() -> None:
     for _ in range(5):
         moments.put(at_noon())
     notices = iter(["no watches left", "no watches left", None, "no watches left", "gone"])
-    told = list(islice(follow(moments, lambda: next(notices)), 8))
+    told = list(
+        islice(follow(lambda seconds: moments.get(timeout=seconds), lambda: next(notices)), 8)
+    )
     shown = [each if isinstance(each, str) else "-" for each in told]
     assert shown == ["no watches left", "-", "-", "-", "no watches left", "-", "gone", "-"]
 
