@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _THRESHOLD = 1_000_000
+_MANY = 10_000
+"""So many new objects take longer to look through than to move to the oldest generation."""
+
 _LOCK = threading.Lock()
 _USERS: list[tuple[int, int, int]] = []
 
@@ -32,8 +35,9 @@ def patient_collector() -> Iterator[None]:
             if not _USERS:
                 # Freezing and unfreezing moves all objects to the oldest generation. Otherwise the
                 # next collection of the youngest, a moment later, would look through the whole
-                # load. Programs that keep objects frozen are left alone.
-                if gc.get_freeze_count() == 0:
+                # load. Programs that keep objects frozen are left alone; to count these takes
+                # tens of milliseconds, so what few objects a small load makes stay where they are.
+                if gc.get_count()[0] > _MANY and gc.get_freeze_count() == 0:
                     gc.freeze()
                     gc.unfreeze()
                 gc.set_threshold(*original)
