@@ -20,12 +20,14 @@ class Question(NamedTuple):
         schema: the JSON Schema of the answer: an object whose properties are texts, numbers,
             booleans or choices.
         key: what a client that answers by calling again sends the answer under; "" for a number.
+        url: a page to open, where the user is asked instead; "" for none.
     """
 
     tool: str
     message: str
     schema: dict[str, JSON]
     key: str = ""
+    url: str = ""
 
 
 class Answer(NamedTuple):

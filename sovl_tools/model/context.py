@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
@@ -253,6 +254,33 @@ class ToolContext:
         """Ask the user something from a sync tool, and wait for the answer; see ``elicit``."""
         answer: Answer = self._wait_for("elicit", self._question(message, schema, key))
         return answer
+
+    async def elicit_url(self, message: str, url: str, *, key: str = "") -> Answer:
+        """Ask the user to open a page, such as one to log in: what is said there is no client's.
+
+        The answer has no content, and says that the user agreed, not that it is done.
+
+        Args:
+            message: why that is needed, for the user to read.
+            url: the address of the page, of http or https.
+            key: as for ``elicit``.
+
+        Raises:
+            ElicitationError: nobody can be asked to.
+            ValueError: it is no such address.
+        """
+        answer: Answer = await _answer(self._ask(self._page(message, url, key)))
+        return answer
+
+    def elicit_url_sync(self, message: str, url: str, *, key: str = "") -> Answer:
+        """Ask the user to open a page, from a sync tool, and wait; see ``elicit_url``."""
+        answer: Answer = self._wait_for("elicit_url", self._page(message, url, key))
+        return answer
+
+    def _page(self, message: str, url: str, key: str) -> Question:
+        if not re.fullmatch(r"https?://[^\s/]\S*", str(url)):
+            raise ValueError(f"a page has an address of http or https, unlike {url!r:.80}")
+        return Question(self.tool.name, message, {}, str(key), url)
 
     def _question(self, message: str, schema: dict[str, JSON] | None, key: str) -> Question:
         check_text("message", message)

@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, NamedTuple, NoReturn
+from uuid import uuid4
 
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -125,13 +126,15 @@ class InputRequests:
         return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
 
     async def _ask(self, request: ClientRequest) -> Any:
-        kind, error = KINDS[type(request)], REFUSALS[type(request)].error
+        kind, error = _kind_of(request), REFUSALS[type(request)].error
         known = self._ctx.session.client_capabilities
         if known is None or not kind.is_known(known):
             self._missing = kind.lacking, kind
             raise error(kind.lacking)
         try:
             params = kind.params(request)
+            if kind is PAGE and not is_modern(self._ctx):
+                params["elicitationId"] = uuid4().hex  # which 2025-11-25 alone wants
             message = kind.request.model_validate({"method": _method(kind), "params": params})
         except ValidationError as problem:
             raise error(f"the client can't be asked this: {_words(problem)}") from problem
@@ -155,7 +158,7 @@ class InputRequests:
 
     async def _replayed(self, request: ClientRequest, params: dict[str, JSON]) -> Any:
         """Return the answer that the client has sent, or end the call to get it."""
-        kind, error = KINDS[type(request)], REFUSALS[type(request)].error
+        kind, error = _kind_of(request), REFUSALS[type(request)].error
         for name in {self._tool, request.tool}:
             self._refuse_unless_repeatable(name, request)
         number, digest = self._count, _digest(request)
@@ -305,6 +308,14 @@ def _question(question: Question) -> dict[str, JSON]:
     return {**params, "requestedSchema": question.schema}
 
 
+def _page(question: Question) -> dict[str, JSON]:
+    return {"mode": "url", "message": question.message, "url": question.url}
+
+
+def _knows_pages(known: ClientCapabilities) -> bool:
+    return known.elicitation is not None and known.elicitation.url is not None
+
+
 def _knows_forms(known: ClientCapabilities) -> bool:
     forms = known.elicitation
     # a client that says nothing of forms and nothing of addresses knows forms
@@ -387,3 +398,20 @@ KINDS: Mapping[type[ClientRequest], Kind] = {
     ),
 }
 """The kinds of requests."""
+
+PAGE = Kind(
+    ElicitRequest,
+    ElicitResult,
+    (ElicitResult,),
+    _page,
+    lambda _, result: Answer(result.action),
+    _knows_pages,
+    {"elicitation": {"url": {}}},
+    "the client can't ask its user to open a page",
+    "the client did not ask its user",
+)
+"""That of a question with a page to open."""
+
+
+def _kind_of(request: ClientRequest) -> Kind:
+    return PAGE if isinstance(request, Question) and request.url else KINDS[type(request)]

@@ -259,6 +259,55 @@ async def test_a_client_that_knows_addresses_alone_can_not_ask() -> None:
     assert answer["result"]["content"][0]["text"] == "the client can't ask its user"
 
 
+@tool(annotations={"idempotent": True})
+async def log_in(context: ToolContext) -> str:
+    """Ask the user to log in."""
+    return (await context.elicit_url("Log in, please.", "https://example.com/login")).action
+
+
+@tool(annotations={"idempotent": True})
+def log_in_sync(context: ToolContext) -> str:
+    """Ask the user to log in, from a thread."""
+    return context.elicit_url_sync("Log in, please.", "https://example.com/login").action
+
+
+@pytest.mark.parametrize("name", ["log_in", "log_in_sync"])
+async def test_a_tool_asks_the_user_to_open_a_page(era: str, name: str) -> None:
+    pages: list[Any] = []
+
+    async def callback(_: Any, params: Any) -> types.ElicitResult:
+        pages.append((params.mode, params.message, params.url, bool(params.elicitation_id)))
+        return types.ElicitResult(action="accept")
+
+    server = server_of(log_in, log_in_sync)
+    async with client_of(server, era, elicitation_callback=callback) as client:
+        assert result(await client.call_tool(name, {})) == (False, None, "accept")
+    page = ("url", "Log in, please.", "https://example.com/login", era == "legacy")
+    assert pages == [page]
+
+
+async def test_a_client_that_knows_no_pages_is_named_as_the_reason() -> None:
+    async with lines(server_of(log_in)) as client:
+        await client.greet(elicitation={})
+        answer = await client.ask("tools/call", {"name": "log_in"})
+    words = "the client can't ask its user to open a page"
+    assert answer["result"]["content"][0]["text"] == words
+
+
+@pytest.mark.parametrize("url", ["", "ftp://a", "javascript:alert(1)", "https://", "http:// a", 5])
+async def test_a_page_has_an_address(url: Any) -> None:
+    @tool
+    async def wrong(context: ToolContext) -> str:
+        """Ask wrongly."""
+        with pytest.raises(ValueError, match="a page has an address of http or https"):
+            await context.elicit_url("Go there.", url)
+        return "done"
+
+    registry = ToolRegistry()
+    registry.register(wrong)
+    assert (await Tooler(registry).call("wrong")).value == "done"
+
+
 async def test_a_client_that_fails_to_ask_is_named_as_the_reason() -> None:
     async def callback(_: Any, __: Any) -> types.ErrorData:
         return types.ErrorData(code=types.INTERNAL_ERROR, message="the screen is dark")
