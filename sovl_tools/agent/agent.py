@@ -281,6 +281,8 @@ class Agent:
             twin.messages, twin.emit = [], None
             configuration = self._settings.configuration._replace(name=name, tools=self.tools)
             twin._settings = make_settings(twin, configuration, key)  # noqa: SLF001 - of its class
+            # or each question would start worker processes of its own
+            twin._settings.tooler.share_workers(self._settings.tooler)  # noqa: SLF001 - likewise
             try:
                 return str(await twin.chat(message))
             except AgentError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from importlib import import_module
@@ -128,6 +128,15 @@ class Tooler(Caller):
         """
         self._engine.settings.workers.close()
 
+    def share_workers(self, owner: Tooler) -> None:
+        """Use the worker processes of another Tooler, which is the one to be closed.
+
+        To be said before the first call.
+        """
+        engine = self._engine
+        workers = owner._engine.settings.workers
+        engine.settings = engine.settings._replace(workers=workers)
+
     def __enter__(self) -> Self:
         return self
 
@@ -170,9 +179,7 @@ class Tooler(Caller):
             ValueError: the limit is less than 1, or a call is no pair.
             TypeError: there is no such option; or a ``call_id`` is given, which only one can have.
         """
-        check_options(options)
-        if "call_id" in options:
-            raise TypeError("several calls can't have one call_id")
+        _check_shared(options)
         from sovl_tools.dispatch.async_runner import gather_calls  # noqa: PLC0415 - imports asyncio
 
         check_iterable("calls", calls, "a list of pairs of a name and arguments")
@@ -212,9 +219,7 @@ class Tooler(Caller):
             ValueError: the limit is less than 1, or an option makes no sense.
             TypeError: there is no such option; or a ``call_id`` is given, which only one can have.
         """
-        check_options(options)
-        if "call_id" in options:
-            raise TypeError("several calls can't have one call_id")
+        _check_shared(options)
         check_text("name", name)
         check_iterable("inputs", inputs, "the arguments of each call")
         check_given(check_count, limit=limit)
@@ -254,6 +259,13 @@ class Tooler(Caller):
     def statistics(self) -> dict[str, Statistics]:
         """Return how often each tool was called, how often it failed, and how long it took."""
         return summary(self._engine.logs)
+
+
+def _check_shared(options: Mapping[str, Any]) -> None:
+    """Refuse options that several calls can't have; see ``check_options``."""
+    check_options(options)
+    if "call_id" in options:
+        raise TypeError("several calls can't have one call_id")
 
 
 class ToolStream:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from sovl_tools import Agent, ToolRegistry, tool
+import pytest
+
+from sovl_tools import Agent, ToolRegistry, definition_of, tool
 from sovl_tools.testing import Request, ScriptedServer, calls, refuses, says
 from tests.agent.conversations import Way, client_of, each_api, talk
+from tests.dispatch.toolbox import tooler
+from tests.process import tools_in_code
 
 INNER = "You are the inner one."
 
@@ -126,6 +131,16 @@ def test_no_more_than_five_agents_ask_one_another_in_a_row() -> None:
         client.close()
     assert reply.startswith("more than 5 agents can't ask one another in a row: Agent → agent_7")
     assert reply.count("→") == 6
+
+
+@pytest.mark.slow
+def test_questions_share_the_worker_processes_of_the_agent_that_is_asked() -> None:
+    whereabouts = definition_of(tools_in_code.whereabouts)
+    expert = Agent(provider="local", mode="process", tools=[whereabouts])
+    calling = tooler(expert.as_tool("expert", "Knows."))
+    answers = {calling.call_sync("expert", {"message": "whereabouts text=a"}).value for _ in "12"}
+    assert len(answers) == 1
+    assert str(os.getpid()) not in answers.pop()
 
 
 def test_a_tool_that_joins_later_is_there_when_the_agent_is_asked() -> None:
