@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 from sovl_tools.agent.answer import Answer, Call, Message
 from sovl_tools.formats.messages import Outcome, as_text, content_of
 from sovl_tools.formats.tokens import estimate
+from sovl_tools.model.caller import check_count
 from sovl_tools.model.content import cut_characters, is_block
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
@@ -261,10 +262,10 @@ def last_turns(count: int) -> Policy:
     """Keep what was said in the last turns, so many.
 
     Raises:
-        ValueError: the number is below 0.
+        TypeError: the number is no whole one.
+        ValueError: it is below 0.
     """
-    if count < 0:
-        raise ValueError(f"the number of turns must be at least 0, not {count}")
+    check_count("the number of turns", count, least=0)
 
     def policy(messages: list[Message]) -> list[Message]:
         turns = _turns(messages)
@@ -279,10 +280,10 @@ def last_tokens(count: int) -> Policy:
     """Keep as many whole turns as take so many tokens at the most, by estimate.
 
     Raises:
-        ValueError: the number is below 0.
+        TypeError: the number is no whole one.
+        ValueError: it is below 0.
     """
-    if count < 0:
-        raise ValueError(f"the number of tokens must be at least 0, not {count}")
+    check_count("the number of tokens", count, least=0)
 
     def policy(messages: list[Message]) -> list[Message]:
         kept: list[Message] = []
