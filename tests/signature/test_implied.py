@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from sovl_tools import ToolContext
+from sovl_tools.annotations.kind import InexpressibleError
+from sovl_tools.signature.implied import Implied, implied
+from sovl_tools.signature.signature import from_function
+
+
+class Unknown:
+    """A type that has no JSON."""
+
+
+class Shop:
+    Context: TypeAlias = ToolContext
+    Amount: TypeAlias = Annotated[int, "How many."]
+
+    def order(self, amount: Amount, context: Context) -> None: ...
+
+
+def implied_by(function: Any) -> Implied:
+    return implied(from_function(function), function)
+
+
+def test_names_of_a_class_are_known_to_the_annotations_of_its_methods() -> None:
+    found = implied_by(Shop().order)
+    assert found.schema["properties"] == {"amount": {"type": "integer", "description": "How many."}}
+    assert found.schema["required"] == ["amount"]
+    assert found.described == {"amount"}
+    assert not found.errors
+
+
+def test_of_an_annotation_that_is_known_in_part_that_part_counts() -> None:
+    def made(a: list[Missing], b: Unknown, c: int, **rest: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - that is the point
+
+    found = implied_by(made)
+    assert found.schema["properties"] == {
+        "a": {"type": "array", "items": {}},
+        "b": {},
+        "c": {"type": "integer"},
+    }
+    assert "additionalProperties" not in found.schema
+    assert [*map(type, found.errors.values())] == [InexpressibleError] * 3
+    assert found.errors.keys() == {"a", "b", "rest"}
+
+
+def test_a_default_that_a_call_would_make_another_value_of_is_inexact() -> None:
+    def made(a: float = 1, b: int = 1.0, c: Any = (1, 2), d: int | None = None) -> None: ...  # type: ignore[assignment]  # that is the point
+
+    found = implied_by(made)
+    defaults = {name: each.get("default") for name, each in found.schema["properties"].items()}
+    assert defaults == {"a": 1, "b": 1.0, "c": [1, 2], "d": None}
+    assert found.inexact == {"b", "c"}
+
+
+def test_what_takes_any_keyword_says_so() -> None:
+    def made(a: int, **rest: str) -> None: ...
+    def bare(**rest: Any) -> None: ...
+
+    assert implied_by(made).schema["additionalProperties"] == {"type": "string"}
+    assert implied_by(bare).schema == {
+        "type": "object", "properties": {}, "required": [], "additionalProperties": True,
+    }  # fmt: skip
