@@ -40,7 +40,7 @@ class Gaps(Flag):
     BOTH = 24
 
 
-class Event(pydantic.BaseModel):  # type: ignore[misc, name-defined]
+class Event(pydantic.BaseModel):  # type: ignore[name-defined]
     day: date
     span: timedelta = timedelta(0)
     size: typing.Optional[Annotated[int, pydantic.Field(gt=0, multiple_of=3)]] = None  # noqa: UP045

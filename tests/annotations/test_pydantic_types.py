@@ -29,11 +29,11 @@ Pet = pydantic.create_model(
 )
 
 
-class Node(pydantic.BaseModel):  # type: ignore[misc,name-defined]
+class Node(pydantic.BaseModel):  # type: ignore[name-defined]
     next: Node | None = None
 
 
-class Lost(pydantic.BaseModel):  # type: ignore[misc,name-defined]
+class Lost(pydantic.BaseModel):  # type: ignore[name-defined]
     # the name of this annotation is nowhere
     found: Missing  # type: ignore[name-defined]  # noqa: F821
 
