@@ -60,6 +60,8 @@ def act(number: int, how: str) -> int:
         os._exit(3)
     if how == "crash":
         ctypes.string_at(0)
+    if how == "memory":
+        return len(bytearray(2 << 30))
     if how == "work":
         return sum(range(20_000))
     return number + 1
@@ -174,16 +176,16 @@ def remains(directory: Path, kills: int) -> None:
         return len(below(os.getpid())), threading.active_count(), descriptors, files
 
     with Tooler(ToolRegistry.from_directory(directory), max_processes=2) as tooler:
-        # every second call is a neighbour; few are busy, because those take the whole limit
-        ways = ["busy", *["leave", "crash"] * 7]
+        # five of six are neighbours; few are busy, because those take the whole limit
+        ways = ["busy", *["leave", "crash", "memory"] * 5]
         given = [
-            {"number": number, "how": "add" if number % 2 else ways[number // 2 % len(ways)]}
-            for number in range(2 * kills)
+            {"number": number, "how": "add" if number % 6 else ways[number // 6 % len(ways)]}
+            for number in range(6 * kills)
         ]
-        list(tooler.map("act", given[:6], timeout=5, limit=2))  # what stays is there now
+        list(tooler.map("act", given[:12], timeout=5, limit=2))  # what stays is there now
         before = counts()
         found = list(tooler.map("act", given, timeout=5, limit=2))
-        wrong = [each for each in found if each.result.ok != (each.place % 2 == 1)]
+        wrong = [each for each in found if each.result.ok != (each.place % 6 > 0)]
         deadline = monotonic() + 5
         while any(now > then for now, then in zip(counts(), before, strict=True)):
             if monotonic() > deadline:
@@ -213,10 +215,12 @@ def main() -> None:
         try:
             throughput(place.parent, 5 * calls)
             growth(place.parent, most)
+            limited = {**MANIFEST, "execution": {"mode": "process", "memory_mb": 200}}
+            (place / "act.json").write_text(json.dumps(limited))
             remains(place.parent, kills)
+            (place / "act.json").write_text(json.dumps(MANIFEST))
             compare(place.parent, calls)
-            manifest = {key: value for key, value in MANIFEST.items() if key != "execution"}
-            (place / "act.json").write_text(json.dumps(manifest))
+            (place / "act.json").write_text(json.dumps({**MANIFEST, "execution": {}}))
             compare_dask(place.parent, calls)
         finally:
             os.dup2(errors, 2)

@@ -131,6 +131,25 @@ def test_what_a_call_says_comes_while_it_is_under_way(
         wait_until(ended.exists)
 
 
+def test_a_cluster_in_this_process(act: Path, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    events: list[Any] = []
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=2, dashboard_address=":0"
+    ) as client:
+        registry = ToolRegistry.from_directory(act.parent)
+        executor = client.get_executor(pure=False)
+        calling = Tooler(registry, executor=executor, on_event=events.append)
+        assert calling.call_sync("act", {"text": "a"}).value == ["a", os.getpid()]
+        assert [each.message for each in events] == ["a"]
+        assert len(calling.call_sync("act", {"text": "long"}).value) == 100_000
+        ended = tmp_path / "ended"
+        error = calling.call_sync("act", {"text": f"cancelled {ended}"}, timeout=0.5).error
+        assert error is not None
+        assert error.kind == "timeout"
+        wait_until(ended.exists)
+
+
 def test_map_runs_on_a_cluster(address: str, act: Path, run: Run, tmp_path: Path) -> None:
     inputs = "".join(json.dumps({"text": str(number)}) + "\n" for number in range(8))
     (tmp_path / "in.jsonl").write_text(inputs)
