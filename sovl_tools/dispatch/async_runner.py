@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.dispatch.background import is_cancellation
-from sovl_tools.dispatch.cancellation import begin, drive, set_outcome
+from sovl_tools.dispatch.cancellation import begin, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.reference import Outcome
 from sovl_tools.dispatch.remote import Remote, cancel_future
@@ -79,9 +79,9 @@ class AsyncRunner:
             work = _run_admitted(work, tool.limiter, scope)
         return begin(work, scope, limit)
 
-    def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
-        """Return what awaits a coroutine until the call is stopped."""
-        return drive(work, scope)
+    def whole(self, work: Coroutine[Any, Any, Any], scope: CallScope) -> Any:
+        """Run a coroutine on this loop until the call is stopped."""
+        return begin(work, scope)
 
     async def pause(self, seconds: float, _scope: CallScope) -> None:
         """Await some time."""

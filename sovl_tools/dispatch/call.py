@@ -160,13 +160,13 @@ def _check_chain_and_repair(
     return keywords
 
 
-async def _call_hooks(
+def _call_hooks(
     tool: PreparedTool,
     keywords: dict[str, Any],
     runner: Runner,
     scope: CallScope,
     limit: float | None,
-) -> ToolResult:
+) -> _Outcome:
     """Take the call through its hooks, which may make any number of attempts or none."""
     # hooks look at the arguments again, or have them used again: each attempt gets a copy
     arguments = MappingProxyType(keywords)
@@ -190,7 +190,7 @@ async def _call_hooks(
         return _result_of(tool.name, outcome, started)
 
     first = ToolCall(tool.definition, arguments, scope.call_id, scope.chain)
-    return await runner.whole(run_hooks(tool.hooks, first, scope, runner, attempt), scope)
+    return runner.whole(run_hooks(tool.hooks, first, scope, runner, attempt), scope)
 
 
 def _result_of(name: str, outcome: _Outcome, started: float) -> ToolResult:
@@ -200,7 +200,8 @@ def _result_of(name: str, outcome: _Outcome, started: float) -> ToolResult:
         return _new(ToolResult, (name, value, None, duration, content, _NO_REPAIRS))
     if type(outcome) is Failure:
         return _new(ToolResult, (name, None, outcome, duration, (), _NO_REPAIRS))
-    return ToolResult(name, outcome.value, outcome.error, duration, outcome.content)
+    _, value, error, _, content, _ = outcome
+    return _new(ToolResult, (name, value, error, duration, content, _NO_REPAIRS))
 
 
 def _end_in_error(  # noqa: PLR0913, PLR0917 - what is known of a call that has begun
@@ -450,5 +451,7 @@ def _asks(
     options: Mapping[str, Any], known: Mapping[type[ClientRequest], Ask]
 ) -> Mapping[type[ClientRequest], Ask]:
     """Return who answers what a tool asks: as the options say, or else as of the outer call."""
+    if not options:
+        return known
     given = {REQUESTS[name]: options[name] for name in REQUESTS if options.get(name) is not None}
     return {**known, **given} if given else known

@@ -93,8 +93,8 @@ class Runner(Protocol):
         """
         ...
 
-    def whole(self, work: Coroutine[Any, Any, _T], scope: CallScope) -> Coroutine[Any, Any, _T]:
-        """Return what runs a coroutine until the call is stopped."""
+    def whole(self, work: Coroutine[Any, Any, Any], scope: CallScope) -> Any:
+        """Run a coroutine until the call is stopped; return its value, or a coroutine for it."""
         ...
 
     async def pause(self, seconds: float, scope: CallScope) -> None:
@@ -147,9 +147,9 @@ class SyncRunner:
             raise RunCancelledError
         return value
 
-    def whole(self, work: Coroutine[Any, Any, _T], _scope: CallScope) -> Coroutine[Any, Any, _T]:
-        """Return the coroutine itself: it never suspends."""
-        return work
+    def whole(self, work: Coroutine[Any, Any, Any], _scope: CallScope) -> Any:
+        """Run a coroutine, which never suspends."""
+        return run_without_loop(work)
 
     async def pause(self, seconds: float, scope: CallScope) -> None:
         """Wait for some time.
