@@ -453,5 +453,9 @@ def _asks(
     """Return who answers what a tool asks: as the options say, or else as of the outer call."""
     if not options:
         return known
-    given = {REQUESTS[name]: options[name] for name in REQUESTS if options.get(name) is not None}
-    return {**known, **given} if given else known
+    given = {}
+    for name, kind in REQUESTS.items():
+        ask = options.get(name)
+        if ask is not None:
+            given[kind] = ask
+    return {**known, **given} if given and known else given or known
