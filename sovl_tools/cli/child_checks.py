@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import chdir
 from dataclasses import asdict, replace
 from tempfile import TemporaryFile
-from typing import Any, NamedTuple
+from typing import Any
 
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.child import (
@@ -20,6 +20,7 @@ from sovl_tools.loading.child import (
     lead_output_to_errors,
     written_findings,
 )
+from sovl_tools.loading.dependencies import Findings, OpenedPaths
 from sovl_tools.loading.import_errors import unavailable
 from sovl_tools.loading.isolation import MAX_REPORT, ending, interpreter
 from sovl_tools.loading.location import relative_path
@@ -33,25 +34,13 @@ from sovl_tools.model.path_patterns import patterns_of
 _START_TIME = 30.0
 
 
-class ChildFindings(NamedTuple):
-    """What was found in a child process, the definitions of tools apart.
-
-    Attributes:
-        candidates: of the tools, in the order of their precedence.
-        diagnostics: what is wrong with directories, modules and procedures themselves.
-    """
-
-    candidates: tuple[Candidate, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
-
-
 def check_plugins(
     paths: Iterable[str],
     limit: float,
     *,
     exclude: Sequence[str] = (),
     start: float = _START_TIME,
-) -> ChildFindings:
+) -> Findings:
     """Look for tools in directories of modules, in a child process for each.
 
     Args:
@@ -62,19 +51,21 @@ def check_plugins(
     """
     candidates: list[Candidate] = []
     diagnostics: list[Diagnostic] = []
+    opened: list[str] | None = []
     for path in map(os.path.abspath, paths):
-        request = {"plugins": path, "limit": limit, "exclude": [*exclude]}
+        request = {"plugins": path, "limit": limit, "exclude": [*exclude], "own": [path]}
         found = _run_child(
             request, start + limit * _count_modules(path), relative_path(path), "its modules"
         )
         candidates += found.candidates
         diagnostics += found.diagnostics
-    return ChildFindings(tuple(candidates), tuple(diagnostics))
+        opened = None if opened is None or found.opened is None else [*opened, *found.opened]
+    return Findings(tuple(candidates), tuple(diagnostics), opened)
 
 
 def check_procedures_with_tools(
     paths: Sequence[str], found: Configuration, validated: Catalog
-) -> Sequence[Diagnostic]:
+) -> Findings:
     """Check procedures of files with the tools that they may call.
 
     The child that imported the folders' tools has told nothing of them but what is wrong, so they
@@ -87,13 +78,14 @@ def check_procedures_with_tools(
         "tools": tools,
         "unavailable": {name: [*reasons] for name, reasons in validated.unavailable.items()},
         "configuration": asdict(found),
+        "own": [*{each.location for each in validated.candidates if not each.line}],
     }
     imports = len(tools) + sum(map(_count_modules, found.plugins))
     most = _START_TIME + found.import_timeout * imports
-    return _run_child(request, most, paths[0], "the tools for it").diagnostics
+    return _run_child(request, most, paths[0], "the tools for it")
 
 
-def missing_plugins(paths: Iterable[str]) -> ChildFindings:
+def missing_plugins(paths: Iterable[str]) -> Findings:
     """Return which directories of modules are not there, without running any module."""
     found = []
     for path in paths:
@@ -102,10 +94,10 @@ def missing_plugins(paths: Iterable[str]) -> ChildFindings:
         except OSError as error:
             reason = "it is not there" if not os.path.isdir(path) else error.strerror
             found.append(unavailable(f"the directory can't be listed: {reason}", path))
-    return ChildFindings((), tuple(found))
+    return Findings((), tuple(found))
 
 
-def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> ChildFindings:
+def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Findings:
     """Return what a child process answers, or that it broke: where, and importing what."""
     broken = f"importing {what}"
     with TemporaryFile() as report:  # a pipe would be read to its end, however far that is
@@ -118,17 +110,17 @@ def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Ch
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return ChildFindings((), (unavailable(f"{broken} {TimeLimitError(most)}", path),))
+            return Findings((), (unavailable(f"{broken} {TimeLimitError(most)}", path),))
         except OSError as error:
             raise SovlToolsError(f"the child process did not start: {error}") from error
         # a module that knows the descriptor can fill the disk, but not the memory
         report.seek(0)
         written = report.read(MAX_REPORT)
     try:
-        return ChildFindings(*findings_of(written))
+        return findings_of(written)
     except ValueError:  # it did not come to its end, or a module has written into the report
         words = f"{broken} ended the process: {ending(done.returncode)}"
-        return ChildFindings((), (unavailable(words, path),))
+        return Findings((), (unavailable(words, path),))
 
 
 def _count_modules(path: str) -> int:
@@ -147,6 +139,9 @@ def serve(request: dict[str, Any]) -> None:
     """
     reports = os.fdopen(os.dup(1), "wb")
     lead_output_to_errors()
+    opened = OpenedPaths()
+    opened.enter(*request["own"])
+    opened.start()
     logging.getLogger("sovl_tools").addHandler(logging.NullHandler())  # the parent tells it all
     candidates: Sequence[Candidate] = ()
     diagnostics: Sequence[Diagnostic]
@@ -167,7 +162,8 @@ def serve(request: dict[str, Any]) -> None:
         excluded = patterns_of(request["exclude"], os.getcwd())
         loaded = Modules(request["plugins"], request["limit"], excluded).look()
         candidates, diagnostics = loaded.candidates, loaded.diagnostics
-    reports.write(written_findings(candidates, diagnostics))
+    found = Findings(tuple(candidates), tuple(diagnostics), opened.take())
+    reports.write(written_findings(found))
     reports.flush()
     sys.stderr.flush()
     os._exit(0)  # a module may have started threads that never end

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
@@ -28,13 +28,13 @@ from sovl_tools.cli.output import colored, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.cache import Cache, Checked, cache_directory
-from sovl_tools.linting.content import read_content
+from sovl_tools.linting.content import contents_of, read_content
 from sovl_tools.linting.fixable import FIXERS
 from sovl_tools.linting.selection import Selection, SelectorError, codes_of, selection_of, strict
 from sovl_tools.linting.suppressions import Suppression, suppress_findings
 from sovl_tools.loading.catalog_builder import combine, equal_descriptions
 from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.dependencies import Loaded
+from sovl_tools.loading.dependencies import Findings, Loaded, state_of
 from sovl_tools.loading.discovery import report_of, tool_folder
 from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.loading.settings import Lock, Settings
@@ -194,8 +194,7 @@ def _check_once(asked: _Options) -> int:
     found = places.configuration
     destinations = _known_destinations(asked, found)
     check = _Check.of(asked, places)
-    cache = None if asked.no_cache else Cache(cache_directory(found), check.limits)
-    checked = _load(places.collected.folders, check.limits, cache)
+    checked = _load(places.collected.folders, check.limits, check.cache)
     candidates = [each.candidate for each in checked]
     asking = {each.candidate.location: each.suppressions for each in checked}
     procedures = check.procedures(candidates)
@@ -217,8 +216,8 @@ def _check_once(asked: _Options) -> int:
             return FINDINGS if fixing.show(mending) else 0
         is_unwritten = not fixing.save(mending)
         candidates, fixed = [*mending.candidates.values()], mending.fixed.total()
-        if fixed:
-            procedures = check.procedures(candidates)
+        if fixed:  # the cache knows the folders as they were
+            procedures = replace(check, cache=None).procedures(candidates)
             asking = _suppressions(places.collected.folders)
         report = check.report(candidates, procedures, asking)
     outcome = Outcome(
@@ -303,6 +302,7 @@ class _Check:
     is_strict: bool
     plugged: Sequence[Candidate]
     others: Sequence[Diagnostic]
+    cache: Cache | None
 
     @classmethod
     def of(cls, asked: _Options, places: Places) -> _Check:
@@ -318,10 +318,11 @@ class _Check:
         limit = asked.import_timeout or found.import_timeout
         lock, removed = _locked(found, places.collected.folders) if found.locked else (None, ())
         limits = Settings(imports=not asked.no_import, limit=limit, compiles=True, locked=lock)
-        plugged, unusable = _check_plugins(places, limits)
+        cache = None if asked.no_cache else Cache(cache_directory(found), limits)
+        plugged, unusable, _ = _check_plugins(places, limits, cache)
         others = (*places.misplaced, *places.collected.diagnostics, *unusable, *removed)
         is_strict = asked.warnings_as_errors or found.warnings_as_errors
-        return cls(places, limits, targets, selection, is_strict, plugged, others)
+        return cls(places, limits, targets, selection, is_strict, plugged, others, cache)
 
     def catalog(self, candidates: Sequence[Candidate]) -> Catalog:
         # folders come before plugins, as where they are served
@@ -331,7 +332,7 @@ class _Check:
         """Return what is wrong with the procedures, beside these tools."""
         if not self.places.procedures:
             return ()
-        return _check_procedures(self.places, self.catalog(candidates), self.limits)
+        return _check_procedures(self.places, self.catalog(candidates), self.limits, self.cache)
 
     def report(
         self,
@@ -414,26 +415,34 @@ def _annotate(outcome: Outcome, destinations: Sequence[Destination], *, statisti
 _FOR_PEOPLE = frozenset({"text", "concise"})
 
 
-def _check_plugins(
-    places: Places, limits: Settings
-) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
+def _check_plugins(places: Places, limits: Settings, cache: Cache | None) -> Findings:
     if not places.plugins:
-        return (), ()
+        return Findings()
     from sovl_tools.cli import child_checks  # noqa: PLC0415 - most have no plugins
 
     if not limits.imports:
         return child_checks.missing_plugins(places.plugins)
     exclude = places.configuration.exclude
-    return child_checks.check_plugins(places.plugins, limits.limit, exclude=exclude)
+    check = partial(child_checks.check_plugins, places.plugins, limits.limit, exclude=exclude)
+    state = contents_of(places.plugins)
+    return check() if cache is None else cache.recall("plugins", [state, exclude], check)
 
 
-def _check_procedures(places: Places, catalog: Catalog, limits: Settings) -> Sequence[Diagnostic]:
+def _check_procedures(
+    places: Places, catalog: Catalog, limits: Settings, cache: Cache | None
+) -> Sequence[Diagnostic]:
     from sovl_tools.cli import child_checks, load_procedures  # noqa: PLC0415 - few have any
 
     if not limits.imports:
         return load_procedures.check_procedures(places.procedures, None)
     found = replace(places.configuration, import_timeout=limits.limit)
-    return child_checks.check_procedures_with_tools(places.procedures, found, catalog)
+    check = partial(child_checks.check_procedures_with_tools, places.procedures, found, catalog)
+    if cache is None:
+        return check().diagnostics
+    tools = [[each.name, each.path, each.status, [*each.reasons]] for each in catalog.candidates]
+    files = {each: state_of(each) for each in places.procedures}
+    state = [files, tools, contents_of(found.plugins), asdict(found)]
+    return cache.recall("procedures", state, check).diagnostics
 
 
 def _rules_of_all() -> Mapping[str, Rule]:

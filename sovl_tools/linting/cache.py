@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import chain
 from typing import NamedTuple
 
 from sovl_tools import __version__
@@ -22,9 +23,10 @@ from sovl_tools.linting.content import (
     surroundings,
 )
 from sovl_tools.linting.suppressions import Suppression
-from sovl_tools.loading.dependencies import Loaded, environment_state, state_of
+from sovl_tools.loading.dependencies import Findings, Loaded, environment_state, state_of
 from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 
@@ -118,11 +120,13 @@ class Cache:
         self._surroundings: dict[tuple[str, ...] | None, str] = {None: ""}
         parts = [__version__, os.getcwd(), sys.path, settings, *environment_state()]
         self._file = os.path.join(directory, f"validate-{_digest(json.dumps(parts))}.json")
+        self._stats: dict[str, Stats | None] = {}
+        self._contents: dict[str, str | None] = {}
 
     def load(self, folders: Sequence[ToolFolder], load: Load) -> list[Checked]:
         """Return what became of the folders: of those that are as they were, from the cache."""
         started = time.time_ns()
-        kept = self._read()
+        kept = self._load()
         looks = {each.location: self._look(each, kept.tools.get(_name(each))) for each in folders}
         # it would be shown less than all, if others were not loaded
         if any(each.content is not None and each.content.sees_others for each in looks.values()):
@@ -143,10 +147,49 @@ class Cache:
             looks[folder.location] = look._replace(content=content)
             checked = Checked(loaded[folder.location].candidate, content.suppressions)
             found[folder.location] = checked
+        for location, (stats, read, entry) in looks.items():
+            self._stats[location] = stats
+            known = entry.content if entry is not None else None
+            self._contents[location] = read.digest if read is not None else known
         # a read file of which nothing had changed but its times is known by these from now on
         if any(each.content is not None for each in looks.values()):
             self._keep(kept, folders, loaded, looks, started)
         return [found[each.location] for each in folders]
+
+    def recall(self, name: str, state: Sequence[JSON], find: Callable[[], Findings]) -> Findings:
+        """Return what was found beside the folders that are loaded, anew if anything has changed.
+
+        Only what has no error is kept: an import that fails may succeed the next time.
+
+        Args:
+            name: of a file of its own.
+            state: says what is looked at, beside those folders; with null somewhere at its top
+                nobody knows.
+            find: looks at it.
+        """
+        started = time.time_ns()
+        unknown = (*state, *self._contents.values(), *self._stats.values())
+        if any(each is None for each in unknown):
+            return find()
+        file = self._file.removesuffix(".json") + f"-{name}.json"
+        known = _digest(json.dumps([state, self._contents]))
+        kept = _read(file)
+        if kept is not None and kept[1] == known and _holds(kept[0]):
+            return Findings(
+                tuple(map(Candidate.from_json, kept[2])),
+                tuple(Diagnostic(*each) for each in kept[3]),
+            )
+        found = find()
+        told = chain(found.diagnostics, *(each.diagnostics for each in found.candidates))
+        is_final = not any(each.severity == "error" for each in told)
+        is_same = all(stats_of(location) == each for location, each in self._stats.items())
+        if found.opened is None or not (is_final and is_same):
+            return found
+        if not any(_changed_since(each, started) for each in found.opened):
+            states = {each: state_of(each) for each in found.opened}
+            candidates = [each.to_json() for each in found.candidates]
+            self._write(file, [states, known, candidates, found.diagnostics])
+        return found
 
     def _look(self, folder: ToolFolder, entry: _Entry | None) -> _Look:
         stats = stats_of(folder.location) if not folder.drafts else None
@@ -209,31 +252,22 @@ class Cache:
                 times, content.digest, content.variables, around, asked, candidate.to_json()
             )
         if (dependencies, tools) != kept:
-            self._write(_Kept(dependencies, tools))
+            self._write(self._file, _Kept(dependencies, tools))
 
-    def _read(self) -> _Kept:
+    def _load(self) -> _Kept:
         """Return what is kept and holds; nothing if the file is damaged or a dependency changed."""
-        try:
-            if os.path.getsize(self._file) > _MAX_BYTES:
-                return _Kept({}, {})
-            with open(self._file, encoding="ascii") as file:
-                digest, written = file.readline().rstrip("\n"), file.read()
-        except (OSError, ValueError):
+        kept = _read(self._file)
+        if kept is None or not _holds(kept[0]):
             return _Kept({}, {})
-        # what nobody has changed since it was written is as it was written
-        if digest != _digest(written):
-            return _Kept({}, {})
-        dependencies, tools = json.loads(written)
-        if any(state_of(path) != state for path, state in dependencies.items()):
-            return _Kept({}, {})
+        dependencies, tools = kept
         return _Kept(dependencies, {name: _Entry(*each) for name, each in tools.items()})
 
-    def _write(self, kept: _Kept) -> None:
+    def _write(self, file: str, document: JSON) -> None:
         from sovl_tools.scaffolding.files import (  # noqa: PLC0415 - 10 ms, where something changed
             replace_files,
         )
 
-        written = json.dumps(kept)
+        written = json.dumps(document)
         try:
             os.makedirs(self._directory, exist_ok=True)
             files = {
@@ -241,7 +275,7 @@ class Cache:
                 for name, text in _FILES.items()
                 if not os.path.exists(os.path.join(self._directory, name))
             }
-            files[os.path.basename(self._file)] = f"{_digest(written)}\n{written}".encode("ascii")
+            files[os.path.basename(file)] = f"{_digest(written)}\n{written}".encode("ascii")
             replace_files(self._directory, files)
             self._prune()
         except OSError as error:
@@ -258,6 +292,23 @@ class Cache:
 
 _OF_OUTSIDE = ("ST5", "ST0")
 """Codes of what may be otherwise the next time: imports that failed, and mistakes of ours."""
+
+
+def _read(file: str) -> JSON:
+    """Return the document of a file of the cache; None if it is not as it was written."""
+    try:
+        if os.path.getsize(file) > _MAX_BYTES:
+            return None
+        with open(file, encoding="ascii") as opened:
+            digest, written = opened.readline().rstrip("\n"), opened.read()
+    except (OSError, ValueError):
+        return None
+    return json.loads(written) if digest == _digest(written) else None
+
+
+def _holds(dependencies: dict[str, str]) -> bool:
+    """Tell whether what imports have opened is as it was."""
+    return all(state_of(path) == state for path, state in dependencies.items())
 
 
 def _digest(text: str) -> str:

@@ -69,6 +69,18 @@ def _read(entry: os.DirEntry[str]) -> bytes:
     return file_state(entry.path).encode() if content is None else content
 
 
+def contents_of(directories: Iterable[str]) -> dict[str, str] | None:
+    """Return what names the contents of directories; None if that can't be told of one."""
+    found = {}
+    for each in directories:
+        location = os.path.abspath(each)
+        digest = read_content(ToolFolder(os.path.basename(location), each, location)).digest
+        if digest is None:
+            return None
+        found[each] = digest
+    return found
+
+
 class Stats(NamedTuple):
     """What the file system says of a folder's files.
 

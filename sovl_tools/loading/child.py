@@ -16,7 +16,7 @@ from io import FileIO, TextIOWrapper
 from operator import is_
 from typing import Any, NamedTuple, get_args
 
-from sovl_tools.loading.dependencies import OpenedPaths
+from sovl_tools.loading.dependencies import Findings, OpenedPaths
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.modules import guard_imports
 from sovl_tools.loading.rules.module import import_stalled
@@ -315,8 +315,9 @@ _FINDINGS: dict[str, JSON] = {
     "properties": {
         "candidates": {"type": "array", "items": CANDIDATE},
         "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
+        "opened": {"type": ["array", "null"], "items": _TEXT},
     },
-    "required": ["candidates", "diagnostics"],
+    "required": ["candidates", "diagnostics", "opened"],
     "$defs": _REPORT["$defs"],
 }
 
@@ -342,16 +343,17 @@ def report_of(line: bytes) -> Report:
     return Report(pid, Candidate.from_json(reported), is_last, opened)
 
 
-def written_findings(candidates: Iterable[Candidate], diagnostics: Iterable[Diagnostic]) -> bytes:
+def written_findings(found_here: Findings) -> bytes:
     """Return what a child that looked at several things at once found, for ``findings_of``."""
     found = {
-        "candidates": [each.to_json() for each in candidates],
-        "diagnostics": [each._asdict() for each in diagnostics],
+        "candidates": [each.to_json() for each in found_here.candidates],
+        "diagnostics": [each._asdict() for each in found_here.diagnostics],
+        "opened": found_here.opened,
     }
     return json.dumps(found).encode()
 
 
-def findings_of(written: bytes) -> tuple[tuple[Candidate, ...], tuple[Diagnostic, ...]]:
+def findings_of(written: bytes) -> Findings:
     """Return what ``written_findings`` has written.
 
     Raises:
@@ -361,4 +363,5 @@ def findings_of(written: bytes) -> tuple[tuple[Candidate, ...], tuple[Diagnostic
     if not compile_schema(_FINDINGS).is_valid(document):
         raise ValueError("these are no findings")
     candidates = tuple(map(Candidate.from_json, document["candidates"]))
-    return candidates, tuple(Diagnostic(**each) for each in document["diagnostics"])
+    found = tuple(Diagnostic(**each) for each in document["diagnostics"])
+    return Findings(candidates, found, document["opened"])

@@ -13,6 +13,7 @@ from importlib.util import source_from_cache
 from typing import Any, NamedTuple
 
 from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.diagnostic import Diagnostic
 
 ABSENT = "absent"
 """The state of a path where nothing is."""
@@ -38,6 +39,20 @@ class Loaded(NamedTuple):
     opened: Sequence[str] | None
 
 
+class Findings(NamedTuple):
+    """What was found in a child process, the definitions of tools apart.
+
+    Attributes:
+        candidates: of the tools, in the order of their precedence.
+        diagnostics: what is wrong with directories, modules and procedures themselves.
+        opened: what the process has opened besides; None if nobody knows.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    opened: Sequence[str] | None = None
+
+
 class OpenedPaths:
     """Keeps which paths this process opens or lists, from the environment's own files apart.
 
@@ -55,9 +70,9 @@ class OpenedPaths:
         """Listen from now on."""
         sys.addaudithook(self._hear)
 
-    def enter(self, folder: str) -> None:
-        """Leave out what is in the folder of the tool that is being loaded."""
-        self._own = (f"{folder}{os.sep}", *self._environment)
+    def enter(self, *folders: str) -> None:
+        """Leave out what is in the folders of what is being loaded."""
+        self._own = (*(f"{each}{os.sep}" for each in folders), *self._environment)
 
     def take(self) -> list[str] | None:
         """Return the paths that nobody has taken yet; None if there are too many to tell."""

@@ -262,3 +262,42 @@ def test_what_is_asked_to_be_left_out_is_kept(run: Run, write: Write, tmp_path: 
     (folder / "odd.json").write_text(json.dumps(manifest | {"x-ignore": ["ST202"]}))
     assert "no problems" in outcome(run)[1]
     assert "no problems" in outcome(run)[1]
+
+
+STEPS = "name: say\ndescription: Say it.\nsteps: [{action: tool, tool: %s, arguments: {text: a}}]\n"
+
+
+def test_procedures_and_plugins_are_looked_at_again_when_anything_changes(
+    run: Run, tool: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nplugins = ["plugins"]\n')
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins" / "more.py").write_text(
+        "from sys import stderr\n\nfrom myapp import db\nfrom sovl_tools import tool\n\n"
+        'stderr.write("ran\\n")\ndb.VALUE\n\n\n@tool\ndef plugged(text: str) -> str:\n'
+        '    """Give the text back."""\n    return text\n'
+    )
+    (tmp_path / "procedures").mkdir()
+    procedure = tmp_path / "procedures" / "say.yaml"
+    procedure.write_text(STEPS % "plugged")
+    let_pass(tmp_path)
+    first = outcome(run)
+    assert (first[0], first[2], "1 procedure and 2 tools" in first[1]) == (0, True, True)
+    assert outcome(run) == (0, first[1], False)
+    for path, text in (
+        ("myapp/db.py", "VALUE = 3\n"),
+        ("plugins/helper.py", "X = 1\n"),
+        ("plugins/more.py", (tmp_path / "plugins" / "more.py").read_text() + "# more\n"),
+        ("tools/echo/helper.py", "X = 3\n"),
+        ("procedures/say.yaml", STEPS % "echo"),
+    ):
+        (tmp_path / path).write_text(text)
+        let_pass(tmp_path)
+        assert outcome(run)[2], path
+        assert not outcome(run)[2], path
+    procedure.write_text(STEPS % "absent")
+    let_pass(tmp_path)
+    broken = outcome(run)
+    assert broken[0] == 1
+    # what is wrong may be right the next time
+    assert outcome(run) == (1, broken[1], True)

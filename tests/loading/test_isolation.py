@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -288,6 +288,7 @@ def test_a_child_that_can_not_start_is_the_callers_trouble(
     write: Write, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write("echo")
-    monkeypatch.setattr("sys.path", [os.devnull])
+    # a fork would find all modules loaded, wherever they are looked for
+    monkeypatch.setattr("sys.executable", shutil.which("false"))
     with pytest.raises(SovlToolsError, match="did not start"):
         load()
