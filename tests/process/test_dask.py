@@ -168,7 +168,7 @@ def test_a_cluster_that_is_not_there_is_one_line(
     act: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    for address in ("tcp://127.0.0.1:1", "nonsense://x"):
+    for address in ("tcp://127.0.0.1:1", "tls://127.0.0.1:1", "nonsense://x", "nonsense", ""):
         monkeypatch.setattr("sovl_tools.dispatch.cluster._CONNECTING", 0.2)
         done = run("call", "act", "text=a", "--dask", address)
         assert done.code == 1
