@@ -46,10 +46,14 @@ SLOW = tuple(
         *("dispatch/test_giving_up.py", "dispatch/test_hostile_tools.py"),
         *("procedures/test_hostile_templates.py", "procedures/test_journal_processes.py"),
         "procedures/test_resuming.py",
-        *("test_distribution.py", "test_reload_stress.py"),
+        *("linting/test_diff.py", "linting/test_fixes.py", "procedures/test_yaml_core.py"),
+        *("dispatch/test_threads.py", "reloading/test_libraries.py", "schema/test_inclusion.py"),
+        *("test_distribution.py", "test_hostile.py", "test_package.py", "test_precedence.py"),
+        *("test_reload.py", "test_reload_stress.py"),
     )
 )
-"""Where tests start processes or servers, hold conversations, or import what providers ship."""
+"""Where tests start processes or servers, hold conversations, import what providers ship, or take
+seconds of work."""
 
 COVERED_BY_OTHERS = (
     SHIPPED,

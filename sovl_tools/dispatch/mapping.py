@@ -54,7 +54,8 @@ def map_calls(
     def make(place: int, arguments: Arguments, call_id: str) -> Mapped:
         return Mapped(place, arguments, call(arguments, call_id=call_id))
 
-    def begin(room: int) -> None:
+    def begin() -> None:
+        room = min(limit - len(under_way), _AHEAD * limit - len(held))
         for place, arguments in islice(source, min(max(room, 0), maxsize)):
             call_id = new_call_id()
             try:
@@ -68,7 +69,7 @@ def map_calls(
             under_way[place] = call_id
 
     try:
-        begin(limit)
+        begin()
         while under_way:
             mapped, error = ended.get()
             if mapped is None:
@@ -76,12 +77,13 @@ def map_calls(
             del under_way[mapped.place]
             held[mapped.place] = mapped
             # before the caller looks at the result, so that no worker waits for that
-            begin(min(limit - len(under_way), _AHEAD * limit - len(held)))
+            begin()
             if not ordered:
                 yield held.popitem()[1]
             while following in held:
                 yield held.pop(following)
                 following += 1
+            begin()  # there was no room if the slowest of all held everything up
     finally:
         for call_id in under_way.values():
             cancel(call_id)
