@@ -117,7 +117,7 @@ class Cache:
     def __init__(self, directory: str, settings: Settings, *, rest: float = 2.0) -> None:
         self._directory = directory
         self._rest = int(rest * 1e9)
-        self._surroundings: dict[tuple[str, ...] | None, str] = {None: ""}
+        self._surroundings: dict[tuple[str, ...] | None, str] = {}
         parts = [__version__, os.getcwd(), sys.path, settings, *environment_state()]
         self._file = os.path.join(directory, f"validate-{_digest(json.dumps(parts))}.json")
         self._stats: dict[str, Stats | None] = {}

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from sovl_tools.linting.suppressions import Suppression, may_ask, suppressions_of
-from sovl_tools.loading.dependencies import file_state, is_installed, read_small, state_of
+from sovl_tools.loading.dependencies import file_state, is_installed, modules_in, read_small
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import REGISTER, ToolFolder
 
@@ -169,5 +169,6 @@ def _is_text(value: JSON) -> bool:
 
 def surroundings(variables: Iterable[str], places: Iterable[str]) -> str:
     """Return what there is of variables and in places from which modules are imported."""
-    states = [state_of(each or os.curdir) for each in places if not is_installed(each)]
+    # imports look at these without listing them again
+    states = [modules_in(each) for each in places if not is_installed(each)]
     return json.dumps([[each for each in variables if os.environ.get(each)], *states])

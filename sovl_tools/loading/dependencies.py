@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
+from importlib.machinery import all_suffixes
 from importlib.util import source_from_cache
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ _MAX_PATHS = 5_000
 _SPECIAL = ("/proc/", "/sys/", "/dev/")
 _INSTALLED = ("site-packages", "dist-packages")
 _SEPARATOR = os.sep
+_SUFFIXES = tuple(all_suffixes())
 _LISTINGS = frozenset({"os.listdir", "os.scandir"})
 _WRITING = os.O_WRONLY | os.O_RDWR
 
@@ -63,19 +65,28 @@ class OpenedPaths:
     def __init__(self) -> None:
         self._found: set[str] = set()
         self._taken: set[str] = set()
+        self._within: set[str] = set()
+        self._is_shared = False
         self._environment = (*_SPECIAL, *(f"{each}{os.sep}" for each in environment()))
-        self._own = self._environment
+        self._own: tuple[str, ...] = ()
 
     def start(self) -> None:
         """Listen from now on."""
         sys.addaudithook(self._hear)
 
     def enter(self, *folders: str) -> None:
-        """Leave out what is in the folders of what is being loaded."""
-        self._own = (*(f"{each}{os.sep}" for each in folders), *self._environment)
+        """Leave out what is in the folders of what is being loaded.
+
+        Unless some of that is imported under a name by which other tools find it in
+        ``sys.modules``: they don't open it again.
+        """
+        self._own = tuple(f"{each}{os.sep}" for each in folders)
+        self._within, self._is_shared = set(), False
 
     def take(self) -> list[str] | None:
         """Return the paths that nobody has taken yet; None if there are too many to tell."""
+        if self._is_shared:
+            self._found |= self._within
         if len(self._found) >= _MAX_PATHS:
             return None
         found = sorted(self._found - self._taken)
@@ -86,6 +97,7 @@ class OpenedPaths:
         self, event: str, arguments: tuple[Any, ...], _absolute: Any = os.path.abspath
     ) -> None:
         # a tool may have taken away whatever is used here, so that no exception has a name
+        mode = None
         try:
             if event == "open":
                 path, mode, flags = arguments
@@ -99,9 +111,14 @@ class OpenedPaths:
             if is_written or path is None or type(path) is int or len(self._found) >= _MAX_PATHS:
                 return
             location = _absolute(os.fsdecode(path))
+            # the tool's own modules are opened by a descriptor, which has no mode; see ``compiled``
+            is_shared = event == "import"
             if location.endswith(".pyc"):
-                location = source_from_cache(location)
-            if not f"{location}{_SEPARATOR}".startswith(self._own):
+                location, is_shared = source_from_cache(location), mode is not None
+            if f"{location}{_SEPARATOR}".startswith(self._own):
+                self._within.add(location)
+                self._is_shared = self._is_shared or is_shared
+            elif not f"{location}{_SEPARATOR}".startswith(self._environment):
                 self._found.add(location)
         except:  # noqa: E722, S110 - as said
             pass
@@ -129,7 +146,7 @@ def state_of(path: str) -> str:
 
 
 def file_state(path: str) -> str:
-    """Return what names the content of a file; of a large one its size and time.
+    """Return what names the content of a file; of a large one its size, times and number.
 
     Raises:
         OSError: it can't be read, or is no plain file.
@@ -155,9 +172,18 @@ def read_small(path: str) -> bytes | None:
         os.close(descriptor)
 
 
+def modules_in(place: str) -> list[str]:
+    """Return the names of what may be imported from a directory of ``sys.path``."""
+    try:
+        names = os.listdir(place or os.curdir)
+    except OSError:
+        return []
+    return sorted(each for each in names if "." not in each or each.endswith(_SUFFIXES))
+
+
 def _large(path: str) -> str:
     status = os.stat(path)
-    return f"{status.st_size} {status.st_mtime_ns} {status.st_ino}"
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 
 def _hashed(content: bytes) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.linting.cache import DIRECTORY, Cache
-from sovl_tools.loading.dependencies import Loaded
+from sovl_tools.loading.dependencies import MAX_READ, Loaded
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.settings import Settings
@@ -301,3 +301,57 @@ def test_procedures_and_plugins_are_looked_at_again_when_anything_changes(
     assert broken[0] == 1
     # what is wrong may be right the next time
     assert outcome(run) == (1, broken[1], True)
+
+
+def test_what_another_tool_imports_is_as_good_as_its_own(
+    run: Run, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    # where they are loaded together, only the first one opens the file
+    for name in ("first", "second"):
+        more = "from tools.first import shared\n\nshared.VALUE"
+        write(name, code=CODE.format(name=name, more=more))
+    shared = tmp_path / "tools" / "first" / "shared.py"
+    shared.write_text("VALUE = 1\n")
+    let_pass(tmp_path)
+    assert outcome(run)[0::2] == (0, True)
+    assert outcome(run)[0::2] == (0, False)
+    shared.write_text("OTHER = 1\n")
+    let_pass(tmp_path)
+    code, found, _ = outcome(run)
+    assert code == 1
+    assert "first.py" in found
+    assert "second.py" in found
+
+
+def test_a_module_that_appears_is_seen_by_who_could_do_without(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    more = "try:\n    import surely_not_there\nexcept ImportError:\n    pass\n"
+    write("echo", code=CODE.format(name="echo", more=more))
+    let_pass(tmp_path)
+    path = str(tmp_path)
+    assert outcome(run, PYTHONPATH=path)[0::2] == (0, True)
+    (tmp_path / "report.json").touch()
+    assert outcome(run, PYTHONPATH=path)[0::2] == (0, False)
+    (tmp_path / "surely_not_there.py").write_text("1 / 0\n")
+    assert outcome(run, PYTHONPATH=path)[0::2] == (1, True)
+
+
+@check_each("place", ["tools/echo", "."])
+def test_a_large_file_is_known_by_more_than_its_size_and_time(
+    run: Run, write: Write, tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    file = tmp_path / place / "large.txt"
+    more = f"assert open({str(file)!r}).read(1) == 'a'\n"
+    write("echo", code=CODE.format(name="echo", more=more))
+    file.write_text("a" * (MAX_READ + 1))
+    let_pass(tmp_path)
+    outcome(run)
+    assert outcome(run)[0::2] == (0, False)
+    file.write_text("b" * (MAX_READ + 1))
+    let_pass(tmp_path)
+    assert outcome(run)[0] == 1
