@@ -71,7 +71,7 @@ def begin(
             return _withdraw_and_raise(own, error)
         raise
     own = task.cancelling() - requests
-    if type(found) is not list or own:
+    if type(found) is not list or own or driver.gi_yieldfrom is not None:
         left = None if limit is None else limit - (perf_counter() - started)
         ending = _Ending(task, scope, time_left=left, limit=limit, own=own)
         return _await_rest(driver, context, found, ending)
@@ -255,7 +255,7 @@ def _resume(
     driver: Driver, context: Context, found: Any, ending: _Ending
 ) -> Generator[Any, Any, list[Any]]:
     """Await the rest of work, whose value is returned in a list; hand it over if it is late."""
-    while type(found) is not list:
+    while type(found) is not list or driver.gi_yieldfrom is not None:
         error: BaseException | None = None
         try:
             # what asyncio.sleep(0) and futures yield goes to the loop as it is

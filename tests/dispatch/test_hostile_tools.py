@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import types
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -56,6 +58,29 @@ def test_a_tool_that_stops_its_loop_stops_no_other() -> None:
 
     calls = tooler(stop)
     assert [calls.call_sync("stop").value for _ in range(2)] == [1, 1]
+
+
+@types.coroutine
+def wait_for_a_list() -> Iterator[list[str]]:
+    yield []
+    yield ["not its value"]
+
+
+async def test_what_a_tool_waits_for_is_never_taken_for_its_value() -> None:
+    async def wrong() -> str:
+        await wait_for_a_list()
+        return "never"
+
+    async def right() -> str:
+        await asyncio.sleep(0)
+        return "right"
+
+    calls = tooler(wrong, right)
+    for _ in range(3):
+        failure = (await calls.call("wrong")).error
+        assert failure is not None
+        assert failure.message == "AttributeError: 'list' object has no attribute 'done'"
+        assert (await calls.call("right")).value == "right"
 
 
 def test_an_async_tool_that_blocks_its_loop_is_given_up() -> None:
