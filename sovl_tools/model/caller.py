@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
-from math import isfinite
 from threading import TIMEOUT_MAX
 from types import UnionType
 from typing import Any, cast
@@ -97,6 +97,9 @@ def check_count(name: str, number: object, *, least: int = 1) -> None:
         raise ValueError(f"{name} must be at least {least}, not {number!r}")
 
 
+_LARGEST = sys.float_info.max
+
+
 def check_number(name: str, number: object) -> None:
     """Refuse what is no number, or an infinite one.
 
@@ -106,8 +109,9 @@ def check_number(name: str, number: object) -> None:
     """
     if not isinstance(number, int | float):
         raise TypeError(f"{name} must be a number, not {number!r:.80}")
-    if not isfinite(number):
-        raise ValueError(f"{name} must be a finite number, not {number!r}")
+    # by comparing, because an integer may be larger than any of these
+    if not -_LARGEST <= number <= _LARGEST:
+        raise ValueError(f"{name} must be a finite number, not {number!r:.80}")
 
 
 def check_seconds(name: str, seconds: Any) -> float:

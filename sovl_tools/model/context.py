@@ -278,6 +278,7 @@ class ToolContext:
         return answer
 
     def _page(self, message: str, url: str, key: str) -> Question:
+        check_text("message", message)
         if not re.fullmatch(r"https?://[^\s/]\S*", str(url)):
             raise ValueError(f"a page has an address of http or https, unlike {url!r:.80}")
         return Question(self.tool.name, message, {}, str(key), url)

@@ -308,6 +308,20 @@ async def test_a_page_has_an_address(url: Any) -> None:
     assert (await Tooler(registry).call("wrong")).value == "done"
 
 
+@pytest.mark.parametrize("message", [None, 5, ["Go there."]])
+async def test_a_page_is_asked_for_in_words(message: Any) -> None:
+    @tool
+    async def wrong(context: ToolContext) -> str:
+        """Ask wrongly."""
+        with pytest.raises(TypeError, match="message must be a text"):
+            await context.elicit_url(message, "https://example.com")
+        return "done"
+
+    registry = ToolRegistry()
+    registry.register(wrong)
+    assert (await Tooler(registry).call("wrong")).value == "done"
+
+
 async def test_a_client_that_fails_to_ask_is_named_as_the_reason() -> None:
     async def callback(_: Any, __: Any) -> types.ErrorData:
         return types.ErrorData(code=types.INTERNAL_ERROR, message="the screen is dark")
