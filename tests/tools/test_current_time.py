@@ -18,7 +18,8 @@ Value = Callable[..., Any]
 
 @pytest.fixture
 def no_time_zone_data(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setitem(sys.modules, "tzdata", None)
+    for name in ("tzdata", *(each for each in sys.modules if each.startswith("tzdata."))):
+        monkeypatch.setitem(sys.modules, name, None)
     zoneinfo.reset_tzpath(to=[])
     zoneinfo.ZoneInfo.clear_cache()
     yield
