@@ -317,9 +317,8 @@ def test_what_another_tool_imports_is_as_good_as_its_own(
     let_pass(tmp_path)
     assert outcome(run)[0::2] == (0, True)
     assert outcome(run)[0::2] == (0, False)
-    shared.write_text(
-        "ANOTHER = 1\n"
-    )  # of another length, for Python keeps bytecode by length and time
+    # of another length, for Python keeps bytecode by length and time
+    shared.write_text("ANOTHER = 1\n")
     let_pass(tmp_path)
     code, found, _ = outcome(run)
     assert code == 1
