@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import click
@@ -322,12 +321,7 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._shown:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()

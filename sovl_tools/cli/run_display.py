@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from time import perf_counter
-from types import TracebackType
 from typing import NamedTuple, Self, TextIO, TypeAlias
 
 import click
@@ -168,12 +167,7 @@ class Live:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
         self._end.set()
         self._thread.join()

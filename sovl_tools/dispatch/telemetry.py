@@ -14,7 +14,6 @@ import sys
 import time
 from contextlib import suppress
 from threading import Lock
-from types import TracebackType
 from typing import Any, Self, TextIO
 
 from sovl_tools.model.call import CallEvent
@@ -116,12 +115,7 @@ class JsonLines:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
