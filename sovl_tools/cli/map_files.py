@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import blake2b
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from sovl_tools.cli.arguments import MAX_BYTES, parse_pairs
 from sovl_tools.cli.command import Misuse
@@ -79,9 +79,31 @@ def _read_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
         yield number, line
 
 
-def _csv_reader(lines: Iterable[str]) -> Any:
-    csv.field_size_limit(_LONGEST_CELL)  # it is one for the whole process, and otherwise 128 KiB
-    return csv.reader(lines, strict=True)
+def _csv_rows(lines: Iterable[str]) -> Iterator[list[str]]:
+    # The longest cell is one limit for the whole process, tools that read CSV included, and 128 KiB
+    # by default: it is raised for rows that may need it, and only while they are parsed.
+    theirs: list[int] = []
+    length = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal length
+        for line in lines:
+            length += len(line)
+            if length > csv.field_size_limit():
+                theirs.append(csv.field_size_limit(_LONGEST_CELL))
+            yield line
+
+    rows = csv.reader(counted(), strict=True)
+    while True:
+        length = 0
+        try:
+            row = next(rows, None)
+        finally:
+            while theirs:
+                csv.field_size_limit(theirs.pop())
+        if row is None:
+            return
+        yield row
 
 
 def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Given]:
@@ -92,7 +114,7 @@ def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Ite
         for number, line in _read_lines(file, name):  # noqa: B007 - for who reads the rows
             yield line.decode()
 
-    rows = _csv_reader(texts())
+    rows = _csv_rows(texts())
     try:
         header = [each.removeprefix("\ufeff") for each in next(rows, [])] or [""]
         if "" in header or len({*header}) < len(header):
@@ -233,7 +255,7 @@ def _add_document(earlier: Earlier, line: bytes) -> None:
 
 
 def _add_row(earlier: Earlier, line: bytes) -> None:
-    (cells,) = _csv_reader([line.decode()])
+    (cells,) = _csv_rows([line.decode()])
     if len(cells) != len(COLUMNS) or not cells[0].isascii() or not cells[0].isdigit():
         raise ValueError("it is no row of an index, a hash, a value and an error")
     earlier.add(int(cells[0][:18]), cells[1], is_failure=cells[3] != "")

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,17 @@ def test_long_cells_are_read_again(run: Run, write: Write, tmp_path: Path) -> No
     assert len(whole) > 200_000
     assert run(*command, "--resume").code == 0
     assert (tmp_path / "out.csv").read_text() == whole
+
+
+def test_tools_that_read_csv_keep_their_own_limit(run: Run, write: Write, tmp_path: Path) -> None:
+    properties = {"text": {"type": "string", "description": "Any."}}
+    text = {"type": "object", "properties": properties, "required": ["text"]}
+    code = "import csv\n\ndef limit(text: str):\n    return csv.field_size_limit()\n"
+    write("limit", manifest_of("limit", parameters=text), code)
+    (tmp_path / "in.csv").write_text(f"text\n{'x' * 200_000}\n" + "y\n" * 200)
+    done = run("map", "limit", "--inputs", "in.csv", "--mode", "inline")
+    last = max(map(json.loads, done.out.splitlines()), key=itemgetter("index"))
+    assert last["value"] == csv.field_size_limit() == 1 << 17
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
