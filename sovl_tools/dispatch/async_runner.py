@@ -16,7 +16,7 @@ from types import CoroutineType
 from typing import Any, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
-from sovl_tools.dispatch.background import is_cancellation
+from sovl_tools.dispatch.background import cancellations, is_cancellation
 from sovl_tools.dispatch.cancellation import begin, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.reference import Outcome
@@ -97,11 +97,17 @@ class AsyncRunner:
         """Run a sync hook on a thread, so that the loop stays free."""
         return await await_thread(partial(function, call, blocking(following)), scope)
 
-    def is_own_end(self, error: BaseException) -> bool:
+    def cancellations(self) -> int:
+        """Return how often the task that awaits was cancelled so far."""
+        return cancellations()
+
+    def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:
         """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits."""
         if isinstance(error, KeyboardInterrupt):
             return not _IS_SERVING.get()  # a server hears of the user's by a signal
-        return is_cancellation(error)
+        if since is None:
+            return isinstance(error, asyncio.CancelledError)
+        return is_cancellation(error, since=since)
 
 
 ASYNC = AsyncRunner()

@@ -164,14 +164,32 @@ async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseExcept
     try:
         return await work, None
     except BaseException as error:
-        if is_cancellation(error):
+        if is_cancellation(error, since=0):
             raise
         return None, error
 
 
-def is_cancellation(error: BaseException) -> bool:
-    """Tell whether an exception is the cancellation of the task that awaits the call."""
+def cancellations() -> int:
+    """Return how often the current task was cancelled and has been told.
+
+    That need not be 0: before Python 3.13 a TaskGroup that fails may leave one behind.
+    """
+    task = asyncio.current_task()
+    return 0 if task is None else told_cancellations(task)
+
+
+def told_cancellations(task: asyncio.Task[Any]) -> int:
+    """Return how often the task was cancelled, without a request that it has yet to hear of."""
+    return task.cancelling() - bool(getattr(task, "_must_cancel", False))
+
+
+def is_cancellation(error: BaseException, *, since: int) -> bool:
+    """Tell whether an exception is the cancellation of the current task by somebody else.
+
+    ``since`` is how often it had been cancelled before the work began that raises it. If it was
+    not cancelled again, a CancelledError is the work's own.
+    """
     if not isinstance(error, asyncio.CancelledError):
         return False
     task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    return task is not None and task.cancelling() > since

@@ -357,9 +357,12 @@ class Caller:
         try:
             # hooks may take as long as they like
             return in_background(work, limit=None if tool.hooks else limit)
-        except TimeLimitError as error:  # the loop itself is blocked
-            scope.abandon()
-            scope.stop()
+        except BaseException as error:
+            if SYNC.is_own_end(error):
+                raise
+            if isinstance(error, TimeLimitError):  # the loop itself is blocked
+                scope.abandon()
+                scope.stop()
             failure = _failure_of(tool, error, SYNC, scope)
             return _end_call(tool, arguments, failure, scope, scope.started)
 

@@ -12,10 +12,13 @@ from time import perf_counter
 from types import CoroutineType
 from typing import Any, Self, TypeVar
 
+from sovl_tools.dispatch.background import told_cancellations
 from sovl_tools.dispatch.runner import (
     DRIVERS,
+    CancelledWork,
     Driver,
     new_driver,
+    passable_error,
 )
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
@@ -37,8 +40,8 @@ async def drive(
         TimeLimitError: ``limit`` seconds after the call began are over. A TimeoutError of the
             work's own passes as it is.
         RunCancelledError: the call was stopped.
-        CancelledError: the caller's task was cancelled; or the work has cancelled that task, of
-            which the caller sees nothing.
+        CancelledError: the caller's task was cancelled by somebody else than the work.
+        CancelledWork: the work has raised a CancelledError of its own, or cancelled that task.
     """
     found = begin(work, scope, limit)
     value: _T = (await found) if type(found) is CoroutineType else found
@@ -67,9 +70,12 @@ def begin(
         found = context.run(driver.send, work)
     except BaseException as error:
         own = task.cancelling() - requests
+        # it has not waited for anything yet, where somebody else might have ended it
+        if isinstance(error, asyncio.CancelledError):
+            error = passable_error(error)
         if own > 0:
             return _withdraw_and_raise(own, error)
-        raise
+        raise error from None
     own = task.cancelling() - requests
     if type(found) is not list or own or driver.gi_yieldfrom is not None:
         left = None if limit is None else limit - (perf_counter() - started)
@@ -89,7 +95,7 @@ async def _await_rest(driver: Driver, context: Context, found: Any, ending: _End
     finally:
         await _withdraw(ending.own)
     if ending.own > 0:
-        raise asyncio.CancelledError("it cancelled its own task")
+        raise CancelledWork("it cancelled its own task")
     if ending.scope is not None and ending.scope.is_stopped:
         raise RunCancelledError
     return found[0]
@@ -134,7 +140,8 @@ class _Ending:
         self.scope = scope
         self._limit = limit
         self._loop = asyncio.get_running_loop()
-        self._requests = task.cancelling() - own
+        self._requests = task.cancelling() if own else told_cancellations(task)
+        self._requests -= own
         self._reason: TimeLimitError | RunCancelledError | None = None
         self._cancels = 0
         self._is_over = False
@@ -147,7 +154,9 @@ class _Ending:
             _UNDER_WAY.setdefault(self.task, []).append(self)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *about: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
         """Raise why the work was ended, if it was, unless somebody else cancels the task too."""
         self._is_over = True
         if self._timer is not None:
@@ -155,11 +164,15 @@ class _Ending:
         task = self.task
         self.leave_task()
         is_other = kind is KeyboardInterrupt or (
-            task is not None and task.cancelling() > self._requests
+            task is not None and task.cancelling() - self.own > self._requests
         )
-        if self._reason is not None and not is_other:
+        if is_other:
+            return
+        if self._reason is not None:
             self._reason.is_abandoned = self.is_late
             raise self._reason from None
+        if isinstance(error, asyncio.CancelledError):
+            raise passable_error(error) from None
 
     def _end(self, reason: RunCancelledError | None = None) -> None:
         """End it; without a reason because its time is over."""

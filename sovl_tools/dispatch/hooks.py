@@ -180,7 +180,7 @@ async def run_hooks(
 
     An async hook can only be run by an event loop.
     """
-    first, following = hooks[0], last
+    first, following, since = hooks[0], last, runner.cancellations()
     if len(hooks) > 1:
         following = partial(run_hooks, hooks[1:], scope=scope, runner=runner, last=last)
     try:
@@ -197,7 +197,7 @@ async def run_hooks(
     except (KeyboardInterrupt, GeneratorExit, RunCancelledError):
         raise
     except BaseException as error:
-        if runner.is_own_end(error):
+        if runner.is_own_end(error, since=since):
             raise
         secrets = secrets_of(call.tool)
         kind, message = type_name(type(error)), message_of(error, secrets)
@@ -239,7 +239,7 @@ def _call_hook(function: HookFunction, call: ToolCall, following: Any) -> Any:
     try:
         return function(call, following)
     except (StopIteration, GeneratorExit) as error:
-        raise passable_error(error) from error
+        raise passable_error(error) from None
 
 
 def _check_result(result: Any) -> ToolResult:

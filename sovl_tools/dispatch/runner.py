@@ -111,8 +111,16 @@ class Runner(Protocol):
         """Run a sync hook."""
         ...
 
-    def is_own_end(self, error: BaseException) -> bool:
-        """Tell whether an exception ends the caller and not the tool."""
+    def cancellations(self) -> int:
+        """Return how often the caller was cancelled so far."""
+        ...
+
+    def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:
+        """Tell whether an exception ends the caller and not the tool.
+
+        ``since`` is how often the caller had been cancelled before the work began that raises it;
+        None for what a runner has run, which raises no other cancellation than the caller's.
+        """
         ...
 
 
@@ -176,7 +184,11 @@ class SyncRunner:
 
         return function(call, lambda call: run_without_loop(follow(call)))
 
-    def is_own_end(self, error: BaseException) -> bool:
+    def cancellations(self) -> int:
+        """Return 0: nobody cancels sync code."""
+        return 0
+
+    def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:  # noqa: ARG002 - of tasks
         """Tell whether an exception is the user's Ctrl-C."""
         return isinstance(error, KeyboardInterrupt)
 
@@ -288,14 +300,22 @@ class ClosedGenerator(Exception):  # noqa: N818 - it stands for GeneratorExit
     """A GeneratorExit that left a tool, which would close the coroutines that it passes."""
 
 
+class CancelledWork(Exception):  # noqa: N818 - it stands for CancelledError
+    """A CancelledError of a tool's own, which nobody is to take for the caller's cancellation."""
+
+
 StoppedIteration.__name__ = "StopIteration"
 ClosedGenerator.__name__ = "GeneratorExit"
+CancelledWork.__name__ = "CancelledError"
 
 
 def passable_error(error: BaseException) -> Exception:
     """Return what can pass through coroutines in the place of what can't."""
-    kind = StoppedIteration if isinstance(error, StopIteration) else ClosedGenerator
-    return kind(*error.args)
+    if isinstance(error, StopIteration):
+        kind: type[Exception] = StoppedIteration
+    else:
+        kind = ClosedGenerator if isinstance(error, GeneratorExit) else CancelledWork
+    return kind(*error.args).with_traceback(error.__traceback__)
 
 
 def blocking_call(
@@ -314,7 +334,7 @@ def blocking_call(
             value = function(**argument) if takes_keywords else function(argument)
             return value if type(value) in FINAL else _wait_for(value, scope)
         except (StopIteration, GeneratorExit) as error:
-            raise passable_error(error) from error
+            raise passable_error(error) from None
 
     return wait
 
@@ -346,7 +366,7 @@ async def call_and_await(
     try:
         value = function(argument)
     except (StopIteration, GeneratorExit) as error:
-        raise passable_error(error) from error
+        raise passable_error(error) from None
     if type(value) is CoroutineType:
         value = await value
     return value if type(value) in FINAL else await await_value(value, scope)

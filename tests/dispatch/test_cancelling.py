@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from sovl_tools import CallEvent, ToolContext, Tooler, ToolResult
+from sovl_tools import CallEvent, ToolCall, ToolContext, Tooler, ToolResult
 from tests.dispatch.toolbox import run_script, tooler
 from tests.patience import PATIENCE
+from tests.tables import check_each
 
 
 @pytest.fixture
@@ -252,3 +254,88 @@ async def test_a_thread_that_was_given_up_gives_its_room_back(release: threading
     given_up = await dispatcher.call_many([("wait", None)] * 6, timeout=0.01)
     assert [kind_of(each) for each in given_up] == ["timeout"] * 6
     assert (await dispatcher.call("answer", timeout=PATIENCE)).value == 42
+
+
+async def leave_a_cancellation_behind() -> None:
+    """Fail as a tool may; before Python 3.13 the task counts as cancelled afterwards."""
+
+    async def fail() -> None:
+        raise ValueError
+
+    async def group() -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(fail())
+
+    assert kind_of(await tooler(group).call("group")) == "tool_error"
+
+
+def end_at_once() -> None:
+    raise asyncio.CancelledError("its own")
+
+
+async def end_on_the_loop() -> None:
+    raise asyncio.CancelledError("its own")
+
+
+async def end_later() -> None:
+    await asyncio.sleep(0)
+    raise asyncio.CancelledError("its own")
+
+
+@check_each("end", [end_at_once, end_on_the_loop, end_later])
+async def test_a_tools_own_cancelled_error_is_its_failure(end: Callable[[], Any]) -> None:
+    await leave_a_cancellation_behind()
+    failure = (await tooler(end).call(end.__name__)).error
+    assert failure is not None
+    assert (failure.kind, failure.message) == ("tool_error", "CancelledError: its own")
+    assert failure.place is not None
+
+
+def end_in_generator(call: ToolCall, following: Any) -> Iterator[Any]:
+    yield following(call)
+    end_at_once()
+
+
+async def end_in_coroutine(call: ToolCall, following: Any) -> ToolResult:
+    await following(call)
+    raise asyncio.CancelledError("its own")
+
+
+def end_in_function(call: ToolCall, following: Any) -> ToolResult:
+    following(call)
+    raise asyncio.CancelledError("its own")
+
+
+@check_each("end", [end_in_generator, end_in_coroutine, end_in_function])
+async def test_a_hooks_own_cancelled_error_is_its_failure(end: Callable[..., Any]) -> None:
+    async def wait() -> None:
+        await asyncio.sleep(0)
+
+    await leave_a_cancellation_behind()
+    failure = (await tooler(wait, hooks=[end]).call("wait")).error
+    assert failure is not None
+    assert failure.message == f"hook {end.__name__!r} failed: CancelledError: its own"
+
+
+async def test_a_cancellation_that_is_about_to_come_is_the_callers() -> None:
+    async def wait() -> None:
+        await asyncio.Event().wait()
+
+    async def be_cancelled() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await tooler(wait).call("wait")
+
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.create_task(be_cancelled())
+
+
+def test_no_cancellation_leaves_a_sync_call() -> None:
+    async def end() -> None:
+        with suppress(ExceptionGroup):
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(asyncio.to_thread(int, "x"))
+        raise asyncio.CancelledError
+
+    assert kind_of(tooler(end).call_sync("end")) in {"tool_error", "cancelled"}

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from sovl_tools.dispatch.async_runner import await_thread
-from sovl_tools.dispatch.background import is_cancellation
+from sovl_tools.dispatch.background import cancellations, is_cancellation
 from sovl_tools.dispatch.cancellation import drive
 from sovl_tools.dispatch.failure import failure_of
 from sovl_tools.dispatch.results import convert_result
@@ -176,6 +176,7 @@ async def _call_handler(
     action: str, handle: partial[Any], context: StepContext, catalog: Catalog
 ) -> JSON:
     """Run a handler, on a thread unless it is async, and return its value as JSON."""
+    since = cancellations()
     try:
         if is_async(handle.func):
             value = await call_and_await(handle, context)
@@ -186,7 +187,7 @@ async def _call_handler(
     except KeyboardInterrupt:  # it is the user's, not the handler's
         raise
     except BaseException as error:
-        if is_cancellation(error):
+        if is_cancellation(error, since=since):
             raise
         # Secrets in the environment of the tool that brings the action are left out.
         owners = (each for each in catalog.tools.values() if action in each.step_handlers)
