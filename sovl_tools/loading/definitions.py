@@ -14,9 +14,9 @@ from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
 from sovl_tools.authoring.defining import is_method
 from sovl_tools.loading.import_errors import error_text
 from sovl_tools.loading.interface import Interface
-from sovl_tools.loading.location import location_of
+from sovl_tools.loading.location import location_of, location_of_text
 from sovl_tools.loading.pipeline import schema_verdicts
-from sovl_tools.loading.rules import agreement, module
+from sovl_tools.loading.rules import agreement, description, module, schema
 from sovl_tools.loading.rules.agreement import AgreementCase
 from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.loading.rules.manifest import value_words, without_repeats
@@ -24,10 +24,12 @@ from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import (
+    Deferred,
     Diagnostic,
     ManifestPlace,
     ModulePlace,
     Rule,
+    RuleTable,
     Verdict,
     ask,
     internal_diagnostic,
@@ -38,7 +40,7 @@ from sovl_tools.model.folder import KEYS
 from sovl_tools.schema import fit
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.engine import published
-from sovl_tools.schema.subschemas import SchemaNode
+from sovl_tools.schema.subschemas import SchemaNode, visit
 from sovl_tools.signature.agreement import differences
 from sovl_tools.signature.signature import Signature, from_function, from_object
 
@@ -49,13 +51,14 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
     ``location`` is what tells the candidate from all others.
     """
     try:
-        found = [*_diagnostics(definition)]
+        document = _document(definition)
+        found = [*_errors(definition, document)]
     except InferenceError as error:
         found = [not_inferable(definition.function, error, definition.name)]
-    errors = tuple(str(each) for each in found if each.severity == "error")
-    place = location_of(_subject(definition))
-    if errors:
         return rejected(definition.name, location, found)
+    if found or isinstance(document, str):
+        return rejected(definition.name, location, [*found, *_weaknesses(definition)])
+    place = location_of(_subject(definition))
     return Candidate(
         definition.name,
         place.path,
@@ -65,7 +68,7 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         definition.activation_phrases,
         has_own_phrases=True,
         actions=tuple(definition.step_handlers),
-        diagnostics=tuple(found),
+        diagnostics=Deferred(lambda: tuple(_warnings(definition, document))),
         line=place.line,
         column=place.column,
     )
@@ -107,8 +110,8 @@ def diagnosed(
     return verdict.at(*location_of(value, parameter), tool=name)
 
 
-def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
-    problems = [*_problems(definition)]
+def _errors(definition: ToolDefinition, document: dict[str, JSON] | str) -> Iterator[Diagnostic]:
+    problems = [*_problems(definition, document)]
     for message, advice in problems:
         case = CodeCase(message, advice)
         yield diagnosed(module.invalid_definition, case, _subject(definition), definition.name)
@@ -129,6 +132,9 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
             message=message.replace("the manifest", "the schema"),
             help=advice and advice.replace("the manifest", "the schema"),
         )
+
+
+def _weaknesses(definition: ToolDefinition) -> Iterator[Diagnostic]:
     for parameter, message in definition.remarks:
         words = (
             f"{definition.name!r} {message}" if parameter is None else f"{parameter!r}: {message}"
@@ -142,6 +148,28 @@ def _diagnostics(definition: ToolDefinition) -> Iterator[Diagnostic]:
         )
 
 
+_SECRETS = RuleTable(schema.secret_parameter)
+
+
+def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Diagnostic]:
+    yield from _weaknesses(definition)
+    subject, base = _subject(definition), ("parameters", "properties")
+    texts = description.DescriptionCase(document, json.dumps(document))
+    secrets = visit(document["parameters"], ("parameters",), _SECRETS).verdicts()
+    for verdict in [*description.RULES.verdicts(texts), *secrets]:
+        place = verdict.finding.place
+        path = place.path if isinstance(place, ManifestPlace) else ()
+        is_value = isinstance(place, ManifestPlace) and place.of == "value"
+        value: JSON = document
+        for key in path if is_value else ():
+            value = value[key]
+        found = location_of_text(subject, value if isinstance(value, str) else str(path[-1]))
+        if found is None:
+            parameter = str(path[2]) if path[:2] == base and path[2:] else None
+            found = location_of(subject, parameter)
+        yield verdict.at(*found, tool=definition.name)
+
+
 def _subject(definition: ToolDefinition) -> Any:
     """Return what an author has written to make the tool."""
     instance = definition.instance
@@ -150,8 +178,8 @@ def _subject(definition: ToolDefinition) -> Any:
     return type(instance) if is_whole else function
 
 
-def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
-    """Yield what a manifest of the same content would be told, with its place in the words."""
+def _document(definition: ToolDefinition) -> dict[str, JSON] | str:
+    """Return a manifest of the same content, or why there can't be one."""
     values: Mapping[str, Any] = {
         key: getattr(definition, key) for key in sorted(KEYS) if hasattr(definition, key)
     }
@@ -162,10 +190,18 @@ def _problems(definition: ToolDefinition) -> Iterator[tuple[str, str | None]]:
         given.setdefault("description", definition.description)
         document: dict[str, JSON] = json.loads(json_text(given, _as_json))
     except RecursionError:
-        yield f"the definition is nested more than {MAX_DEPTH} levels deep", None
-        return
+        return f"the definition is nested more than {MAX_DEPTH} levels deep"
     except (TypeError, ValueError) as error:
-        yield f"the definition is no JSON: {error}", None
+        return f"the definition is no JSON: {error}"
+    return document
+
+
+def _problems(
+    definition: ToolDefinition, document: dict[str, JSON] | str
+) -> Iterator[tuple[str, str | None]]:
+    """Yield what a manifest of the same content would be told, with its place in the words."""
+    if isinstance(document, str):
+        yield document, None
         return
     if depth(document) > MAX_DEPTH:
         yield f"the definition is nested more than {MAX_DEPTH} levels deep", None
