@@ -16,6 +16,7 @@ from sovl_tools.cli.command import (
     entry_points_option,
     is_quiet,
     locked_option,
+    mode_beside,
     mode_option,
     timeout_option,
     tools_option,
@@ -84,8 +85,7 @@ def call(
     A value is read as the parameter's schema says: text for a string, anything else as JSON;
     where JSON does not fit but the text does, as text.
     """
-    if dask is not None and mode not in {None, "process"}:
-        raise Misuse("--dask runs the tool on the cluster; leave out --mode")
+    mode = mode_beside(dask, mode)
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
     quiet = is_quiet()  # tools say things in other threads, where click has no context
@@ -109,7 +109,7 @@ def call(
             ),
         )
         with tooler:
-            result = tooler.call_sync(name, arguments, mode="process" if dask else mode)
+            result = tooler.call_sync(name, arguments, mode=mode)
     for repair in result.repairs:
         click.echo(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
     if result.error is not None:

@@ -15,7 +15,7 @@ import click
 
 from sovl_tools.cli.output import clean_output
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, load_configuration
-from sovl_tools.model.call import MODES
+from sovl_tools.model.call import MODES, Mode
 from sovl_tools.model.diagnostic import internal_verdict
 from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
 from sovl_tools.model.folder import IMPORT_TIMEOUT
@@ -27,21 +27,33 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 FINDINGS, MISUSE = 1, 2
 
 
-class Seconds(click.FloatRange):
-    """A time limit: more than nothing and no more than a day."""
+class Range(click.FloatRange):
+    """Numbers from one to another; ``nan`` is none, although no comparison excludes it."""
 
-    name = "seconds"
-
-    def __init__(self) -> None:
-        super().__init__(min=0, max=86_400, min_open=True)
+    name = "number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Read the number; ``nan`` is none, although no comparison excludes it."""
+        """Read the number."""
         number = super().convert(value, param, ctx)
-        return self.fail(f"{value!r} is no time.", param, ctx) if math.isnan(number) else number
+        return self.fail(f"{value!r} is no number.", param, ctx) if math.isnan(number) else number
 
 
-SECONDS = Seconds()
+SECONDS = Range(min=0, max=86_400, min_open=True)
+"""A time limit: more than nothing and no more than a day."""
+
+
+def value_reader(
+    read: Callable[[Any], Any],
+) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that reads an option with a function; its ValueErrors are misuse."""
+
+    def callback(_: click.Context, __: click.Parameter, value: Any) -> Any:
+        try:
+            return read(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return callback
 
 
 class Command(click.Command):
@@ -134,6 +146,19 @@ def mode_option(function: _F) -> _F:
     )(function)
 
 
+def mode_beside(dask: str | None, mode: Mode | None) -> Mode | None:
+    """Return where a tool runs, given ``--dask`` and ``--mode``.
+
+    Raises:
+        Misuse: they contradict each other.
+    """
+    if dask is None:
+        return mode
+    if mode not in {None, "process"}:
+        raise Misuse("--dask runs the tool on the cluster; leave out --mode")
+    return "process"
+
+
 def dask_option(function: _F) -> _F:
     """Add ``--dask ADDRESS``."""
     return click.option(
@@ -201,15 +226,12 @@ def output_option(function: _F) -> _F:
     )(function)
 
 
-def _targets(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+def _targets(values: Sequence[str]) -> tuple[str, ...]:
     """Return targets such as ``openai-strict,gemini`` one by one."""
     names = [name.strip() for value in values for name in value.split(",") if name.strip()]
     if values and not names:
-        raise click.BadParameter("name at least one format")
-    try:
-        return _known_targets(names)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
+        raise ValueError("name at least one format")
+    return _known_targets(names)
 
 
 def configured_targets(found: Configuration) -> tuple[str, ...]:
@@ -236,7 +258,12 @@ def _known_targets(names: Sequence[str]) -> tuple[str, ...]:
 def targets_option(words: str) -> Callable[[_F], _F]:
     """Add ``--target TARGETS``, with what becomes of them."""
     return click.option(
-        "--target", "targets", multiple=True, callback=_targets, metavar="TARGETS", help=words
+        "--target",
+        "targets",
+        multiple=True,
+        callback=value_reader(_targets),
+        metavar="TARGETS",
+        help=words,
     )
 
 

@@ -66,7 +66,10 @@ def diff(
         document = {"version": 1, "tools": [*map(_document, changes)]}
         write(json.dumps(document, indent=2))
     else:
-        write("\n".join([*map(_shown, changes), _summary(changes)]))
+        broken = sum(each.is_broken for each in changes)
+        words = f"; {broken} with breaking changes and no higher version" if broken else ""
+        summary = f"{counted(len(changes), 'tool')} changed{words}"
+        write("\n".join([*map(_shown, changes), summary if changes else "no tool has changed"]))
     ctx.exit(FINDINGS if any(each.is_broken for each in changes) else 0)
 
 
@@ -161,11 +164,3 @@ def _shown(change: ToolChange) -> str:
     if more > 0:
         lines.append(f"  … and {more:,} more")
     return "\n".join([plain(head), *lines])
-
-
-def _summary(changes: Sequence[ToolChange]) -> str:
-    if not changes:
-        return "no tool has changed"
-    broken = sum(each.is_broken for each in changes)
-    words = f"; {broken} with breaking changes and no higher version" if broken else ""
-    return f"{counted(len(changes), 'tool')} changed{words}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, is_quiet, timeout_option
+from sovl_tools.cli.command import Command, Misuse, is_quiet, timeout_option, value_reader
 from sovl_tools.cli.import_tools import EXITS, target_of, target_options, write_all
 from sovl_tools.formats.foreign import ForeignTool
 from sovl_tools.remote.origin import read_tools
@@ -29,23 +29,19 @@ PACKAGE = "mcp>=2.3,<3"
 _WIDTH = 88
 
 
-def _headers(
-    _: click.Context, __: click.Parameter, values: Sequence[str]
-) -> tuple[tuple[str, str], ...]:
+def _headers(values: Sequence[str]) -> tuple[tuple[str, str], ...]:
     pairs = [value.partition("=") for value in values]
     for value, (name, _equals, variable) in zip(values, pairs, strict=True):
         if not name.strip() or not variable.isidentifier():
-            raise click.BadParameter(f"{value!r} is not NAME=ENV, where ENV names a variable")
+            raise ValueError(f"{value!r} is not NAME=ENV, where ENV names a variable")
     return tuple((name.strip(), variable) for name, _, variable in pairs)
 
 
-def _env(
-    _: click.Context, __: click.Parameter, values: Sequence[str]
-) -> tuple[tuple[str, str | None], ...]:
+def _env(values: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     pairs = [value.partition("=") for value in values]
     for value, (key, _equals, _value) in zip(values, pairs, strict=True):
         if not key or "\0" in value:
-            raise click.BadParameter(f"{value!r} is not KEY or KEY=VALUE")
+            raise ValueError(f"{value!r} is not KEY or KEY=VALUE")
     return tuple((key, text if equals else None) for key, equals, text in pairs)
 
 
@@ -55,14 +51,14 @@ def _env(
     "--header",
     "headers",
     multiple=True,
-    callback=_headers,
+    callback=value_reader(_headers),
     metavar="NAME=ENV",
     help="A header with the value of an environment variable; may be repeated.",
 )
 @click.option(
     "--env",
     multiple=True,
-    callback=_env,
+    callback=value_reader(_env),
     metavar="KEY[=VALUE]",
     help="A variable for the server's process; may be repeated.",
 )

@@ -6,16 +6,10 @@ from typing import Any
 
 import click
 
-from sovl_tools.cli.command import Command, is_quiet
-from sovl_tools.cli.import_tools import (
-    EXITS,
-    parsed,
-    read_source,
-    target_of,
-    target_options,
-    write_all,
-)
+from sovl_tools.cli.command import Command, Misuse, is_quiet
+from sovl_tools.cli.import_tools import EXITS, read_source, target_of, target_options, write_all
 from sovl_tools.formats.foreign import definitions_in
+from sovl_tools.model.document import parse_json
 from sovl_tools.scaffolding.imported import import_tools, stub
 
 EXAMPLES = """\b
@@ -38,7 +32,11 @@ def import_openai(*, file: str, **options: Any) -> None:
     name that no folder may have becomes one that it may.
     """
     target = target_of(**options)
-    definitions = definitions_in(parsed(read_source(file), file), target.selection)
+    try:
+        document = parse_json(read_source(file))
+    except ValueError as error:
+        raise Misuse(f"{file!r} is not JSON: {error}") from error
+    definitions = definitions_in(document, target.selection)
     write_all(import_tools(definitions, stub), target, source=file)
     if not target.dry_run and not is_quiet():
         click.echo("next: write the functions, then: sovl-tools validate", err=True)

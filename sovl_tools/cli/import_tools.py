@@ -13,7 +13,7 @@ from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
 from sovl_tools.formats.foreign import Flaw, Selection
 from sovl_tools.loading.discovery import tool_folder
-from sovl_tools.model.document import JSON, json_path, parse_json
+from sovl_tools.model.document import json_path
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folders
@@ -101,18 +101,6 @@ def read_source(path: str) -> bytes:
     if len(data) > MAX_SOURCE:
         raise Misuse(f"{path!r} has more than {MAX_SOURCE:,} bytes")
     return data
-
-
-def parsed(data: bytes, source: str) -> JSON:
-    """Return the JSON document of a source.
-
-    Raises:
-        Misuse: it is none.
-    """
-    try:
-        return parse_json(data)
-    except ValueError as error:
-        raise Misuse(f"{source!r} is not JSON: {error}") from error
 
 
 def write_all(found: ImportedTools, target: Target, *, source: str) -> None:

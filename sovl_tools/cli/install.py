@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, is_quiet, settings, tools_option
+from sovl_tools.cli.command import Command, Misuse, is_quiet, settings, tools_option, value_reader
 from sovl_tools.cli.output import write
 from sovl_tools.cli.serve import serve
 from sovl_tools.model.document import JSON
@@ -44,20 +44,20 @@ Examples:
 EXITS = {2: "The client's configuration can't be read or written, or has another such server."}
 
 
-def _variables(_: click.Context, __: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+def _variables(values: Sequence[str]) -> dict[str, str]:
     pairs = [value.partition("=") for value in values]
     for name, equals, value in pairs:
         if not equals or not is_variable(name):
-            raise click.BadParameter("it is KEY=VALUE, such as API_KEY=abc")
+            raise ValueError("it is KEY=VALUE, such as API_KEY=abc")
         if not is_writable(value):
-            raise click.BadParameter(f"the value of {name} is not UTF-8")
+            raise ValueError(f"the value of {name} is not UTF-8")
     return {name: value for name, _, value in pairs}
 
 
-def _name(_: click.Context, __: click.Parameter, value: str) -> str:
+def _name(value: str) -> str:
     # clients make names of tools of it
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", value):
-        raise click.BadParameter("it has letters, digits, '-' and '_', at most 64")
+        raise ValueError("it has letters, digits, '-' and '_', at most 64")
     return value
 
 
@@ -75,7 +75,7 @@ def _name(_: click.Context, __: click.Parameter, value: str) -> str:
     default="sovl-tools",
     show_default=True,
     metavar="NAME",
-    callback=_name,
+    callback=value_reader(_name),
     help="What the client calls the server.",
 )
 @click.option(
@@ -83,7 +83,7 @@ def _name(_: click.Context, __: click.Parameter, value: str) -> str:
     "variables",
     multiple=True,
     metavar="KEY=VALUE",
-    callback=_variables,
+    callback=value_reader(_variables),
     help="An environment variable for the tools; may be repeated.",
 )
 @click.option(
@@ -131,7 +131,12 @@ def install(
     is kept beside it.
     """
     known = CLIENTS[client]
-    _check_options(options)
+    # what serve would refuse is refused here, before a client finds it out
+    chosen = serve.make_context("serve", list(options)).params
+    if chosen["transport"] != "stdio":
+        raise Misuse("a client that starts the server talks to it over stdio, not over HTTP")
+    if chosen["tools"]:
+        raise Misuse("--tools stands before --")
     if path == "":
         raise Misuse("--file: there is no file ''")
     place = path or _place(known, is_user=is_user)
@@ -156,20 +161,6 @@ def install(
         return
     write(plain(place))
     _tell(known, change, _undo_command(client, name, path, is_user=is_user))
-
-
-def _check_options(options: Sequence[str]) -> None:
-    """Refuse what serve would refuse, before a client finds that out.
-
-    Raises:
-        UsageError: an option is none of serve's, or has a value that it can't have.
-        Misuse: the server would not talk to the client that starts it.
-    """
-    chosen = serve.make_context("serve", list(options))
-    if chosen.params["transport"] != "stdio":
-        raise Misuse("a client that starts the server talks to it over stdio, not over HTTP")
-    if chosen.params["tools"]:
-        raise Misuse("--tools stands before --")
 
 
 def _place(client: Client, *, is_user: bool) -> str | None:

@@ -10,7 +10,6 @@ from sovl_tools.linting.lock_changes import changes, lock_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import read_lock, written
 from sovl_tools.loading.rules.folder import missing_directory
-from sovl_tools.loading.settings import Lock
 from sovl_tools.model.errors import LockError
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
@@ -46,7 +45,13 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
         click.echo(plain(str(each)), err=True)
     if any(each.code == missing_directory.code for each in collected.diagnostics):
         raise click.ClickException(f"{path} is left as it is: nobody knows which tools there are")
-    lines = [*changes(read_lock(path) if check else _former(path), new)]
+    try:
+        former = read_lock(path)
+    except LockError:
+        if check:
+            raise
+        former = {}  # it is replaced, so that a damaged one does no harm
+    lines = [*changes(former, new)]
     if not check:
         save(path, written(new))
     for folder in unreadable:
@@ -58,11 +63,3 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
         click.echo(plain(f"{path}: {counted(len(new), 'tool')}, {len(lines)} changed"), err=True)
     is_broken = any(each.severity == "error" for each in collected.diagnostics)
     ctx.exit(FINDINGS if unreadable or is_broken or (check and lines) else 0)
-
-
-def _former(path: str) -> Lock:
-    """Return what the file says that is about to be replaced; a damaged one says nothing."""
-    try:
-        return read_lock(path)
-    except LockError:
-        return {}

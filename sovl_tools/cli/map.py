@@ -23,6 +23,7 @@ from sovl_tools.cli.command import (
     entry_points_option,
     is_quiet,
     locked_option,
+    mode_beside,
     mode_option,
     timeout_option,
     tools_option,
@@ -124,8 +125,7 @@ def map_tool(
     the manifest says otherwise. After Ctrl-C or a crash --resume makes the calls that have no
     result yet, and no other: each input has exactly one.
     """
-    if dask is not None and mode not in {None, "process"}:
-        raise Misuse("--dask runs the tool on the cluster; leave out --mode")
+    mode = mode_beside(dask, mode)
     if resume and (output is None or inputs == "-"):
         raise Misuse("--resume needs -o FILE and --inputs FILE")
     registry = one_tool(tools, name, entry_points=entry_points, locked=locked)
@@ -156,7 +156,7 @@ def map_tool(
             # more than it can run at a time, so that no worker waits for the next
             limit=workers or 2 * cluster.threads or None,
             ordered=ordered,
-            mode="process" if dask else mode,
+            mode=mode,
         )
         failures = _take(run, mapped, progress, fail_fast=fail_fast)
     _tell(failures, earlier)

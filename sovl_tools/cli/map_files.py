@@ -239,26 +239,18 @@ def read_earlier(file: io.FileIO, name: str, total: int) -> Earlier:
 
 def _add_line(earlier: Earlier, line: bytes, *, as_csv: bool, is_first: bool) -> None:
     if not as_csv:
-        _add_document(earlier, line)
+        document = parse_json(line)
+        if not isinstance(document, dict) or not ("value" in document) ^ ("error" in document):
+            raise ValueError("it is no object with a value or an error")
+        is_failure = "error" in document
+        earlier.add(document.get("index"), document.get("input_hash"), is_failure=is_failure)
     elif not is_first:
-        _add_row(earlier, line)
+        (cells,) = _csv_rows([line.decode()])
+        if len(cells) != len(COLUMNS) or not cells[0].isascii() or not cells[0].isdigit():
+            raise ValueError("it is no row of an index, a hash, a value and an error")
+        earlier.add(int(cells[0][:18]), cells[1], is_failure=cells[3] != "")
     elif line.decode() != _row(COLUMNS):
         raise ValueError("the first row is another one")
-
-
-def _add_document(earlier: Earlier, line: bytes) -> None:
-    document = parse_json(line)
-    if not isinstance(document, dict) or not ("value" in document) ^ ("error" in document):
-        raise ValueError("it is no object with a value or an error")
-    is_failure = "error" in document
-    earlier.add(document.get("index"), document.get("input_hash"), is_failure=is_failure)
-
-
-def _add_row(earlier: Earlier, line: bytes) -> None:
-    (cells,) = _csv_rows([line.decode()])
-    if len(cells) != len(COLUMNS) or not cells[0].isascii() or not cells[0].isdigit():
-        raise ValueError("it is no row of an index, a hash, a value and an error")
-    earlier.add(int(cells[0][:18]), cells[1], is_failure=cells[3] != "")
 
 
 def open_results(path: str, *, resumes: bool) -> io.FileIO:

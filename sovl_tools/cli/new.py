@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, is_quiet, tools_option
+from sovl_tools.cli.command import Command, Misuse, is_quiet, tools_option, value_reader
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
 from sovl_tools.loading.discovery import tool_folder
@@ -44,15 +44,10 @@ EXITS = {
 }
 
 
-def _parameters(
-    _: click.Context, __: click.Parameter, values: Sequence[str]
-) -> tuple[NewParameter, ...]:
-    try:
-        found = {each.name: each for each in map(parameter, values)}
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
+def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
+    found = {each.name: each for each in map(parameter, values)}
     if len(found) < len(values):
-        raise click.BadParameter("a parameter is named twice")
+        raise ValueError("a parameter is named twice")
     return tuple(found.values())
 
 
@@ -62,7 +57,7 @@ def _parameters(
     "--param",
     "parameters",
     multiple=True,
-    callback=_parameters,
+    callback=value_reader(_parameters),
     metavar="NAME:TYPE",
     help="A parameter: city:string, days:integer=3 or tag:string?; may be repeated.",
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import click
@@ -12,6 +11,7 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    Range,
     entry_points_option,
     format_option,
     tools_option,
@@ -44,22 +44,14 @@ EXITS = {
 _MOST_LINES = 20
 
 
-def _share(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
-    # no comparison of the range's excludes NaN, and none of ours would be true
-    if value is not None and math.isnan(value):
-        raise click.BadParameter("nan is no share")
-    return value
-
-
 @click.command("route-test", cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("file", type=click.Path(allow_dash=True))
 @tools_option
 @entry_points_option
 @click.option(
     "--at-least",
-    type=click.FloatRange(0, 1),
+    type=Range(0, 1),
     metavar="R",
-    callback=_share,
     help="Fail where the recall of both together is less: a share from 0 to 1.",
 )
 @click.option(

@@ -24,6 +24,7 @@ from sovl_tools.cli.command import (
     settings,
     timeout_option,
     tools_option,
+    value_reader,
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, results, write
@@ -63,19 +64,19 @@ class HttpOptions(NamedTuple):
     access_log: bool
 
 
-def _prefix(_: click.Context, __: click.Parameter, value: str) -> str:
+def _prefix(value: str) -> str:
     path = value.rstrip("/")
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*", path):
-        raise click.BadParameter("it is a path such as /ai or /tools/v1")
+        raise ValueError("it is a path such as /ai or /tools/v1")
     return path
 
 
-def _addresses(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    for value in values:
-        try:
+def _addresses(values: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        for value in values:
             ip_network(value)
-        except ValueError as error:
-            raise click.BadParameter("it is an IP address or a network, 10.0.0.0/8") from error
+    except ValueError as error:
+        raise ValueError("it is an IP address or a network, 10.0.0.0/8") from error
     return values
 
 
@@ -137,14 +138,14 @@ _OPTIONS = (
     click.option(
         "--root-path",
         default="",
-        callback=_prefix,
+        callback=value_reader(_prefix),
         metavar="PATH",
         help="What a proxy takes away from the front of each path, such as /ai.",
     ),
     click.option(
         "--trust-proxy",
         multiple=True,
-        callback=_addresses,
+        callback=value_reader(_addresses),
         metavar="ADDRESS",
         help="A proxy that says in X-Forwarded-For who calls, for the log; may be a network.",
     ),

@@ -21,6 +21,7 @@ from sovl_tools.cli.command import (
     settings,
     timeout_option,
     tools_option,
+    value_reader,
 )
 from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import colored, json_text, write_each
@@ -108,18 +109,11 @@ _COLORS = {"failed": "red", "skipped": "yellow"}
 _MOST_PROCESSES = 64
 
 
-def _groups(_: click.Context, __: click.Parameter, values: Sequence[str]) -> frozenset[str]:
-    try:
-        return groups_of(values)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
-def _expression(_: click.Context, __: click.Parameter, value: str | None) -> Matcher | None:
+def _expression(value: str | None) -> Matcher | None:
     try:
         return None if value is None else matcher_of(value)
     except ValueError as error:
-        raise click.BadParameter(f"{value!r} is no expression: {error}") from error
+        raise ValueError(f"{value!r} is no expression: {error}") from error
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -129,13 +123,13 @@ def _expression(_: click.Context, __: click.Parameter, value: str | None) -> Mat
     "-k",
     "expression",
     metavar="EXPR",
-    callback=_expression,
+    callback=value_reader(_expression),
     help='Only examples whose path, number and description fit: "add and not example[1]".',
 )
 @click.option(
     "--include",
     multiple=True,
-    callback=_groups,
+    callback=value_reader(groups_of),
     metavar="GROUPS",
     help="Run tools as well that are left out: destructive,network.",
 )

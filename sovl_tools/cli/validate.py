@@ -23,6 +23,7 @@ from sovl_tools.cli.command import (
     locked_option,
     targets_option,
     tools_option,
+    value_reader,
 )
 from sovl_tools.cli.output import colored, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
@@ -30,7 +31,7 @@ from sovl_tools.configuration import Configuration
 from sovl_tools.linting.cache import Cache, Checked, cache_directory
 from sovl_tools.linting.content import contents_of, read_content
 from sovl_tools.linting.fixable import FIXERS
-from sovl_tools.linting.selection import Selection, SelectorError, codes_of, selection_of, strict
+from sovl_tools.linting.selection import Selection, codes_of, selection_of, strict
 from sovl_tools.linting.suppressions import Suppression, suppress_findings
 from sovl_tools.loading.catalog_builder import combine, equal_descriptions
 from sovl_tools.loading.collector import patient_collector
@@ -76,32 +77,21 @@ EXITS = {
 }
 
 
-def _rules(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
-    """Return the codes of rules, and their beginnings, that ``ST4,missing-description`` names."""
-    try:
-        return codes_of(each for value in values for each in value.split(",") if each.strip())
-    except SelectorError as error:
-        raise click.BadParameter(str(error)) from error
-
-
 def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
-    return click.option(option, multiple=True, callback=_rules, metavar="RULES", help=words)
+    """Add an option whose value names rules: ``ST4,missing-description``."""
+
+    def read(values: Sequence[str]) -> tuple[str, ...]:
+        return codes_of(each for value in values for each in value.split(",") if each.strip())
+
+    callback = value_reader(read)
+    return click.option(option, multiple=True, callback=callback, metavar="RULES", help=words)
 
 
-def _patterns(_: click.Context, __: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
+def _patterns(values: Sequence[str]) -> tuple[str, ...]:
     for value in values:
         if PathPattern.of(value, "") is None:
-            raise click.BadParameter(f"{value!r} is no pattern of paths")
+            raise ValueError(f"{value!r} is no pattern of paths")
     return tuple(values)
-
-
-def _destinations(
-    _: click.Context, __: click.Parameter, values: Sequence[str]
-) -> tuple[Destination, ...]:
-    try:
-        return destinations_of(values)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -116,7 +106,7 @@ def _destinations(
     "--format",
     "formats",
     multiple=True,
-    callback=_destinations,
+    callback=value_reader(destinations_of),
     metavar="FORMAT[=FILE]",
     help="How the result is written, and where; may be repeated. FORMAT is one of"
     f" {', '.join(FORMATS)}. Default: text.",
@@ -130,7 +120,7 @@ def _destinations(
 @click.option(
     "--exclude",
     multiple=True,
-    callback=_patterns,
+    callback=value_reader(_patterns),
     metavar="PATTERN",
     help="Leave out folders and procedures, as a line of .gitignore would here; may be repeated.",
 )
@@ -230,7 +220,10 @@ def _check_once(asked: _Options) -> int:
         fixes=check.fixes(report),
         fixed=fixed,
     )
-    _tell_ignored(places.ignored)
+    if places.ignored and not is_quiet():
+        more = ", …" * (len(places.ignored) > _FEW)
+        names = f"{', '.join(places.ignored[:_FEW])}{more}"
+        click.echo(plain(f"not checked, being of no tool and no procedure: {names}"), err=True)
     _write(outcome, destinations, statistics=asked.statistics)
     return FINDINGS if is_unwritten or (report.errors and not asked.exit_zero) else 0
 
@@ -316,7 +309,14 @@ class _Check:
         targets = asked.targets or configured_targets(found)
         selection = selection_of(found, asked.select, asked.extend_select, asked.ignore)
         limit = asked.import_timeout or found.import_timeout
-        lock, removed = _locked(found, places.collected.folders) if found.locked else (None, ())
+        lock: Lock | None = None
+        removed: Sequence[Diagnostic] = ()
+        if found.locked:
+            from sovl_tools.linting.lock_changes import removed_tools  # noqa: PLC0415 - for it alone
+            from sovl_tools.loading.lock import read_lock  # noqa: PLC0415 - likewise
+
+            lock = read_lock(found.lock_file)
+            removed = removed_tools(lock, found.lock_file, places.collected.folders)
         limits = Settings(imports=not asked.no_import, limit=limit, compiles=True, locked=lock)
         cache = None if asked.no_cache else Cache(cache_directory(found), limits)
         plugged, unusable, _ = _check_plugins(places, limits, cache)
@@ -330,9 +330,24 @@ class _Check:
 
     def procedures(self, candidates: Sequence[Candidate]) -> Sequence[Diagnostic]:
         """Return what is wrong with the procedures, beside these tools."""
-        if not self.places.procedures:
+        paths = self.places.procedures
+        if not paths:
             return ()
-        return _check_procedures(self.places, self.catalog(candidates), self.limits, self.cache)
+        from sovl_tools.cli import child_checks, load_procedures  # noqa: PLC0415 - few have any
+
+        if not self.limits.imports:
+            return load_procedures.check_procedures(paths, None)
+        catalog = self.catalog(candidates)
+        found = replace(self.places.configuration, import_timeout=self.limits.limit)
+        check = partial(child_checks.check_procedures_with_tools, paths, found, catalog)
+        if self.cache is None:
+            return check().diagnostics
+        tools = [
+            [each.name, each.path, each.status, [*each.reasons]] for each in catalog.candidates
+        ]
+        files = {each: state_of(each) for each in paths}
+        state = [files, tools, contents_of(found.plugins), asdict(found)]
+        return self.cache.recall("procedures", state, check).diagnostics
 
     def report(
         self,
@@ -374,14 +389,10 @@ class _Check:
         return fixes_in(report, self.places.collected.folders, imports=self.limits.imports)
 
 
-def _tell_ignored(paths: Sequence[str]) -> None:
-    if paths and not is_quiet():
-        names = f"{', '.join(paths[:_FEW])}{', …' * (len(paths) > _FEW)}"
-        click.echo(plain(f"not checked, being of no tool and no procedure: {names}"), err=True)
-
-
 def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:
-    """Write the result to its destinations, and into a workflow of GitHub's beside the text.
+    """Write the result to its destinations, and what is found on the error output beside files.
+
+    In a workflow of GitHub's it is shown there as well, beside the text.
 
     Raises:
         ClickException: some can't be written; the others are all the same.
@@ -397,19 +408,14 @@ def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics:
     try:
         write_each(results)
     finally:
-        _annotate(outcome, destinations, statistics=statistics)
+        shown = {each.format for each in destinations if each.file is None}
+        if not shown and not is_quiet():
+            click.echo(plain(outcome.summary), err=True)
+        if os.environ.get("GITHUB_ACTIONS") == "true" and shown <= _FOR_PEOPLE and not statistics:
+            from sovl_tools.reporting import services  # noqa: PLC0415 - in workflows only
 
-
-def _annotate(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:
-    """Say beside the result what is found: in a line, if it went into files, and to GitHub."""
-    shown = {each.format for each in destinations if each.file is None}
-    if not shown and not is_quiet():
-        click.echo(plain(outcome.summary), err=True)
-    if os.environ.get("GITHUB_ACTIONS") == "true" and shown <= _FOR_PEOPLE and not statistics:
-        from sovl_tools.reporting import services  # noqa: PLC0415 - in workflows only
-
-        click.echo(services.github(outcome), err=True)
-        services.add_to_summary(outcome)
+            click.echo(services.github(outcome), err=True)
+            services.add_to_summary(outcome)
 
 
 _FOR_PEOPLE = frozenset({"text", "concise"})
@@ -428,38 +434,10 @@ def _check_plugins(places: Places, limits: Settings, cache: Cache | None) -> Fin
     return check() if cache is None else cache.recall("plugins", [state, exclude], check)
 
 
-def _check_procedures(
-    places: Places, catalog: Catalog, limits: Settings, cache: Cache | None
-) -> Sequence[Diagnostic]:
-    from sovl_tools.cli import child_checks, load_procedures  # noqa: PLC0415 - few have any
-
-    if not limits.imports:
-        return load_procedures.check_procedures(places.procedures, None)
-    found = replace(places.configuration, import_timeout=limits.limit)
-    check = partial(child_checks.check_procedures_with_tools, places.procedures, found, catalog)
-    if cache is None:
-        return check().diagnostics
-    tools = [[each.name, each.path, each.status, [*each.reasons]] for each in catalog.candidates]
-    files = {each: state_of(each) for each in places.procedures}
-    state = [files, tools, contents_of(found.plugins), asdict(found)]
-    return cache.recall("procedures", state, check).diagnostics
-
-
 def _rules_of_all() -> Mapping[str, Rule]:
     from sovl_tools.linting.rules import RULES  # noqa: PLC0415 - 20 ms, where they are explained
 
     return RULES
-
-
-def _locked(
-    found: Configuration, folders: Sequence[ToolFolder]
-) -> tuple[Lock, Sequence[Diagnostic]]:
-    """Return what the lock file says, and what is wrong with that: tools that are gone."""
-    from sovl_tools.linting.lock_changes import removed_tools  # noqa: PLC0415 - where it is asked for
-    from sovl_tools.loading.lock import read_lock  # noqa: PLC0415 - likewise
-
-    lock = read_lock(found.lock_file)
-    return lock, removed_tools(lock, found.lock_file, folders)
 
 
 def _load(

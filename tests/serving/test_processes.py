@@ -137,7 +137,7 @@ def test_an_edit_changes_what_is_served(tmp_path: Path, write: Write) -> None:
         (["--allow-origin", "example.com"], "an origin is like"),
         (["--port", "65536"], "65536 is not in the range"),
         (["--max-body", "0"], "0 is not in the range"),
-        (["--shutdown-timeout", "nan"], "is no time"),
+        (["--shutdown-timeout", "nan"], "is no number"),
     ],
 )
 def test_what_makes_no_sense_is_one_clear_line(
