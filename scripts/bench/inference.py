@@ -22,7 +22,7 @@ from uuid import UUID
 from processes import said
 from pydantic import BaseModel, Field, TypeAdapter
 
-from sovl_tools.authoring.inference import infer
+from sovl_tools.signature.inference import infer
 
 TARGET = 100.0
 CALLS = 50
@@ -107,7 +107,7 @@ def plain(city: str, days: int = 3) -> str:
 print((time.perf_counter() - started) * 1e6)
 """
 OURS = FIRST.format(
-    imports="from sovl_tools.authoring.inference import infer", call="infer(plain).parameters"
+    imports="from sovl_tools.signature.inference import infer", call="infer(plain).parameters"
 )
 PYDANTIC = FIRST.format(
     imports="from pydantic import TypeAdapter", call="TypeAdapter(plain).json_schema()"

@@ -32,7 +32,6 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Container, Iterator
-from contextlib import contextmanager
 from enum import Enum, Flag
 from functools import partial, reduce
 from itertools import chain, count
@@ -40,42 +39,12 @@ from operator import or_
 from types import NoneType
 from typing import Any
 
-from sovl_tools.annotations.kind import InexpressibleError, Schema
+from sovl_tools.annotations.kind import Schema
 from sovl_tools.annotations.kinds import Converters, kind_of
 from sovl_tools.annotations.pydantic_models import dump_model, is_model
 from sovl_tools.annotations.scalars import enum_value, scalar_text
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.schema.subschemas import nodes
-
-
-@contextmanager
-def blaming(function: str, parameter: str | None = None) -> Iterator[None]:
-    """Say of what can't be described which parameter of which function it is.
-
-    Whatever else is raised comes of an annotation, which may be anything, or of its library.
-    """
-    try:
-        yield
-    except Exception as error:  # noqa: BLE001 - what is raised instead says what it was
-        refusal = blamed(error, function, parameter)
-        raise refusal from refusal.__cause__
-
-
-def blamed(error: Exception, function: str, parameter: str | None = None) -> InferenceError:
-    """Return the error of a parameter of a function, for what was raised over its annotation."""
-    cause: BaseException | None = error
-    if isinstance(error, InexpressibleError):
-        while isinstance(cause, InexpressibleError):  # to what the author's own code raised
-            cause = cause.__cause__
-    elif isinstance(error, RecursionError):
-        error = InexpressibleError("it is nested too deep")
-    else:
-        error = InexpressibleError(f"its annotation can't be read, {type(error).__name__}: {error}")
-    kind = UnresolvedReferenceError if error.is_open else InferenceError
-    refusal = kind(function, parameter, error.reason, error.advice)
-    refusal.__cause__ = cause
-    return refusal
 
 
 class SchemaBuilder:

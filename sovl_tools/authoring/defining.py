@@ -11,13 +11,12 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
-from sovl_tools.annotations.kind import InexpressibleError
-from sovl_tools.authoring.inference import Inference, infer, parameters_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, kind
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import is_dynamic
+from sovl_tools.signature.inference import Inference, infer, parameters_of
 from sovl_tools.signature.signature import from_function
 
 
@@ -228,12 +227,8 @@ def _without_first(definition: ToolDefinition) -> ToolDefinition:
     """
     function = definition.function
     signature = from_function(function)
-    try:
-        parameters_of(signature, is_method=True)
-    except InexpressibleError as error:
-        name = getattr(function, "__qualname__", definition.name)
-        raise InferenceError(name, None, error.reason, error.advice) from error
-    first = parameters_of(signature, is_method=False)[0].name
+    parameters_of(function, signature, is_method=True)
+    first = signature.parameters[0].name
     whole = definition.parameters
     parameters = {
         **whole,

@@ -9,10 +9,8 @@ from functools import cached_property, partial
 from typing import Any
 
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
-from sovl_tools.annotations.kind import MAPPINGS, InexpressibleError
-from sovl_tools.annotations.schemas import blamed
+from sovl_tools.annotations.kind import MAPPINGS
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
-from sovl_tools.authoring.inference import name_annotation, name_of, parameters_of, unfit
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, dotted, encodes
 from sovl_tools.model.errors import InferenceError
@@ -21,7 +19,7 @@ from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.problem import describe
 from sovl_tools.schema.subschemas import nodes
-from sovl_tools.signature.implied import Implied, implied
+from sovl_tools.signature.inference import Inference, implied, parameters_of, refusals
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature, from_function
 
 _LARGEST = sys.float_info.max
@@ -151,7 +149,7 @@ def function_spec(function: Callable[..., Any], signature: Signature | None = No
 
 
 def read_function(
-    function: Callable[..., Any], signature: Signature, said: Implied | None = None
+    function: Callable[..., Any], signature: Signature, said: Inference | None = None
 ) -> FunctionSpec:
     """Return what a function says of itself, also what no manifest can hold.
 
@@ -209,27 +207,15 @@ def _without_parameters(schema: dict[str, JSON], names: Collection[str]) -> dict
 
 
 def _from_signature(
-    function: Callable[..., Any], signature: Signature, said: Implied
+    function: Callable[..., Any], signature: Signature, said: Inference
 ) -> FunctionSpec:
-    errors: dict[str, InferenceError] = {}
-    try:
-        taken = parameters_of(signature, is_method=False)
-    except InexpressibleError as error:
-        raise blamed(error, name_of(function)) from error
-    for each in taken:
-        reason: Exception | None = unfit(each)
-        if reason is None:
-            reason = said.errors.get(each.name)
-            if isinstance(reason, InexpressibleError):
-                reason = name_annotation(each, reason)
-        if reason is not None:
-            errors[each.name] = blamed(reason, name_of(function), each.name)
+    taken = parameters_of(function, signature)
+    errors = refusals(function, signature, said)
     if errors:  # what the others say does not depend on them
         kept = tuple(each for each in taken if each.name not in errors)
         said = implied(signature._replace(parameters=kept), function)
-    schema = _without_defaults(said.schema, said.inexact) if said.inexact else said.schema
     document = partial(documentation_of, function)
-    return FunctionSpec(signature, schema, document, said.described, errors)
+    return FunctionSpec(signature, said.parameters, document, said.described, errors)
 
 
 def _from_decorator(

@@ -19,7 +19,7 @@ from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import without_functions
-from sovl_tools.signature.implied import Implied, implied
+from sovl_tools.signature.inference import Inference, implied
 from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature, from_function
 from sovl_tools.signature.syntax_tree import (
     Bindings,
@@ -70,13 +70,13 @@ class Interface(NamedTuple):
         own = self.handlers if isinstance(self.handlers, Mapping) else {}
         return (*own, *(action for action in self.claims if action not in own))
 
-    def implied(self) -> Implied:
+    def implied(self) -> Inference:
         """Return what the function says of its arguments, or ``@tool``."""
         definition = getattr(self.function, ATTRIBUTE, None)
         if isinstance(definition, ToolDefinition):
             with suppress(InferenceError):
                 schema = without_functions(definition_of(self.function).parameters)
-                return Implied({"properties": {}, **schema})
+                return Inference({"properties": {}, **schema})
         return implied(self.signature or Signature(), self.function)
 
 

@@ -20,7 +20,8 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from sovl_tools.annotations.hints import Names, resolved
-from sovl_tools.annotations.schemas import SchemaBuilder, blaming
+from sovl_tools.annotations.schemas import SchemaBuilder
+from sovl_tools.signature.inference import blamed
 from tests.schema.strategies import texts
 
 kinds: Any = typing  # for annotations that are known only when a test runs
@@ -29,8 +30,11 @@ kinds: Any = typing  # for annotations that are known only when a test runs
 def schema_of(annotation: Any) -> dict[str, Any]:
     """Return the JSON Schema of one type, with ``$defs`` where types refer to themselves."""
     builder = SchemaBuilder()
-    with blaming(""):
+    try:
         schema = builder.build(resolved(annotation, Names({})))
+    except Exception as error:  # noqa: BLE001 - as it is told of a function
+        refusal = blamed(error, "")
+        raise refusal from refusal.__cause__
     return builder.with_definitions(schema)
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from sovl_tools.authoring.inference import infer
 from sovl_tools.schema.engine import compile_schema
+from sovl_tools.signature.inference import infer
 from tests.annotations.strategies import Case, cases
 from tests.dispatch.toolbox import tool, tooler
 from tests.schema.strategies import moderate, values

@@ -26,8 +26,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from sovl_tools import InferenceError
-from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import UnresolvedReferenceError
+from sovl_tools.signature.inference import infer
 from tests.annotations.strategies import schema_of
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 from tests.tables import check_each

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from sovl_tools.authoring.inference import infer
+from sovl_tools.signature.inference import infer
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, DURATION, INTEGER, NULL, STRING, kinds, parameter
 from tests.dispatch.toolbox import tool, tooler

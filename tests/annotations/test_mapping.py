@@ -37,7 +37,7 @@ from uuid import UUID
 import pytest
 
 from sovl_tools import InferenceError
-from sovl_tools.authoring.inference import infer
+from sovl_tools.signature.inference import infer
 from tests.annotations.strategies import OPTION, Color, Level, Mixed, Right, Unit, schema_of
 from tests.tables import check_each
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from sovl_tools import InferenceError
-from sovl_tools.authoring.inference import infer
 from sovl_tools.model.errors import UnresolvedReferenceError
+from sovl_tools.signature.inference import infer
 from tests.annotations.strategies import schema_of
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter

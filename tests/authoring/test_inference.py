@@ -17,8 +17,8 @@ import pytest
 
 from sovl_tools import InferenceError, ToolContext
 from sovl_tools.annotations.docstrings import Documentation
-from sovl_tools.authoring.inference import Inference, infer
 from sovl_tools.model.errors import UnresolvedReferenceError
+from sovl_tools.signature.inference import Inference, infer
 from tests.annotations.strategies import Color, schema_of
 from tests.dispatch.toolbox import run_script
 from tests.tables import check_each
@@ -73,6 +73,7 @@ def test_parameters_become_properties() -> None:
             "detail": Annotated[bool, "whether to tell all"],
             "note": Optional[str],  # noqa: UP045 - as it is written above
         },
+        described=frozenset({"detail"}),
     )
 
 
@@ -398,7 +399,7 @@ def test_nothing_heavy_is_imported_for_plain_functions() -> None:
     source = '''
 import sys
 before = {*sys.modules}
-from sovl_tools.authoring.inference import infer
+from sovl_tools.signature.inference import infer
 def plain(a: str, b: "int | None", c: list[dict[str, int]], d: float = 1.5) -> str:
     """Do it."""
 print(infer(plain).parameters["required"])

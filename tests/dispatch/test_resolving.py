@@ -24,8 +24,8 @@ from typing import (
 import pytest
 
 from sovl_tools.annotations.conversion import converter_of
-from sovl_tools.authoring.inference import Inference, infer
 from sovl_tools.schema.engine import compile_schema
+from sovl_tools.signature.inference import Inference, infer
 from tests.tables import check_each
 
 kinds: Any = typing  # for annotations that are known only when a test runs

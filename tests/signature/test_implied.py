@@ -4,7 +4,7 @@ from typing import Annotated, Any, TypeAlias
 
 from sovl_tools import ToolContext
 from sovl_tools.annotations.kind import InexpressibleError
-from sovl_tools.signature.implied import Implied, implied
+from sovl_tools.signature.inference import Inference, implied
 from sovl_tools.signature.signature import from_function
 
 
@@ -19,14 +19,16 @@ class Shop:
     def order(self, amount: Amount, context: Context) -> None: ...
 
 
-def implied_by(function: Any) -> Implied:
+def implied_by(function: Any) -> Inference:
     return implied(from_function(function), function)
 
 
 def test_names_of_a_class_are_known_to_the_annotations_of_its_methods() -> None:
     found = implied_by(Shop().order)
-    assert found.schema["properties"] == {"amount": {"type": "integer", "description": "How many."}}
-    assert found.schema["required"] == ["amount"]
+    assert found.parameters["properties"] == {
+        "amount": {"type": "integer", "description": "How many."}
+    }
+    assert found.parameters["required"] == ["amount"]
     assert found.described == {"amount"}
     assert not found.errors
 
@@ -35,12 +37,12 @@ def test_of_an_annotation_that_is_known_in_part_that_part_counts() -> None:
     def made(a: list[Missing], b: Unknown, c: int, **rest: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - that is the point
 
     found = implied_by(made)
-    assert found.schema["properties"] == {
+    assert found.parameters["properties"] == {
         "a": {"type": "array", "items": {}},
         "b": {},
         "c": {"type": "integer"},
     }
-    assert "additionalProperties" not in found.schema
+    assert "additionalProperties" not in found.parameters
     assert [*map(type, found.errors.values())] == [InexpressibleError] * 3
     assert found.errors.keys() == {"a", "b", "rest"}
 
@@ -49,16 +51,18 @@ def test_a_default_that_a_call_would_make_another_value_of_is_inexact() -> None:
     def made(a: float = 1, b: int = 1.0, c: Any = (1, 2), d: int | None = None) -> None: ...  # type: ignore[assignment]  # that is the point
 
     found = implied_by(made)
-    defaults = {name: each.get("default") for name, each in found.schema["properties"].items()}
+    defaults = {
+        name: each.get("default") for name, each in found.with_all_defaults["properties"].items()
+    }
     assert defaults == {"a": 1, "b": 1.0, "c": [1, 2], "d": None}
-    assert found.inexact == {"b", "c"}
+    assert found.inexact == {"b": 1.0, "c": [1, 2]}
 
 
 def test_what_takes_any_keyword_says_so() -> None:
     def made(a: int, **rest: str) -> None: ...
     def bare(**rest: Any) -> None: ...
 
-    assert implied_by(made).schema["additionalProperties"] == {"type": "string"}
-    assert implied_by(bare).schema == {
+    assert implied_by(made).parameters["additionalProperties"] == {"type": "string"}
+    assert implied_by(bare).parameters == {
         "type": "object", "properties": {}, "required": [], "additionalProperties": True,
     }  # fmt: skip

@@ -30,7 +30,7 @@ from sovl_tools.signature.agreement import (
     differences,
     value_differences,
 )
-from sovl_tools.signature.implied import Implied
+from sovl_tools.signature.inference import Inference
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Signature
 
 PARAMETERS: Path = ("parameters",)
@@ -53,7 +53,7 @@ class AgreementCase(NamedTuple):
     interface: Interface
     differences: tuple[Difference, ...] = ()
     converted: frozenset[str] = frozenset()
-    implied: Implied | None = None
+    implied: Inference | None = None
 
     @classmethod
     def between(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
@@ -140,7 +140,7 @@ class AgreementCase(NamedTuple):
         implied = self.interface.implied()
         found = [
             each
-            for each in value_differences(self.parameters, implied.schema)
+            for each in value_differences(self.parameters, implied.with_all_defaults)
             # where both admit null, a tool may be meant to receive nothing else
             if each.kind != "types"
             or each.name not in nullable

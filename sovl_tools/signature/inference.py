@@ -1,0 +1,305 @@
+"""What a function says of its arguments by annotations and defaults: their JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from sovl_tools.annotations.annotated import description_of, property_of
+from sovl_tools.annotations.docstrings import Documentation, documentation_of
+from sovl_tools.annotations.hints import Names, names_of, resolved, underlying, without_none
+from sovl_tools.annotations.jsonvalues import is_plain as is_json
+from sovl_tools.annotations.kind import EMPTY, InexpressibleError
+from sovl_tools.annotations.pydantic_models import is_field
+from sovl_tools.annotations.schemas import SchemaBuilder
+from sovl_tools.model.document import JSON, copied
+from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
+from sovl_tools.signature.signature import (
+    ANYTHING,
+    BY_KEYWORD,
+    REQUIRED,
+    UNKNOWN,
+    Annotation,
+    Parameter,
+    ParameterKind,
+    Signature,
+    from_function,
+    from_object,
+)
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Inference(NamedTuple):
+    """What a function says of its arguments.
+
+    Attributes:
+        parameters: the JSON Schema of the arguments, the caller's own; ``{}`` of one of which
+            nothing is known.
+        types: the resolved annotation of each property, Any where there is none.
+        warnings: parameters, and what their author should know about them.
+        described: the parameters that their annotations describe.
+        errors: by parameter, why its annotation can't be used, or not as it is written.
+        inexact: by parameter, the JSON of a default that a call would not make of it again; it
+            is not in the schema.
+    """
+
+    parameters: dict[str, JSON]
+    types: Mapping[str, Any] = _NOTHING
+    warnings: tuple[tuple[str, str], ...] = ()
+    described: frozenset[str] = frozenset()
+    errors: Mapping[str, Exception] = _NOTHING
+    inexact: Mapping[str, JSON] = _NOTHING
+
+    @property
+    def with_all_defaults(self) -> dict[str, JSON]:
+        """The schema with the inexact defaults as well."""
+        properties = {
+            name: {**each, "default": self.inexact[name]} if name in self.inexact else each
+            for name, each in self.parameters["properties"].items()
+        }
+        return {**self.parameters, "properties": properties} if self.inexact else self.parameters
+
+
+def infer(
+    function: Callable[..., Any],
+    *,
+    is_method: bool = False,
+    documentation: Documentation | None = None,
+    described: Container[str] = (),
+) -> Inference:
+    """Return what a function says of its arguments, its docstring included.
+
+    The first parameter of a method that is not bound yet is left out, and every ``ToolContext``.
+
+    Args:
+        function: the function, or any other callable.
+        is_method: whether its first parameter receives the instance.
+        documentation: its docstring, if that was parsed already.
+        described: parameters whose schemas are given elsewhere, so that their types need no JSON.
+
+    Raises:
+        InferenceError: a parameter can't be given by keyword, or there is no JSON for its type.
+        UnresolvedReferenceError: an annotation uses a name that is not defined, or not yet.
+    """
+    try:
+        signature = from_function(function)
+    except Exception as error:
+        raise blamed(error, name_of(function)) from error
+    signature = signature._replace(
+        parameters=parameters_of(function, signature, is_method=is_method)
+    )
+    texts = (documentation_of(function) if documentation is None else documentation).parameters
+    found = implied(signature, function, texts=texts, described=described)
+    for refusal in refusals(function, signature, found).values():
+        raise refusal from refusal.__cause__
+    return found
+
+
+def name_of(function: Any) -> str:
+    """Return the qualified name of a function, or else of its class."""
+    name = getattr(underlying(function), "__qualname__", None)
+    return name if isinstance(name, str) else type(function).__qualname__
+
+
+def parameters_of(
+    function: Any, signature: Signature, *, is_method: bool = False
+) -> tuple[Parameter, ...]:
+    """Return what a function takes; of a method, without its instance.
+
+    Raises:
+        InferenceError: that can't be told, or the method takes no instance.
+    """
+    found, name = signature.parameters, name_of(function)
+    if signature is ANYTHING or signature.shape in {"class", "value"}:
+        words = "it can't be told what it takes"
+        raise InferenceError(name, None, words, "wrap it in a function")
+    if not is_method:
+        return found
+    if not found or found[0].kind not in {"positional_only", "positional_or_keyword"}:
+        words = "it takes no instance"
+        raise InferenceError(name, None, words, "let its first parameter be 'self'")
+    return found[1:]
+
+
+def refusals(function: Any, signature: Signature, found: Inference) -> dict[str, InferenceError]:
+    """Return by parameter why a tool can't have it, in their order."""
+    reasons: dict[str, Exception] = {}
+    for each in signature.parameters:
+        if each.kind in _NOT_BY_KEYWORD:
+            reason, advice = _NOT_BY_KEYWORD[each.kind]
+            reasons[each.name] = InexpressibleError(reason.format(each.name), advice)
+        elif is_field(each.default):
+            reason = "its default is a Field of pydantic, which the function would receive"
+            advice = "write Annotated[T, Field(…)] and a default of type T"
+            reasons[each.name] = InexpressibleError(reason, advice)
+        elif each.name in found.errors:
+            error = found.errors[each.name]
+            if isinstance(error, InexpressibleError):
+                words = f"annotated {each.annotation.text}, but {error.reason}"
+                cause, error = error, InexpressibleError(words, error.advice, is_open=error.is_open)
+                error.__cause__ = cause
+            reasons[each.name] = error
+    name = name_of(function) if reasons else ""
+    return {parameter: blamed(each, name, parameter) for parameter, each in reasons.items()}
+
+
+_NOT_BY_KEYWORD: dict[ParameterKind, tuple[str, str]] = {
+    "var_positional": (
+        "'*{}' never receives anything",
+        "remove it, or make it a parameter of type list",
+    ),
+    "positional_only": (
+        "positional-only",
+        "remove the '/': arguments are passed by keyword",
+    ),
+}
+
+
+def blamed(error: Exception, function: str, parameter: str | None = None) -> InferenceError:
+    """Return the error of a parameter of a function, for what was raised over its annotation.
+
+    An annotation may be anything, and so may what its library raises.
+    """
+    cause: BaseException | None = error
+    if isinstance(error, InexpressibleError):
+        while isinstance(cause, InexpressibleError):  # to what the author's own code raised
+            cause = cause.__cause__
+    elif isinstance(error, RecursionError):
+        error = InexpressibleError("it is nested too deep")
+    else:
+        error = InexpressibleError(f"its annotation can't be read, {type(error).__name__}: {error}")
+    kind = UnresolvedReferenceError if error.is_open else InferenceError
+    refusal = kind(function, parameter, error.reason, error.advice)
+    refusal.__cause__ = cause
+    return refusal
+
+
+def implied(
+    signature: Signature,
+    function: Any = None,
+    *,
+    texts: Mapping[str, str] = _NOTHING,
+    described: Container[str] = (),
+) -> Inference:
+    """Return what a function says of its arguments, as far as it is known.
+
+    Args:
+        signature: how the function can be called, read from it or from its module's text.
+        function: where the names in text within annotations are known, if it was imported.
+        texts: descriptions by parameter, for those that their annotations don't describe.
+        described: parameters whose schemas are given elsewhere, so that their types need no JSON.
+    """
+    arguments = [*_arguments(signature, function)]
+    # anew for each annotation that turns out to be unusable, without it
+    while True:
+        builder, inexact, warnings = SchemaBuilder(), dict[str, JSON](), list[tuple[str, str]]()
+        schema: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
+        for index, each in enumerate(arguments):
+            name, builder.warnings = each.parameter.name, []
+            try:
+                own = _property(builder, each, texts.get(name), inexact)
+            except Exception as error:  # noqa: BLE001 - annotations may be of anything, and so may defaults
+                if name in described and isinstance(error, InexpressibleError):
+                    arguments[index] = each._replace(hint=Any, inner=Any)
+                else:
+                    arguments[index] = each._replace(inner=EMPTY, error=error)
+                break  # a type that was begun with it would remain among the definitions
+            if not each.is_rest:
+                schema["properties"][name] = own
+                schema["required"] += [name] if each.is_required else []
+            elif each.error is None:  # **kwargs
+                schema["additionalProperties"] = own or True
+            warnings += [(name, message) for message in builder.warnings]
+        else:
+            break
+    return Inference(
+        builder.with_definitions(schema),
+        {each.parameter.name: each.hint for each in arguments if not each.is_rest},
+        tuple(warnings),
+        frozenset(each.parameter.name for each in arguments if description_of(each.inner)),
+        {each.parameter.name: each.error for each in arguments if each.error is not None},
+        inexact,
+    )
+
+
+class _Argument(NamedTuple):
+    """An argument that a function takes.
+
+    Attributes:
+        parameter: what receives it.
+        hint: its type, resolved.
+        inner: that type without None; ``EMPTY`` if it can't be told.
+        is_required: whether it has no default, and may not be None.
+        error: why the annotation can't be used, or not as it is written.
+    """
+
+    parameter: Parameter
+    hint: Any
+    inner: Any
+    is_required: bool
+    error: Exception | None
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether it stands for ``**kwargs``."""
+        return self.parameter.kind == "var_keyword"
+
+
+def _arguments(signature: Signature, function: Any) -> Iterator[_Argument]:
+    names: Names | None = None
+    for parameter in signature.parameters:
+        _, kind, default, annotation = parameter
+        is_rest = kind == "var_keyword"
+        if annotation.is_context or not (is_rest or kind in BY_KEYWORD):
+            continue
+        hint, is_optional, error = Any if annotation.is_absent else annotation.source, False, None
+        inner = hint
+        try:
+            if type(hint) is not type and hint is not Any:
+                if names is None:
+                    names = Names({}) if function is None else names_of(function)
+                hint, error = _hint(annotation, names)
+                inner, is_optional = (hint, False) if is_rest else without_none(hint)
+        except Exception as raised:  # noqa: BLE001 - an annotation runs whatever its author wrote
+            hint, inner, error = Any, EMPTY, raised
+        # only now it may turn out that the context is meant
+        if annotation.is_context is not None or not from_object(inner).is_context:
+            is_required = default is REQUIRED and not (is_optional or is_rest)
+            yield _Argument(parameter, hint, inner, is_required, error)
+
+
+def _hint(annotation: Annotation, names: Names) -> tuple[Any, Exception | None]:
+    """Return the type that an annotation names, and why it is not all that is written.
+
+    Text was evaluated before as far as it can be, also where some of its names are unknown.
+    """
+    is_text = isinstance(annotation.source, str)
+    try:
+        return resolved(annotation.source, names), None
+    except InexpressibleError as error:
+        if not is_text:
+            raise
+        return resolved(annotation.value, names), error
+
+
+def _property(
+    builder: SchemaBuilder, argument: _Argument, text: str | None, inexact: dict[str, JSON]
+) -> dict[str, JSON]:
+    """Return the schema of an argument; a default that would not come back is put aside."""
+    name, _, default, annotation = argument.parameter
+    if argument.inner is EMPTY:
+        return {}
+    if annotation.is_absent and not argument.is_rest:
+        builder.warn("it has no annotation, so that any type is admitted")
+    has_default = default is not REQUIRED and default is not UNKNOWN and default is not None
+    known = default if has_default else EMPTY
+    text = None if argument.is_rest else text
+    schema = property_of(builder, argument.inner, default=known, text=text)
+    if has_default and "default" not in schema:
+        # in JSON a tuple is a list
+        written = [*default] if type(default) is tuple else default
+        if is_json(written):
+            inexact[name] = copied(written)
+    return schema
