@@ -18,6 +18,7 @@ import pytest
 
 from sovl_tools.reporting.outcome import FORMATS
 from tests.conftest import REPOSITORY, Run
+from tests.reporting.jenkins import jenkins
 
 MISTAKES = REPOSITORY / "tests" / "mistakes"
 EXPECTED = MISTAKES / "expected.txt"
@@ -82,6 +83,7 @@ def in_sarif(out: str) -> Iterator[Annotation]:
 
 
 def in_junit(out: str) -> Iterator[Annotation]:
+    jenkins().validate(out)
     for case in ET.fromstring(out)[0]:
         for each in case:
             yield from in_text(each.text or "")
