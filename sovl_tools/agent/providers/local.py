@@ -1,17 +1,14 @@
 """The provider ``local``: it answers without key and network, by phrases, search and ``key=value``.
 
 Each value that is missing is asked for. What is waited for stands in the ``items`` of the last
-message, so it is saved and restored with the conversation, and a tool that is loaded anew
-meanwhile is asked about as it is then.
+message, so that it is saved with the conversation; a tool loaded anew is asked about as it is then.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import takewhile
-from operator import itemgetter
 from secrets import token_hex
 from textwrap import shorten
 from typing import Any
@@ -32,7 +29,7 @@ from sovl_tools.schema.problem import shown
 from sovl_tools.search.words import words
 
 FORMAT = "json-schema"
-STREAM = {"is_streaming": True}
+STREAM: dict[str, Any] = {}
 
 _GREETINGS = {"", "hello", "hi", "help", "what can you do"}
 _ENDS = {"never mind", "cancel", "stop"}
@@ -42,8 +39,7 @@ _PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
 _ENOUGH = 0.2
 """The score of a search from which on a tool is found by words alone."""
 
-_MOST_TOOLS = _MOST_CHOICES = 20
-_MOST_LETTERS = 100
+_MOST_LISTED = 20
 
 
 def method(client: Any) -> Callable[..., Any]:  # noqa: ARG001 - there is none
@@ -56,17 +52,15 @@ def body(prompt: Prompt) -> dict[str, Any]:
     return {"prompt": prompt}
 
 
-def parse_answer(response: Any) -> Answer:
-    """Return the answer as it is."""
-    answer: Answer = response
-    return answer
+def parse_answer(response: tuple[Answer]) -> Answer:
+    """Return the answer, which is the whole of a stream."""
+    return response[0]
 
 
 class Draft:
     """An answer that is coming in, in one piece."""
 
-    text = ""
-    _answer = Answer()
+    text, _answer = "", Answer()
 
     def feed(self, chunk: Answer) -> str:
         """Take the answer in."""
@@ -78,30 +72,26 @@ class Draft:
         return self._answer
 
 
-def _respond(*, prompt: Prompt, is_streaming: bool = False) -> Answer | Iterator[Answer]:
+def _respond(*, prompt: Prompt) -> tuple[Answer]:
     messages = with_all_results(prompt.messages)
-    results = list(takewhile(lambda each: each["role"] == "tool", reversed(messages)))
+    results = [*takewhile(lambda each: each["role"] == "tool", reversed(messages))][::-1]
     if results:
-        texts = [as_one_text(each["content"]) for each in reversed(results)]
-        answer = Answer("\n".join(each or "Done, without a result." for each in texts))
+        texts = [as_one_text(each["content"]) or "Done, without a result." for each in results]
+        answer = Answer("\n".join(texts))
     else:
         # Halves of characters become question marks, since a search could not compare them.
         text = text_of(messages[-1]["content"]).encode(errors="replace").decode().strip()
         before = messages[-2] if len(messages) > 1 else {}
+        pending = None
         # The message may come from a file that anybody has written.
         match before.get("provider"), before.get("items"):
-            case "local", [
-                {"tool": str(), "arguments": dict(), "asking": str() | None} as pending,
-                *_,
-            ]:
-                pass
-            case _:
-                pending = None
+            case "local", [{"tool": str(), "arguments": dict(), "asking": str() | None} as it, *_]:
+                pending = it
         try:
             answer = _Dialogue(prompt, text).answer(pending)
         except ResolutionError as error:
             answer = Answer(f"It can't be called just now: {error}.")
-    return iter([answer]) if is_streaming else answer
+    return (answer,)
 
 
 class _Dialogue:
@@ -124,13 +114,13 @@ class _Dialogue:
         choice = self._prompt.choice
         choices = {"auto", "required", "none"}
         # The tool whose name or phrase is said; of several that of the most words.
-        named = None
-        if self._text[:1] not in _QUOTES:
-            rest, matches = self._rest, self._prompt.registry.match(self._rest)
-            said = [(1, name) for name in self._tools if name.casefold() in words(rest)]
-            said += [(len(words(rest[each.start : each.end])), each.tool) for each in matches]
-            said = [each for each in said if each[1] in self._tools]
-            named = max(said, key=itemgetter(0), default=(0, None))[1]
+        rest = self._rest if self._text[:1] not in _QUOTES else ""
+        said = {name: 1 for name in self._tools if name.casefold() in words(rest)}
+        for each in self._prompt.registry.match(rest):
+            if each.tool in self._tools:
+                count = len(words(rest[each.start : each.end]))
+                said[each.tool] = max(count, said.get(each.tool, 0))
+        named = max(said, key=lambda each: said[each], default=None)
         if pending is not None and named is None and choice in {*choices, pending["tool"]}:
             is_asking = pending["asking"] is not None
             if self._spoken in (_ENDS if is_asking else {"no", *_ENDS}):
@@ -138,85 +128,78 @@ class _Dialogue:
             # If there are too many tools to offer, the one that is asked about may not be offered.
             is_offered = pending["tool"] in self._tools or SEARCH in self._prompt.offered
             if is_offered and (is_asking or self._is_pairs or self._spoken == "yes"):
-                return self._continue(pending)
+                return self._fill(pending["tool"], pending, is_sure=True)
         name = named if choice in choices else choice
-        found = self._prompt.registry.search(self._rest, limit=None)
-        near = [each for each in found if each.tool in self._tools]
-        is_sure = name is not None or choice == "required"
-        if name is None and choice == "required":
-            name = next(iter([each.tool for each in near] or self._tools), None)
-        elif name is None and self._spoken not in _GREETINGS:
-            name = next((each.tool for each in near if each.score >= _ENOUGH), None)
-        return self._overview() if name is None else self._propose(name, is_sure=is_sure)
-
-    def _overview(self) -> Answer:
+        is_required = choice == "required"
+        is_sure = name is not None or is_required
+        if name is None and (is_required or self._spoken not in _GREETINGS):
+            least = 0 if is_required else _ENOUGH
+            found = self._prompt.registry.search(self._rest, limit=None)
+            near = [each.tool for each in found if each.tool in self._tools and each.score >= least]
+            name = next(iter(near or (self._tools if is_required else ())), None)
+        if name is not None:
+            return self._fill(name, None, is_sure=is_sure)
         if not self._tools:
             return Answer("There are no tools to call.")
-        is_greeting = self._spoken in _GREETINGS
-        lines = [f"{'' if is_greeting else 'No tool fits that. '}These tools are here:"]
-        listed = list(self._tools.values())
-        lines += [f"- {each.name}: {_first_sentence(each)}" for each in listed[:_MOST_TOOLS]]
-        if len(listed) > _MOST_TOOLS:
-            lines.append(f"- and {len(listed) - _MOST_TOOLS} more")
+        head = "" if self._spoken in _GREETINGS else "No tool fits that. "
+        lines = [f"- {name}: {_first_sentence(each)}" for name, each in self._tools.items()]
+        if len(lines) > _MOST_LISTED:
+            lines[_MOST_LISTED:] = [f"- and {len(lines) - _MOST_LISTED} more"]
         end = "Say the name of one or a phrase, and arguments as key=value; I ask for what lacks."
-        return Answer("\n".join([*lines, end]))
+        return Answer("\n".join([f"{head}These tools are here:", *lines, end]))
 
-    def _propose(self, name: str, *, is_sure: bool) -> Answer:
-        form = _Form(self._prompt.registry[name])
-        arguments = {key: form.read(key, value) for key, value in self._written.items()}
-        tool = form.tool
-        # A search may be wrong, so that the user is asked; arguments say that they meant this one.
-        is_sure = is_sure or (bool(arguments) and not tool.annotations.get("destructive"))
-        head = [f"{name}: {_first_sentence(tool)}"]
-        required = tool.parameters.get("required", ())
-        optional = [each for each in form.properties if each not in required]
-        if optional:
-            head.append(f"Optional, as key=value: {', '.join(optional)}.")
-        return self._call_or_question(form, arguments, head, is_sure=is_sure)
-
-    def _continue(self, pending: dict[str, Any]) -> Answer:
-        form, asking = _Form(self._prompt.registry[pending["tool"]]), pending["asking"]
-        # Loaded anew meanwhile, the tool may lack what was asked for, or given.
-        known = {key: each for key, each in pending["arguments"].items() if key in form.properties}
-        if self._is_pairs and self._written.keys() <= form.properties.keys():
-            known |= {key: form.read(key, value) for key, value in self._written.items()}
-        elif asking in form.properties:
-            known[asking] = form.read(asking, self._text)
-        return self._call_or_question(form, known, [])
+    def _fill(self, name: str, pending: dict[str, Any] | None, *, is_sure: bool) -> Answer:
+        form, lines = _Form(self._prompt.registry[name]), []
+        written = {key: form.read(key, value) for key, value in self._written.items()}
+        if pending is None:
+            arguments, tool = written, form.tool
+            # A search may be wrong; arguments say that the user meant this one.
+            is_sure = is_sure or (bool(written) and not tool.annotations.get("destructive"))
+            lines.append(f"{name}: {_first_sentence(tool)}")
+            required = tool.parameters.get("required", ())
+            optional = [each for each in form.properties if each not in required]
+            if optional:
+                lines.append(f"Optional, as key=value: {', '.join(optional)}.")
+        else:
+            # Loaded anew meanwhile, the tool may lack what was asked for, or given.
+            given, asking = pending["arguments"], pending["asking"]
+            arguments = {key: each for key, each in given.items() if key in form.properties}
+            if self._is_pairs and written.keys() <= form.properties.keys():
+                arguments |= written
+            elif asking in form.properties:
+                arguments[asking] = form.read(asking, self._text)
+        return self._call_or_question(form, arguments, lines, is_sure=is_sure)
 
     def _call_or_question(
-        self, form: _Form, arguments: dict[str, JSON], lines: list[str], *, is_sure: bool = True
+        self, form: _Form, arguments: dict[str, JSON], lines: list[str], *, is_sure: bool
     ) -> Answer:
         """Return the call, or what is wrong with its arguments and a question for one of them."""
         name, problems = form.tool.name, form.problems(arguments)
         unfit = [each for each in problems if each in arguments]
         # What fits is kept: the user is asked for one thing, not for all of it again.
         kept = {key: value for key, value in arguments.items() if key not in unfit}
-        lines = [*lines, *(f"{problems[each]}." for each in unfit)]
+        lines += (f"{problems[each]}." for each in unfit)
         # Without the unfit ones there may be other problems, such as that one of them is required.
         lacking = form.problems(kept) if unfit else problems
-        asked = [each for each in (*unfit, *lacking) if each in form.properties]
-        if asked:
-            return _asking(name, kept, asked[0], [*lines, form.question(asked[0])])
-        if lacking:
+        asking = next((each for each in (*unfit, *lacking) if each in form.properties), None)
+        if asking is not None:
+            lines.append(form.question(asking))
+        elif lacking:
             why = "; ".join(lacking.values())
             return Answer("\n".join([*lines, f"{name} can't be called like this: {why}."]))
         # An argument that is no parameter at all was dropped; the user sees what is left first.
-        if unfit or not is_sure or self._prompt.choice == "none":
-            call = f"{name}({', '.join(f'{key}={shown(value)}' for key, value in kept.items())})"
-            return _asking(name, kept, None, [*lines, f"Shall I call {call}? (yes or no)"])
-        return Answer("", (Call(f"call_{token_hex(8)}", name, as_text(kept)),), "calls")
-
-
-def _asking(tool: str, known: dict[str, JSON], asking: str | None, lines: list[str]) -> Answer:
-    """Ask for an argument, or whether to call if that is None; what fits is ``known``."""
-    pending = {"tool": tool, "arguments": known, "asking": asking}
-    return Answer("\n".join(lines), items=(pending,))
+        elif unfit or not is_sure or self._prompt.choice == "none":
+            shown_arguments = ", ".join(f"{key}={shown(value)}" for key, value in kept.items())
+            lines.append(f"Shall I call {name}({shown_arguments})? (yes or no)")
+        else:
+            return Answer("", (Call(f"call_{token_hex(8)}", name, as_text(kept)),), "calls")
+        pending = {"tool": name, "arguments": kept, "asking": asking}
+        return Answer("\n".join(lines), items=(pending,))
 
 
 def _first_sentence(tool: ToolDefinition) -> str:
     sentence = re.split(r"(?<=\.)\s", tool.description.strip(), maxsplit=1)[0]
-    return shorten(sentence, _MOST_LETTERS, placeholder="…")
+    return shorten(sentence, 100, placeholder="…")
 
 
 class _Form:
@@ -244,10 +227,9 @@ class _Form:
             candidates.append(text.casefold() == "yes")
         if not text.startswith(("[", "{")):
             candidates.append([_unquoted(part.strip()) for part in text.split(",")])
-        for candidate in candidates:
-            found = repair_arguments({name: candidate}, self._single)
-            if found is not None:
-                return found[0][name]
+        repaired = (repair_arguments({name: each}, self._single) for each in candidates)
+        for found, _ in filter(None, repaired):
+            return found[name]
         problems = self._single.problems({name: text})
         value = parse_arguments(text) if any(each.keyword == "type" for each in problems) else text
         return text if isinstance(value, Unparsed) else value
@@ -266,14 +248,13 @@ class _Form:
 
     def question(self, name: str) -> str:
         """Return the question for an argument: its kind, what it is, what there is to choose."""
-        found = self.properties[name]
-        schema = found if isinstance(found, dict) else {}
-        options, types = schema.get("enum"), schema.get("type", [])
+        schema = found if isinstance(found := self.properties[name], dict) else {}
+        types = schema.get("type", [])
         kind = " or ".join([types] if isinstance(types, str) else types)
-        if isinstance(options, list):
+        if isinstance(options := schema.get("enum"), list):
             listed = [each if isinstance(each, str) else shown(each) for each in options]
-            listed[_MOST_CHOICES:] = ["…"] * (len(options) > _MOST_CHOICES)
-            kind = f"one of {', '.join(listed)}"
+            more = ["…"] if len(listed) > _MOST_LISTED else []
+            kind = f"one of {', '.join(listed[:_MOST_LISTED] + more)}"
         described = " ".join(str(schema.get("description") or schema.get("title") or "").split())
         question = f"{name} ({kind})" if kind else name
         question += f": {described}" if described else ""
@@ -284,8 +265,5 @@ def _unquoted(text: str) -> str:
     """Return the string that a text spells as JSON or in single quotes, or the text."""
     if len(text) > 1 and text[0] == text[-1] == "'" and "'" not in text[1:-1]:
         return text[1:-1]
-    try:
-        found = json.loads(text) if text[:1] == '"' else text
-    except ValueError:
-        return text
+    found = parse_arguments(text) if text[:1] == '"' else text
     return found if isinstance(found, str) else text
