@@ -25,7 +25,7 @@ from sovl_tools.dispatch.workers import RemoteTool, Workers
 from sovl_tools.loading.requirements import needs_process
 from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
 from sovl_tools.model.catalog import Catalog
-from sovl_tools.model.client_requests import REFUSALS, ClientRequest
+from sovl_tools.model.client_requests import REQUEST_KINDS, Ask, ClientRequest, begin_request
 from sovl_tools.model.content import Content
 from sovl_tools.model.context import Listener, State, ToolCaller, ToolContext, ToolLookup
 from sovl_tools.model.definition import ToolDefinition
@@ -263,16 +263,24 @@ def _unavailable(tool: str, part: str) -> Iterator[None]:
         raise UnavailableError(tool, f"its {part} can't be used: {error}") from error
 
 
-def _ask(scope: CallScope, secrets: Secrets, request: ClientRequest) -> Any:
-    """Ask the client, for as long as somebody waits for the call."""
-    ask = scope.asks.get(type(request))
+def _find_client(scope: CallScope, secrets: Secrets, kind: type[ClientRequest]) -> Ask:
+    """Return what asks the client, for as long as somebody waits for the call.
+
+    Raises:
+        ToolError: there is nobody to ask.
+    """
+    ask = scope.asks.get(kind)
     if ask is None:
-        error, words, client = REFUSALS[type(request)]
+        error, words, client = REQUEST_KINDS[kind][1:4]
         raise error(f"{words}: no client that {client} is connected")
-    future = ask(type(request)(*(_redacted(each, secrets) for each in request)))
-    scope.on_stop(future.cancel)
-    future.add_done_callback(lambda _: scope.forget(future.cancel))
-    return future
+
+    def begin(request: ClientRequest) -> Any:
+        future = begin_request(ask, kind(*(_redacted(each, secrets) for each in request)))
+        scope.on_stop(future.cancel)
+        future.add_done_callback(lambda _: scope.forget(future.cancel))
+        return future
+
+    return begin
 
 
 def _redacted(value: Any, secrets: Secrets) -> Any:
@@ -402,7 +410,7 @@ class Engine:
             state=self.state(tool.name),
             listen=self.listener(scope, secrets),
             is_cancelled=lambda: scope.is_stopped,
-            ask=partial(_ask, scope, secrets),
+            find=partial(_find_client, scope, secrets),
         )
 
     def state(self, tool: str) -> State:

@@ -41,7 +41,7 @@ from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.settings import Settings
 from sovl_tools.loading.sources import read_manifest, take_snapshot
-from sovl_tools.model.client_requests import REFUSALS, ClientRequest
+from sovl_tools.model.client_requests import REQUEST_KINDS, ClientRequest
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import ToolError, UnavailableError
@@ -121,12 +121,12 @@ class _WorkerTool:
             state=cast("Any", _Unreachable("state")),
             listen=partial(channel.send, "event"),
             is_cancelled=channel.is_cancelled,
-            ask=_cant_ask,
+            find=_cant_ask,
         )
 
 
-def _cant_ask(request: ClientRequest) -> NoReturn:
-    error, words, _ = REFUSALS[type(request)]
+def _cant_ask(kind: type[ClientRequest]) -> NoReturn:
+    error, words = REQUEST_KINDS[kind][1:3]
     raise error(f"{words} from a worker process; a tool that asks has to run in another mode")
 
 

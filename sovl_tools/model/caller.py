@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from threading import TIMEOUT_MAX
 from types import UnionType
 from typing import Any, cast
@@ -61,12 +61,12 @@ def check_function(name: str, value: object) -> None:
 
 
 def check_iterable(name: str, value: object, words: str) -> None:
-    """Refuse a value that does not consist of others, and a text.
+    """Refuse a value that is no list of others or the like: a text and a mapping are none.
 
     Raises:
-        TypeError: it is one.
+        TypeError: it is none.
     """
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise TypeError(f"{name} must be {words}, not {value!r:.80}")
 
 
@@ -91,7 +91,7 @@ def check_count(name: str, number: object, *, least: int = 1) -> None:
         TypeError: it is no whole number.
         ValueError: it is less than ``least``.
     """
-    if not isinstance(number, int):
+    if not isinstance(number, int) or isinstance(number, bool):
         raise TypeError(f"{name} must be a whole number, not {number!r:.80}")
     if number < least:
         raise ValueError(f"{name} must be at least {least}, not {number!r}")
@@ -107,7 +107,7 @@ def check_number(name: str, number: object) -> None:
         TypeError: it is no number.
         ValueError: it is not finite.
     """
-    if not isinstance(number, int | float):
+    if not isinstance(number, int | float) or isinstance(number, bool):
         raise TypeError(f"{name} must be a number, not {number!r:.80}")
     # by comparing, because an integer may be larger than any of these
     if not -_LARGEST <= number <= _LARGEST:
@@ -124,7 +124,9 @@ def check_seconds(name: str, seconds: Any) -> float:
     try:
         is_limit = 0 < seconds <= TIMEOUT_MAX
     except TypeError:
-        raise TypeError(f"{name} must be a number of seconds, not {seconds!r:.80}") from None
+        is_limit = None
+    if is_limit is None or isinstance(seconds, bool):
+        raise TypeError(f"{name} must be a number of seconds, not {seconds!r:.80}")
     if not is_limit:
         raise ValueError(f"{name} must be more than 0 seconds and finite, not {seconds!r}")
     limit: float = seconds

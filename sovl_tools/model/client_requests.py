@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from types import CoroutineType
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from sovl_tools.model.caller import check_count, check_given, check_names, check_number, check_text
 from sovl_tools.model.content import is_block
-from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ElicitationError, RootsError, SamplingError, ToolError
+from sovl_tools.model.document import JSON, json_text
+from sovl_tools.model.errors import (
+    ElicitationError,
+    RootsError,
+    RunCancelledError,
+    SamplingError,
+    ToolError,
+)
 
 
 class Question(NamedTuple):
@@ -111,34 +118,121 @@ Ask: TypeAlias = Callable[[Any], Any]
 """Takes a ClientRequest, in any thread, and returns a ``concurrent.futures.Future`` of its answer:
 an Answer, a Sample, or a list of Root."""
 
+
+class RequestKind(NamedTuple):
+    """A kind of request.
+
+    Attributes:
+        option: of a call, which says who answers.
+        error: the class of the error that a tool gets where nobody answers.
+        words: what can't be done there.
+        client: which clients could.
+        answer: what answers it, in words.
+        is_answer: tells whether a value does.
+    """
+
+    option: str
+    error: type[ToolError]
+    words: str
+    client: str
+    answer: str
+    is_answer: Callable[[Any], bool]
+
+
+def _consists(value: Any, kind: type, *types: Any) -> bool:
+    """Tell whether a value is a tuple of a kind whose fields are of those types."""
+    return isinstance(value, kind) and all(map(isinstance, cast("Any", value), types))
+
+
+REQUEST_KINDS: Mapping[type[ClientRequest], RequestKind] = {
+    Question: RequestKind(
+        "on_elicit", ElicitationError, "nobody can be asked", "asks its user", "an Answer",
+        lambda value: (
+            _consists(value, Answer, str, dict | None)
+            and value.action in ("accept", "decline", "cancel")
+        ),
+    ),
+    SampleRequest: RequestKind(
+        "on_sample", SamplingError, "no model can be asked", "lends its model", "a Sample",
+        lambda value: _consists(value, Sample, str, str, str | None, list),
+    ),
+    RootsRequest: RequestKind(
+        "on_list_roots", RootsError, "nobody can be asked for directories", "says where it works",
+        "a list of Root",
+        lambda value: (
+            isinstance(value, list)
+            and all(_consists(each, Root, str, str | None) for each in value)
+        ),
+    ),
+}  # fmt: skip
+
 REQUESTS: Mapping[str, type[ClientRequest]] = {
-    "on_elicit": Question,
-    "on_sample": SampleRequest,
-    "on_list_roots": RootsRequest,
+    each.option: kind for kind, each in REQUEST_KINDS.items()
 }
 """The options of a call that say who answers."""
 
 
-class Refusal(NamedTuple):
-    """What a tool gets where nobody answers a kind of request.
+def begin_request(ask: Ask, request: ClientRequest) -> Any:
+    """Have a request answered; return the ``Future`` of the answer.
 
-    Attributes:
-        error: the class of the error.
-        words: what can't be done.
-        client: which clients could.
+    Raises:
+        ToolError: of the request's kind: whoever is to answer fails, or returns no future.
     """
+    from concurrent.futures import Future  # noqa: PLC0415 - whoever brings an answer has loaded it
 
-    error: type[ToolError]
-    words: str
-    client: str
+    kind = REQUEST_KINDS[type(request)]
+    try:
+        future = ask(request)
+    except (ToolError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise kind.error(f"{kind.option} failed: {_in_words(error)}") from error
+    if isinstance(future, Future):
+        return future
+    if isinstance(future, CoroutineType):
+        future.close()  # or Python warns that it was never awaited
+    words = f"a concurrent.futures.Future of {kind.answer}"
+    raise kind.error(f"{kind.option} must return {words}, not {type(future).__name__!r}")
 
 
-REFUSALS: Mapping[type[ClientRequest], Refusal] = {
-    Question: Refusal(ElicitationError, "nobody can be asked", "asks its user"),
-    SampleRequest: Refusal(SamplingError, "no model can be asked", "lends its model"),
-    RootsRequest: Refusal(RootsError, "nobody can be asked for directories", "says where it works"),
-}
-"""What tools get where nobody answers."""
+def answer_of(request: ClientRequest, future: Any) -> Any:
+    """Return what has been answered; waits if it has not yet.
+
+    Raises:
+        ToolError: of the request's kind: the answer is none of it, or whoever is to answer failed.
+        RunCancelledError: nobody wants to answer any more.
+    """
+    from concurrent.futures import CancelledError  # noqa: PLC0415 - it has made the future
+
+    kind = REQUEST_KINDS[type(request)]
+    try:
+        answer = future.result()
+    except CancelledError:
+        raise RunCancelledError from None
+    except (ToolError, RunCancelledError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise kind.error(f"{kind.option} failed: {_in_words(error)}") from error
+    if not kind.is_answer(answer):
+        raise kind.error(f"{kind.option} must answer {kind.answer}, not {answer!r:.80}")
+    return answer
+
+
+def _in_words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def check_sendable(request: ClientRequest) -> None:
+    """Refuse a request that can't be sent to a client.
+
+    Raises:
+        TypeError: there is something in it that is no JSON.
+        ValueError: likewise a number or a text, or it is nested too deep.
+    """
+    try:
+        json_text(request)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"no client can be asked this: {error}") from None
 
 
 def sample_request(  # noqa: PLR0913 - as the protocol has them

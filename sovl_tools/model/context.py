@@ -11,7 +11,7 @@ from sovl_tools.model.call import LEVELS, Level, LogMessage, Progress
 from sovl_tools.model.caller import check_given, check_number, check_text
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.client_requests import (
-    REFUSALS,
+    REQUEST_KINDS,
     Answer,
     Ask,
     ClientRequest,
@@ -19,12 +19,13 @@ from sovl_tools.model.client_requests import (
     Root,
     RootsRequest,
     Sample,
+    answer_of,
+    check_sendable,
     sample_request,
 )
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import ToolResult
 
 
@@ -172,7 +173,7 @@ class ToolContext:
     """
 
     __slots__ = (
-        "_ask", "_is_cancelled", "_listen", "call_id", "registry", "state", "tool", "tooler",
+        "_find", "_is_cancelled", "_listen", "call_id", "registry", "state", "tool", "tooler",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - only a Tooler and tests make one
@@ -185,7 +186,7 @@ class ToolContext:
         state: State,
         listen: Listener,
         is_cancelled: Callable[[], bool],
-        ask: Ask,
+        find: Callable[[type[ClientRequest]], Ask],
     ) -> None:
         self.tool = tool
         self.call_id = call_id
@@ -194,7 +195,7 @@ class ToolContext:
         self.state = state
         self._listen = listen
         self._is_cancelled = is_cancelled
-        self._ask = ask
+        self._find = find
 
     @property
     def cancelled(self) -> bool:
@@ -245,7 +246,7 @@ class ToolContext:
                 why, and is what the model reads unless the tool catches it.
             ValueError: the schema is not one of an object.
         """
-        answer: Answer = await _answer(self._ask(self._question(message, schema, key)))
+        answer: Answer = await self._await(self._question(message, schema, key))
         return answer
 
     def elicit_sync(
@@ -269,7 +270,7 @@ class ToolContext:
             ElicitationError: nobody can be asked to.
             ValueError: it is no such address.
         """
-        answer: Answer = await _answer(self._ask(self._page(message, url, key)))
+        answer: Answer = await self._await(self._page(message, url, key))
         return answer
 
     def elicit_url_sync(self, message: str, url: str, *, key: str = "") -> Answer:
@@ -312,7 +313,7 @@ class ToolContext:
             TypeError: there is no such option, or it is of another type.
         """
         request = sample_request(self.tool.name, prompt, max_tokens=max_tokens, **options)
-        sample: Sample = await _answer(self._ask(request))
+        sample: Sample = await self._await(request)
         return sample
 
     def sample_sync(
@@ -329,7 +330,7 @@ class ToolContext:
         Raises:
             RootsError: it does not say.
         """
-        roots: list[Root] = await _answer(self._ask(RootsRequest(self.tool.name, str(key))))
+        roots: list[Root] = await self._await(RootsRequest(self.tool.name, str(key)))
         return roots
 
     def list_roots_sync(self, *, key: str = "") -> list[Root]:
@@ -338,27 +339,35 @@ class ToolContext:
         return roots
 
     def _wait_for(self, method: str, request: ClientRequest) -> Any:
-        # whoever brings an answer has loaded both
+        check_sendable(request)
+        ask = self._find(type(request))
+        # whoever brings an answer has loaded it
         from asyncio import get_running_loop  # noqa: PLC0415
-        from concurrent.futures import CancelledError  # noqa: PLC0415
 
         with suppress(RuntimeError):
             get_running_loop()
-            error = REFUSALS[type(request)].error
             words = f"{method}_sync would stop the event loop that brings the answer"
+            error = REQUEST_KINDS[type(request)].error
             raise error(f"{words}: await context.{method} in an async tool")
+        return answer_of(request, ask(request))
+
+    async def _await(self, request: ClientRequest) -> Any:
+        check_sendable(request)
+        future = self._find(type(request))(request)
+        from asyncio import wait, wrap_future  # noqa: PLC0415 - whoever awaits this has loaded it
+
+        answered = wrap_future(future)
         try:
-            return self._ask(request).result()
-        except CancelledError:
-            raise RunCancelledError from None
+            await wait([answered])
+        except BaseException:
+            future.cancel()
+            raise
+        # looked at, or asyncio says that nobody has
+        if not answered.cancelled():
+            answered.exception()
+        return answer_of(request, future)
 
 
 _SIMILAR: dict[str, Level] = {
     "warn": "warning", "exception": "error", "critical": "error", "fatal": "error",
 }  # fmt: skip
-
-
-async def _answer(future: Any) -> Any:
-    from asyncio import wrap_future  # noqa: PLC0415 - whoever awaits this has loaded it
-
-    return await wrap_future(future)

@@ -35,7 +35,7 @@ from mcp_types import (
 from pydantic import BaseModel, ValidationError
 
 from sovl_tools.model.client_requests import (
-    REFUSALS,
+    REQUEST_KINDS,
     Answer,
     ClientRequest,
     Question,
@@ -126,7 +126,7 @@ class InputRequests:
         return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
 
     async def _ask(self, request: ClientRequest) -> Any:
-        kind, error = _kind_of(request), REFUSALS[type(request)].error
+        kind, error = _kind_of(request), REQUEST_KINDS[type(request)].error
         known = self._ctx.session.client_capabilities
         if known is None or not kind.is_known(known):
             self._missing = kind.lacking, kind
@@ -158,7 +158,7 @@ class InputRequests:
 
     async def _replayed(self, request: ClientRequest, params: dict[str, JSON]) -> Any:
         """Return the answer that the client has sent, or end the call to get it."""
-        kind, error = _kind_of(request), REFUSALS[type(request)].error
+        kind, error = _kind_of(request), REQUEST_KINDS[type(request)].error
         for name in {self._tool, request.tool}:
             self._refuse_unless_repeatable(name, request)
         number, digest = self._count, _digest(request)
@@ -207,7 +207,7 @@ class InputRequests:
         if not (annotations.get("idempotent") or annotations.get("read_only")):
             words = f"the client would have to call again with the answer, and {name} may not run"
             advice = 'say "idempotent": true in its annotations if it may'
-            raise REFUSALS[type(request)].error(f"{words} twice: {advice}")
+            raise REQUEST_KINDS[type(request)].error(f"{words} twice: {advice}")
 
     def input_required(self) -> dict[str, JSON] | None:
         """Return the result that asks the client for input, if that is what has ended the call.

@@ -338,7 +338,7 @@ async def test_a_worker_process_asks_nobody() -> None:
     from sovl_tools.dispatch.worker import _cant_ask
 
     with pytest.raises(SamplingError, match="no model can be asked from a worker process"):
-        _cant_ask(SampleRequest("a", [], 1))
+        _cant_ask(SampleRequest)
     assert issubclass(RootsError, Exception)
 
 

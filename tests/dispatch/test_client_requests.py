@@ -1,0 +1,157 @@
+"""What a tool asks of whoever calls it from Python, who may answer anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from sovl_tools import ToolContext, ToolResult
+from sovl_tools.model.client_requests import Answer, Root, Sample
+from tests.dispatch.toolbox import Call, each_way, tooler
+from tests.tables import check_each
+
+
+def answered(value: Any) -> Future[Any]:
+    future = Future[Any]()
+    future.set_result(value)
+    return future
+
+
+def failed(error: BaseException) -> Future[Any]:
+    future = Future[Any]()
+    future.set_exception(error)
+    return future
+
+
+def given_up() -> Future[Any]:
+    future = Future[Any]()
+    future.cancel()
+    return future
+
+
+def fail(_: object) -> Any:
+    raise StopIteration("no")
+
+
+async def answer_later(_: object) -> Any:
+    return Answer("decline")
+
+
+ASKS: dict[str, Callable[[ToolContext], Any]] = {
+    "on_elicit": lambda context: context.elicit("Which?"),
+    "on_sample": lambda context: context.sample("Which?"),
+    "on_list_roots": lambda context: context.list_roots(),
+}
+SYNC_ASKS: dict[str, Callable[[ToolContext], Any]] = {
+    "on_elicit": lambda context: context.elicit_sync("Which?"),
+    "on_sample": lambda context: context.sample_sync("Which?"),
+    "on_list_roots": lambda context: context.list_roots_sync(),
+}
+ANSWERS = {"on_elicit": "an Answer", "on_sample": "a Sample", "on_list_roots": "a list of Root"}
+WRONG = {
+    "None": lambda _: None,
+    "an answer at once": lambda _: Answer("decline"),
+    "a coroutine": answer_later,
+    "a future of None": lambda _: answered(None),
+    "a future of a text": lambda _: answered("yes"),
+    "a future of a list": lambda _: answered([5]),
+    "another word": lambda _: answered(Answer("maybe")),  # type: ignore[arg-type]
+    "no content": lambda _: answered(Answer("accept", "x")),  # type: ignore[arg-type]
+    "no texts": lambda _: answered(Sample(None, 5, None, [])),  # type: ignore[arg-type]
+    "no address": lambda _: answered([Root(5)]),  # type: ignore[arg-type]
+    "an error": fail,
+    "a later error": lambda _: failed(ValueError("no")),
+    "an exit": lambda _: failed(SystemExit(3)),
+}
+Words = str | None
+
+
+def ask_for(call: Call, option: str, answer: Any) -> tuple[Words, Words]:
+    """Return what the model reads of a tool that asks, async and sync."""
+
+    async def asking(context: ToolContext) -> str:
+        await ASKS[option](context)
+        return "answered"
+
+    def waiting(context: ToolContext) -> str:
+        SYNC_ASKS[option](context)
+        return "answered"
+
+    tools = tooler(asking, waiting)
+    results = [call(tools, name, **{option: answer}) for name in ("asking", "waiting")]
+    return message_of(results[0]), message_of(results[1])
+
+
+def message_of(result: ToolResult) -> str | None:
+    return result.error and result.error.message
+
+
+@each_way
+@check_each("option", ASKS)
+@check_each("answer", [*WRONG.values()], ids=[*WRONG])
+def test_what_is_no_answer_is_told_in_one_message(call: Call, option: str, answer: Any) -> None:
+    asked, waited = ask_for(call, option, answer)
+    assert asked is not None
+    assert asked == waited
+    assert asked.startswith((f"{option} must ", f"{option} failed: "))
+    assert ANSWERS[option] in asked or "failed" in asked
+
+
+@each_way
+@check_each("option", ASKS)
+def test_who_gives_up_answering_ends_the_call(call: Call, option: str) -> None:
+    words = "was cancelled"
+    asked, waited = ask_for(call, option, lambda _: given_up())
+    assert (asked, waited) == (f"tool 'asking' {words}", f"tool 'waiting' {words}")
+
+
+@each_way
+def test_an_answer_of_its_kind_is_one(call: Call) -> None:
+    for option, answer in {
+        "on_elicit": Answer("accept", {}),
+        "on_sample": Sample("x", "model", None, []),
+        "on_list_roots": [Root("file:///a")],
+    }.items():
+        future = answered(answer)
+        assert ask_for(call, option, lambda _, future=future: future) == (None, None)
+
+
+LONE = "\ud800"
+UNSENDABLE: list[Callable[[ToolContext], Any]] = [
+    lambda context: context.sample_sync(LONE),
+    lambda context: context.sample_sync("x", system_prompt=LONE),
+    lambda context: context.sample_sync("x", stop_sequences=[LONE]),
+    lambda context: context.sample_sync("x", stop_sequences={}),
+    lambda context: context.sample_sync("x", max_tokens=True),
+    lambda context: context.sample_sync("x", temperature=False),
+    lambda context: context.sample_sync([{"role": "user", "content": {"type": "x", "y": {1}}}]),
+    lambda context: context.elicit_sync(LONE),
+    lambda context: context.elicit_sync("x", {"type": "object", "title": LONE}),
+    lambda context: context.elicit_sync("x", {"type": "object", "default": float("nan")}),
+    lambda context: context.elicit_url_sync("x", f"https://a/{LONE}"),
+    lambda context: context.list_roots_sync(key=LONE),
+]
+
+
+@check_each("ask", UNSENDABLE)
+def test_what_can_not_be_sent_is_the_tools_mistake(ask: Callable[[ToolContext], Any]) -> None:
+    def wrong(context: ToolContext) -> str:
+        with pytest.raises((TypeError, ValueError)):
+            ask(context)
+        return "refused"
+
+    assert tooler(wrong).call_sync("wrong").value == "refused"
+
+
+async def test_where_nobody_answers_no_loop_is_spoken_of() -> None:
+    def wait(context: ToolContext) -> None:
+        context.sample_sync("x")
+
+    tools = tooler(wait)
+    words = "no model can be asked: no client that lends its model is connected"
+    assert message_of(tools.call_sync("wait")) == words
+    with_client = tools.call_sync("wait", on_sample=lambda _: given_up())
+    assert "would stop the event loop" in (message_of(with_client) or "")
