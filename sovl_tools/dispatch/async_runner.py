@@ -26,9 +26,9 @@ from sovl_tools.dispatch.runner import (
     FINAL,
     IS_ON_THREAD,
     Stepwise,
+    ThreadWork,
     await_value,
     call_and_await,
-    on_thread,
 )
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.call import ToolCall
@@ -225,12 +225,15 @@ async def await_thread(
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(set_outcome, future, value, error)
 
+    work = ThreadWork(function, scope, is_tool=threads is not None)
     try:
-        start(on_thread(function, scope, is_tool=threads is not None), done)
+        start(work, done)
         result: _T = await future
     except BaseException:
         if scope is not None and (not future.done() or future.cancelled()):
-            scope.abandon()
+            scope.stop()
+            if work.has_begun:
+                scope.abandon()
         raise
     finally:
         leave()

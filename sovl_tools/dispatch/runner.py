@@ -22,7 +22,7 @@ from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 from sovl_tools.annotations.jsonvalues import (
     ItemLimit,
@@ -224,19 +224,36 @@ What runs for such a call needs no room of its own: its caller only waits for it
 """
 
 
-def on_thread(
-    function: Callable[[], _T], scope: CallScope | None, *, is_tool: bool = True
-) -> Callable[[], _T]:
-    """Return the function for a thread, where it doesn't begin if nobody waits for it any more."""
+class ThreadWork(Generic[_T]):
+    """A function for a thread, where it doesn't begin if nobody waits for it any more.
 
-    def begin() -> _T:
-        if scope is not None and scope.is_stopped:
+    Attributes:
+        has_begun: whether it has: asked once the call is stopped, it does not begin afterwards.
+    """
+
+    __slots__ = ("_function", "_is_tool", "_scope", "has_begun")
+
+    def __init__(
+        self, function: Callable[[], _T], scope: CallScope | None, *, is_tool: bool = True
+    ) -> None:
+        self.has_begun = False
+        self._function = function
+        self._scope = scope
+        self._is_tool = is_tool
+
+    def __call__(self) -> _T:
+        """Run the function.
+
+        Raises:
+            RunCancelledError: nobody waits for it.
+        """
+        self.has_begun = True
+        if self._scope is not None and self._scope.is_stopped:
+            self.has_begun = False
             raise RunCancelledError
-        if is_tool:
+        if self._is_tool:
             IS_ON_THREAD.set(True)
-        return function()
-
-    return begin
+        return self._function()
 
 
 def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter | None) -> _T:
@@ -263,16 +280,18 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
         outcomes.put(None)
 
     scope.on_stop(stop)
-    outcome = None
+    outcome, work = None, ThreadWork(function, scope)
     try:
-        start(on_thread(function, scope), done)
+        start(work, done)
         with suppress(Empty):
             outcome = outcomes.get(timeout=scope.left)
     finally:
         leave()
     if outcome is None:
-        scope.abandon()
-        raise stop_call(scope)
+        ended = stop_call(scope)
+        if work.has_begun:
+            scope.abandon()
+        raise ended
     value, error = outcome
     if error is not None:
         raise error

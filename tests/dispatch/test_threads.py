@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.dispatch.runner import IS_ON_THREAD, on_thread
+from sovl_tools.dispatch.runner import IS_ON_THREAD, ThreadWork
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.threads import (
@@ -85,7 +85,7 @@ def test_a_job_has_the_context_of_whoever_started_it() -> None:
 
 
 def test_a_job_knows_that_it_has_a_thread_of_a_tooler() -> None:
-    assert done(on_thread(IS_ON_THREAD.get, None)) is True
+    assert done(ThreadWork(IS_ON_THREAD.get, None)) is True
     assert done(IS_ON_THREAD.get) is False
     assert IS_ON_THREAD.get() is False
 
@@ -105,12 +105,12 @@ def test_a_thread_that_has_just_been_taken_does_not_end() -> None:
 def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
     scope = CallScope()
     ran: list[bool] = []
-    begin = on_thread(lambda: ran.append(True), scope, is_tool=False)
+    begin = ThreadWork(lambda: ran.append(True), scope, is_tool=False)
     begin()
     scope.stop()
     with pytest.raises(RunCancelledError):
         begin()
-    assert ran == [True]
+    assert (ran, begin.has_begun) == ([True], False)
 
 
 INTERRUPTED = """
@@ -156,7 +156,7 @@ def test_an_interrupt_ends_the_waiting_and_the_call() -> None:
 
 REUSE = """
 import threading
-from sovl_tools.dispatch.runner import IS_ON_THREAD, on_thread
+from sovl_tools.dispatch.runner import IS_ON_THREAD, ThreadWork
 from sovl_tools.threads import start
 def names():
     return [each.name for each in threading.enumerate()].count("sovl-tools-call")
@@ -166,7 +166,7 @@ def do(function):
     return done, found
 """
 ONE_AFTER_ANOTHER = """
-from sovl_tools.dispatch.runner import IS_ON_THREAD, on_thread
+from sovl_tools.dispatch.runner import IS_ON_THREAD, ThreadWork
 from sovl_tools.threads import _IDLE
 used = set()
 def note():
