@@ -25,6 +25,7 @@ from sovl_tools.loading.discovery import report_of
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.settings import Settings
+from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.caller import (
     check_count,
     check_function,
@@ -395,7 +396,7 @@ class ToolRegistry:
         prefix: str | None = None,
         headers: Mapping[str, str] | None = None,
         env: Mapping[str, str | None] | None = None,
-        timeout: float = 30.0,
+        timeout: float = SERVER_TIMEOUT,
     ) -> CatalogChange:
         """Enter the tools of an MCP server, now and whenever the server says that they changed.
 

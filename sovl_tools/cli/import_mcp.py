@@ -11,8 +11,9 @@ import click
 from sovl_tools.cli.command import Command, Misuse, is_quiet, timeout_option, value_reader
 from sovl_tools.cli.import_tools import EXITS, target_of, target_options, write_all
 from sovl_tools.formats.foreign import ForeignTool
+from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.remote.origin import read_tools
-from sovl_tools.remote.session import TIMEOUT, McpServer, RemoteError
+from sovl_tools.remote.session import McpServer, RemoteError
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.imported import import_tools
 from sovl_tools.scaffolding.new_tool import docstring, function_head, literal
@@ -62,7 +63,7 @@ def _env(values: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     metavar="KEY[=VALUE]",
     help="A variable for the server's process; may be repeated.",
 )
-@timeout_option(f"How long the server has to answer. Default: {TIMEOUT:g}.")
+@timeout_option(f"How long the server has to answer. Default: {SERVER_TIMEOUT:g}.")
 @target_options
 def import_mcp(
     *,
@@ -80,7 +81,7 @@ def import_mcp(
     """
     target = target_of(**options)
     try:
-        server = McpServer(address, headers, env, timeout or TIMEOUT)
+        server = McpServer(address, headers, env, timeout or SERVER_TIMEOUT)
         listed = asyncio.run(server.list_tools())
     except (RemoteError, ValueError) as error:
         raise Misuse(str(error)) from error
@@ -126,5 +127,5 @@ def _server(server: McpServer) -> Iterator[str]:
         if pairs:
             each = (f"({literal(name)}, {literal(value)})" for name, value in pairs)
             yield f"{key}=({', '.join(each)},)"
-    if server.timeout != TIMEOUT:
+    if server.timeout != SERVER_TIMEOUT:
         yield f"timeout={server.timeout!r}"

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 import click
 
@@ -81,12 +82,13 @@ def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diag
         paths: of the files.
         catalog: the tools; None if they are not known, then what needs them is not asked.
     """
-    return [each for path in paths for each in _check_procedure(path, catalog)]
 
-
-def _check_procedure(path: str, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
-    def other(name: str) -> Procedure | None:
+    def other(path: str, name: str) -> Procedure | None:
         place = file_beside(path, name)
         return None if place is None else read_found_procedure(place).procedure
 
-    return checked(read_found_procedure(path), catalog, other)
+    return [
+        each
+        for path in paths
+        for each in checked(read_found_procedure(path), catalog, partial(other, path))
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import Any, Final, Literal, NamedTuple, Self, TypeAlias, get_args
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -11,6 +11,9 @@ from sovl_tools.model.result import FailureKind
 
 Mode: TypeAlias = Literal["inline", "thread", "process"]
 """Where a tool runs: in the thread that calls, on one of the Tooler's own, in a worker process."""
+
+SERVER_TIMEOUT: Final = 30.0
+"""How long an MCP server has to answer when it is connected to, or lists its tools, in seconds."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 

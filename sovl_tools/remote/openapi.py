@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from unicodedata import normalize
 from urllib.parse import urljoin, urlsplit
 
-from sovl_tools.formats.foreign import Definition, ForeignTool, Selection, UnfitDefinition
+from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, Selection, UnfitDefinition
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, kind
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.remote.operation import Argument, Credential, Operation, Where
@@ -81,14 +81,12 @@ def read_api(
     reader = _Reader(document, base_url, source)
     definitions: list[Definition] = []
     operations: dict[Path, Operation] = {}
-    for place, read in reader.operations(selection):
-        try:
-            tool, operation = read()
-        except UnfitDefinition as error:
-            definitions.append(error.flaw)
+    for place, found in reader.operations(selection):
+        if isinstance(found, Flaw):
+            definitions.append(found)
         else:
+            tool, operations[place] = found
             definitions.append(tool)
-            operations[place] = operation
     notes = [
         f"set {variable}: {words}" for variable, words in dict.fromkeys(reader.variables.items())
     ]
@@ -112,9 +110,6 @@ def _check(document: JSON) -> None:
         raise DocumentError(f"'paths' must be an object, not {kind(document['paths'])!r}")
 
 
-Read = Callable[[], tuple[ForeignTool, Operation]]
-
-
 class _Reader:
     """Reads the operations of one document.
 
@@ -128,13 +123,16 @@ class _Reader:
         self._source = source
         self.variables: dict[str, str] = {}
 
-    def operations(self, selection: Selection) -> Iterator[tuple[Path, Read]]:
+    def operations(
+        self, selection: Selection
+    ) -> Iterator[tuple[Path, tuple[ForeignTool, Operation] | Flaw]]:
+        """Yield the operations that are wanted, or why they can't be tools, with their places."""
         for path, found in self._document.get("paths", {}).items():
             place: Path = ("paths", path)
             try:
                 item = self._object(found, place)
             except UnfitDefinition as error:
-                yield place, _raising(error)
+                yield place, error.flaw
                 continue
             for method in [each for each in item if each in METHODS]:
                 value = item[method]
@@ -142,10 +140,10 @@ class _Reader:
                 own = value.get("operationId") if isinstance(value, dict) else None
                 names = [f"{method.upper()} {path}", *(tags if isinstance(tags, list) else [])]
                 if selection.wants([own, *names]):
-                    yield (*place, method), self._reading(path, method, item)
-
-    def _reading(self, path: str, method: str, item: dict[str, JSON]) -> Read:
-        return lambda: self._operation(path, method, item)
+                    try:
+                        yield (*place, method), self._operation(path, method, item)
+                    except UnfitDefinition as error:
+                        yield (*place, method), error.flaw
 
     def _operation(
         self, path: str, method: str, item: dict[str, JSON]
@@ -349,13 +347,6 @@ def is_address(url: str) -> bool:
         return parts.scheme in {"http", "https"} and bool(parts.hostname)
     except ValueError:
         return False
-
-
-def _raising(error: UnfitDefinition) -> Read:
-    def read() -> tuple[ForeignTool, Operation]:
-        raise error
-
-    return read
 
 
 def _preference(media: str) -> int:

@@ -167,16 +167,16 @@ class Operation:
 def _body(media: str, value: Any) -> dict[str, Any]:
     """Return what httpx has to be given for a body."""
     if media == "application/x-www-form-urlencoded" and isinstance(value, dict):
-        return {"data": {key: _of_form(each) for key, each in value.items()}}
+        form = {
+            key: [*map(_plain, each)] if isinstance(each, list) else _plain(each)
+            for key, each in value.items()
+        }
+        return {"data": form}
     if media == "multipart/form-data" and isinstance(value, dict):
         return {"files": {key: (None, _plain(each)) for key, each in value.items()}}
     is_text = isinstance(value, str) and "json" not in media
     content = value.encode() if is_text else json.dumps(value, ensure_ascii=False).encode()
     return {"content": content, "headers": {"Content-Type": media}}
-
-
-def _of_form(value: Any) -> str | list[str]:
-    return [_plain(each) for each in value] if isinstance(value, list) else _plain(value)
 
 
 def _plain(value: Any) -> str:

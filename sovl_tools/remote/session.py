@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
@@ -26,8 +27,6 @@ from sovl_tools.model.errors import SovlToolsError, ToolError
 from sovl_tools.remote.loop import RemoteLoop, remote_loop, run_remotely
 from sovl_tools.remote.mcp_results import value_of
 
-TIMEOUT = 30.0
-"""How long a server has to answer when it is connected to, or lists its tools, in seconds."""
 MAX_TOOLS = 20_000
 _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -59,7 +58,7 @@ class McpServer:
     address: str
     headers: tuple[tuple[str, str], ...] = ()
     env: tuple[tuple[str, str | None], ...] = ()
-    timeout: float = TIMEOUT
+    timeout: float = SERVER_TIMEOUT
     header_values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     call_timeout: float = 600.0
 
@@ -272,7 +271,9 @@ class McpSession:
                 is_over = error.message == _TERMINATED
                 if error.code != _CLOSED and not is_over:
                     raise RemoteError(f"{self.server}: {error.message}") from error
-                await self._drop(client)
+                async with self._lock:
+                    if self._client is client:
+                        await self._stop()
                 # a session that the server has forgotten was refused before anything was done
                 if attempt == 1 and (is_repeatable or is_over):
                     continue
@@ -407,11 +408,6 @@ class McpSession:
                 each()
             except Exception:
                 _LOGGER.exception("a change of the tools of %s could not be told", self.server)
-
-    async def _drop(self, client: Any) -> None:
-        async with self._lock:
-            if self._client is client:
-                await self._stop()
 
     async def _stop(self) -> None:
         """End the connection, and the server's process with it."""

@@ -197,14 +197,10 @@ def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
 def _tagged(request: Request, listing: Listing, value: JSON) -> Response:
     """Return an answer that a client may keep, and that it has already if it says so."""
     headers = {"ETag": listing.tag, "Cache-Control": "no-cache"}
-    known = {each.strip().removeprefix("W/") for each in _if_none_match(request)}
-    if known & {listing.tag, "*"}:
+    tags = ",".join(request.headers.getlist("if-none-match")).split(",")
+    if {each.strip().removeprefix("W/") for each in tags} & {listing.tag, "*"}:
         return Response(status_code=304, headers=headers)
     return JSONAnswer(value, headers=headers)
-
-
-def _if_none_match(request: Request) -> list[str]:
-    return ",".join(request.headers.getlist("if-none-match")).split(",")
 
 
 _JSON_TYPE = re.compile(

@@ -59,9 +59,6 @@ def make_app(
     if mcp is not None:
         routes.append(Route(MCP_PATH, mcp))
 
-    async def refused(request: Request, error: Exception) -> Response:
-        return _refused(request, cast("HTTPException", error), [each.path for each in routes])
-
     middleware = [Middleware(Guard, security=checks, traffic=traffic, log=log)]
     if checks.origins:
         exposed = ["ETag", "Mcp-Session-Id", "WWW-Authenticate"]
@@ -78,7 +75,7 @@ def make_app(
     app = Starlette(
         routes=routes,
         middleware=middleware,
-        exception_handlers={HTTPException: refused, Exception: _broken},
+        exception_handlers={HTTPException: _refused, Exception: _broken},
         lifespan=None if mcp is None else lambda _: mcp.run(),
     )
     app.state.security, app.state.traffic = checks, traffic
@@ -97,10 +94,11 @@ async def _ready(request: Request) -> Response:
     return JSONAnswer({"status": "ready"})
 
 
-def _refused(request: Request, error: HTTPException, paths: list[str]) -> Response:
+async def _refused(request: Request, reason: Exception) -> Response:
     """Answer a request of a path or a method that is not there."""
-    path = request.url.path
+    error, path = cast("HTTPException", reason), request.url.path
     if error.status_code == _NOT_FOUND:
+        paths = [each.path for each in cast("list[Route]", request.app.routes)]
         known = [each for each in paths if "{" not in each]
         return problem(
             _NOT_FOUND, f"there is nothing at {path[:80]!r}{as_hint(nearest(path, known))}"

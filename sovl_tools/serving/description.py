@@ -23,7 +23,9 @@ def describe(calls: dict[str, JSON], root: str, *, is_guarded: bool) -> dict[str
         is_guarded: whether requests need a bearer token.
     """
     components = calls["components"]
-    schemas = {**components["schemas"], "Tool": _tool(), "Match": _match()}
+    words = {"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}}
+    match = _object({"tool": _TEXT, "score": {"type": "number"}, "words": words})
+    schemas = {**components["schemas"], "Tool": _tool(), "Match": match}
     document = {
         **calls,
         "servers": [{"url": root or "/"}],
@@ -141,8 +143,3 @@ def _tool() -> dict[str, JSON]:
         "instructions": {**_TEXT, "description": "For a system prompt."},
     }
     return {**_object(known), "required": ["name", "description", "parameters"]}
-
-
-def _match() -> dict[str, JSON]:
-    words = {"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}}
-    return _object({"tool": _TEXT, "score": {"type": "number"}, "words": words})

@@ -18,16 +18,8 @@ from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.serving.limits import MOST_REPORTS, PING, PROMPT
 from sovl_tools.serving.problems import ProblemAnswer, encoded, problem_of, without_directories
-
-PROMPT = 0.5
-"""How long the answer waits for a call that fails at once, whose status then says so, in s."""
-
-PING = 15.0
-"""How often a silent stream says that it is alive, in seconds; proxies close others."""
-
-MOST_REPORTS = 1_000
-"""How many reports wait for a client that reads slowly; the oldest are left out then."""
 
 
 class Event(NamedTuple):

@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from mcp.server.context import ServerRequestContext
@@ -161,7 +161,9 @@ class InputRequests:
         kind, error = _kind_of(request), REQUEST_KINDS[type(request)].error
         for name in {self._tool, request.tool}:
             self._refuse_unless_repeatable(name, request)
-        number, digest = self._count, _digest(request)
+        text = json.dumps([type(request).__name__, *request], sort_keys=True, default=str)
+        digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        number = self._count
         self._count += 1
         key = ""
         if number < len(self._answered):
@@ -266,11 +268,6 @@ def _words(error: ValidationError) -> str:
     return f"{place}: {words}" if place else words
 
 
-def _digest(request: ClientRequest) -> str:
-    text = json.dumps([type(request).__name__, *request], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
-
-
 def _answered(params: CallToolRequestParams) -> list[Answered]:
     """Return what has been asked and answered, from what the client sends with its call.
 
@@ -281,22 +278,23 @@ def _answered(params: CallToolRequestParams) -> list[Answered]:
     """
     if params.request_state is None:
         return []
-    given = params.input_responses or {}
-    found: list[Answered] = []
+    foreign = MCPError(INVALID_PARAMS, "requestState is none of this server's")
     try:
-        for digest, answer, key in json.loads(params.request_state):
-            if not (answer is None or isinstance(answer, dict)):
-                _refuse_state()
-            sent = given.get(str(key)) if answer is None else None
-            form = answer if sent is None else _form(sent)
-            found.append(Answered(str(digest), form, str(key)))
+        state = [
+            Answered(str(digest), answer, str(key))
+            for digest, answer, key in json.loads(params.request_state)
+        ]
     except (ValueError, TypeError, RecursionError) as error:
-        raise MCPError(INVALID_PARAMS, "requestState is none of this server's") from error
-    return found
-
-
-def _refuse_state() -> NoReturn:
-    raise TypeError
+        raise foreign from error
+    if not all(each.answer is None or isinstance(each.answer, dict) for each in state):
+        raise foreign
+    given = params.input_responses or {}
+    return [
+        each._replace(answer=_form(given[each.key]))
+        if each.answer is None and each.key in given
+        else each
+        for each in state
+    ]
 
 
 def _form(answer: BaseModel) -> dict[str, JSON]:

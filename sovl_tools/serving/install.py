@@ -35,6 +35,8 @@ _BOM = "\ufeff"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT = re.compile(rf"(?:export\s+)?({_VARIABLE.pattern})\s*=\s*(.*)", re.DOTALL)
 
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -119,17 +121,17 @@ def read_variables(path: str) -> dict[str, str]:
             closed = re.fullmatch(r"""(?:'([^']*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?""", value)
             if closed is None:
                 raise ConfigurationError(f"{path}:{number}", f"the quotes of {name} do not end")
-            value = closed[1] if closed[2] is None else re.sub(r"\\(.)", _unescaped, closed[2])
+            value = (
+                closed[1]
+                if closed[2] is None
+                else re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), closed[2])
+            )
         else:
             value = re.sub(r"\s+#.*", "", value).strip()
         if "\0" in value:
             raise ConfigurationError(f"{path}:{number}", f"{name} has a null character")
         variables[name] = value
     return variables
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    return {"n": "\n", "r": "\r", "t": "\t"}.get(found[1], found[1])
 
 
 class Change(NamedTuple):

@@ -18,9 +18,7 @@ from sovl_tools.model.content import encodable
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 from sovl_tools.serving.advertised import RESULT, Advertised
-
-MOST_REPORTS: Final = 1_000
-"""How many messages wait for a client that reads slowly; the oldest are left out then."""
+from sovl_tools.serving.limits import MOST_REPORTS
 
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """The protocol's levels of messages, the least first; tools have four of them."""

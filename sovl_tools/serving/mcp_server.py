@@ -139,14 +139,10 @@ class McpServer:
         # not by the constructor, which asks for the SDK's models; a dictionary spares making them
         self.server.add_request_handler("tools/list", PaginatedRequestParams, self._list_tools)
         self.server.add_request_handler("tools/call", CallToolRequestParams, self._call_tool)
-        self.server.add_request_handler("prompts/list", PaginatedRequestParams, self._list_prompts)
+        for method, (kind, items) in LISTS.items():
+            answer = partial(self._list, kind, items)
+            self.server.add_request_handler(method, PaginatedRequestParams, answer)
         self.server.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
-        self.server.add_request_handler(
-            "resources/list", PaginatedRequestParams, self._list_resources
-        )
-        self.server.add_request_handler(
-            "resources/templates/list", PaginatedRequestParams, self._list_templates
-        )
         self.server.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
         self.server.add_request_handler(
             "resources/subscribe", SubscribeRequestParams, self._subscribe
@@ -252,21 +248,14 @@ class McpServer:
             told = await asyncio.to_thread(lambda: self.advertised)
         return self._page("tools", told.modern if is_modern(ctx) else told.handshake, params)
 
-    async def _list_prompts(
-        self, _: ServerRequestContext[Any, Any], params: PaginatedRequestParams
+    async def _list(
+        self,
+        kind: str,
+        items: Items,
+        _: ServerRequestContext[Any, Any],
+        params: PaginatedRequestParams,
     ) -> dict[str, JSON]:
-        return self._page("prompts", self._known.prompts, params)
-
-    async def _list_resources(
-        self, _: ServerRequestContext[Any, Any], params: PaginatedRequestParams
-    ) -> dict[str, JSON]:
-        return self._page("resources", self._known.resources, params)
-
-    async def _list_templates(
-        self, _: ServerRequestContext[Any, Any], params: PaginatedRequestParams
-    ) -> dict[str, JSON]:
-        templates = {each["name"]: each for each in TEMPLATES}
-        return self._page("resourceTemplates", templates, params)
+        return self._page(kind, items(self._known), params)
 
     def _page(
         self, kind: str, items: dict[str, dict[str, JSON]], params: PaginatedRequestParams
@@ -440,6 +429,18 @@ class McpServer:
         self._telling.add(task)  # the loop holds tasks weakly
         task.add_done_callback(self._telling.discard)
 
+
+Items = Callable[[Advertised], dict[str, dict[str, JSON]]]
+
+LISTS: dict[str, tuple[str, Items]] = {
+    "prompts/list": ("prompts", lambda told: told.prompts),
+    "resources/list": ("resources", lambda told: told.resources),
+    "resources/templates/list": (
+        "resourceTemplates",
+        lambda _: {each["name"]: each for each in TEMPLATES},
+    ),
+}
+"""What lists beside that of the tools have, by their requests."""
 
 EVENTS: dict[Kind, Callable[[], ServerEvent]] = {
     "tools": ToolsListChanged,

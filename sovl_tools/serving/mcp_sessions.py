@@ -22,23 +22,16 @@ from mcp.shared._context_streams import ContextSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     JSONRPCError,
-    JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
 )
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from sovl_tools.serving.jsonrpc import Refusal, read_message
-
-PROMPT = 0.5
-"""How long an answer waits for a call that says nothing, in seconds, before its stream begins."""
-
-PING = 15.0
-"""How often a silent stream says that it is alive, in seconds; proxies close others."""
+from sovl_tools.serving.limits import PING, PROMPT
 
 MAX_SESSIONS = 1_000
 """How many sessions are kept, at about 45 kB each; a new one ends the one that is idle longest."""
@@ -92,9 +85,10 @@ class Session(StreamableHTTPServerTransport):
     ) -> None:
         if not await self._validate_accept_header(request, scope, send):
             return
-        message = await self._message_of(request)
-        if isinstance(message, Response):
-            await message(scope, receive, send)
+        message = read_message(await request.body())
+        if isinstance(message, Refusal):
+            refused = self._create_json_response(message.answer(), HTTPStatus.BAD_REQUEST)
+            await refused(scope, receive, send)
             return
         is_opening = isinstance(message, JSONRPCRequest) and message.method == "initialize"
         if not is_opening and not await self._validate_request_headers(request, send):
@@ -111,12 +105,6 @@ class Session(StreamableHTTPServerTransport):
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             response = self._create_error_response("the session has ended", HTTPStatus.NOT_FOUND)
             await response(scope, receive, send)
-
-    async def _message_of(self, request: Request) -> JSONRPCMessage | Response:
-        message = read_message(await request.body())
-        if isinstance(message, Refusal):
-            return self._create_json_response(message.answer(), HTTPStatus.BAD_REQUEST)
-        return message
 
     async def _hand_over(self, message: SessionMessage) -> None:
         # there is one from the beginning of the session on

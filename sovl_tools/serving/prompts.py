@@ -86,10 +86,11 @@ def resource_text(registry: ToolRegistry, uri: str) -> str | None:
     Raises:
         ResolutionError: a function that makes a part of a schema fails.
     """
-    for kind, text in ((MANIFEST, _manifest), (INSTRUCTIONS, _instructions)):
+    for kind in (MANIFEST, INSTRUCTIONS):
         if uri.startswith(kind):
             tool = registry.get(uri[len(kind) :])
-            return None if tool is None else text(tool)
+            if tool is not None:
+                return _manifest(tool) if kind == MANIFEST else tool.instructions
     return None
 
 
@@ -114,7 +115,3 @@ def _manifest(tool: ToolDefinition) -> str:
     return json.dumps(
         {key: value for key, value in manifest.items() if value}, indent=2, ensure_ascii=False
     )
-
-
-def _instructions(tool: ToolDefinition) -> str | None:
-    return tool.instructions

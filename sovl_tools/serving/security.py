@@ -260,7 +260,10 @@ class Guard:
             await refusal(scope, receive, answer.send)
             return
         is_open = path_of(scope) in OPEN_PATHS
-        is_listening = _is_listening(scope)
+        # a stream of news, which ends only with the client
+        is_listening = path_of(scope) == MCP_PATH and (
+            scope["method"] == "GET" or _header(scope, b"mcp-method") == b"subscriptions/listen"
+        )
         most = MAX_LISTENERS if is_listening else security.max_concurrency
         count = len(traffic.listeners) if is_listening else traffic.calls
         if not is_open and (traffic.is_ending or count >= most):
@@ -326,13 +329,6 @@ _CLOSE = {"Connection": "close"}
 
 def _header(scope: Scope, name: bytes) -> bytes:
     return next((value for key, value in scope["headers"] if key == name), b"")
-
-
-def _is_listening(scope: Scope) -> bool:
-    """Tell whether a request opens a stream of news that ends only with the client."""
-    if path_of(scope) != MCP_PATH:
-        return False
-    return scope["method"] == "GET" or _header(scope, b"mcp-method") == b"subscriptions/listen"
 
 
 def _replayed(messages: Iterable[Message], receive: Receive) -> Receive:

@@ -17,6 +17,7 @@ from sovl_tools import ToolContext, Tooler, ToolRegistry
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.serving import events
 from sovl_tools.serving.app import make_app
+from sovl_tools.serving.limits import MOST_REPORTS
 from tests.conftest import REPOSITORY, Write
 from tests.patience import PATIENCE
 from tests.schema.strategies import values
@@ -445,7 +446,7 @@ async def test_a_call_that_is_cancelled_from_outside_is_no_client_that_left() ->
 async def test_reports_that_nobody_takes_are_few() -> None:
     def chatter(context: ToolContext) -> None:
         """Say a lot."""
-        for number in range(5 * events.MOST_REPORTS):
+        for number in range(5 * MOST_REPORTS):
             context.report_progress(number)
 
     registry = registry_of(chatter)
@@ -454,7 +455,7 @@ async def test_reports_that_nobody_takes_are_few() -> None:
         async for each in events.call_events(tooler_of(registry), "chatter", {})
         if each.name == "progress"
     ]
-    assert found[-1].data["done"] == 5 * events.MOST_REPORTS - 1
+    assert found[-1].data["done"] == 5 * MOST_REPORTS - 1
 
 
 async def test_a_tool_that_ends_its_process_costs_its_own_call(write: Write) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, partial
 from typing import NamedTuple
 
 from sovl_tools.loading.jsontext import Places, line_and_column, too_deep_at
@@ -265,8 +265,9 @@ def _read_json(text: str) -> Source:
     case = json_rules.ManifestText("", text.encode())
     for rule in _JSON_RULES:
         _ask(case, rule)
+    places = cache(partial(Places, text))  # found when somebody asks first
     try:
-        return Source(json.loads(text), text, _JsonSpots(text).offset)
+        return Source(json.loads(text), text, lambda place: places().offset(place))
     except json.JSONDecodeError as error:
         # The rules are those of manifests, which are less deep and need no words for this.
         raise _unreadable(text, error.pos, f"this is not JSON: {error.msg}") from error
@@ -278,20 +279,6 @@ _JSON_RULES = (
     json_rules.invalid_number,
     json_rules.lone_surrogate,
 )
-
-
-class _JsonSpots:
-    """Where values of a JSON text stand, found when somebody asks first."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    @cached_property
-    def _places(self) -> Places:
-        return Places(self._text)
-
-    def offset(self, place: ManifestPlace) -> int:
-        return self._places.offset(place)
 
 
 def _read_yaml(text: str) -> Source:
