@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from sovl_tools.annotations.hints import QUALIFIERS
+from sovl_tools.annotations.hints import description_of
 from sovl_tools.annotations.kind import (
-    EMPTY,
     Build,
     Builder,
     Convert,
@@ -63,40 +62,6 @@ def _describe_by_rules(builder: Builder, annotation: Any) -> Schema | None:
     if getattr(annotation.__origin__, "__module__", "") == "decimal" and len(numbers) == 1:
         # A number with bounds, or text: only the number, because bounds say nothing about text.
         return {**numbers[0], **{key: each for key, each in schema.items() if key != "anyOf"}}
-    return schema
-
-
-_DESCRIPTIONS = {"Doc": "documentation", "DocInfo": "documentation", "FieldInfo": "description"}
-"""Attributes that describe, by the name of the class."""
-
-
-def description_of(annotation: Any) -> str | None:
-    """Return the description that an annotation itself gives: the last text in ``Annotated``."""
-    if type(annotation) is type or annotation is Any:
-        return None
-    while typing.get_origin(annotation) in QUALIFIERS:
-        [annotation] = typing.get_args(annotation)
-    if typing.get_origin(annotation) is not typing.Annotated:
-        return None
-    for each in reversed(annotation.__metadata__):
-        text = getattr(each, _DESCRIPTIONS.get(type(each).__name__, ""), each)
-        if isinstance(text, str) and text:
-            return text
-    return None
-
-
-def property_of(builder: Builder, hint: Any, *, default: Any, text: str | None) -> Schema:
-    """Return the schema of a parameter or a field, with its description and its default.
-
-    A default is left out if its JSON would not become it again.
-    """
-    schema = builder.build(hint)
-    description = description_of(hint) or text
-    if description:
-        schema["description"] = description
-    written = None if default is EMPTY else builder.default(hint, schema, default)
-    if written is not None:
-        schema["default"] = written
     return schema
 
 

@@ -14,7 +14,6 @@ from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from sovl_tools.annotations.annotated import property_of
 from sovl_tools.annotations.docstrings import class_documentation
 from sovl_tools.annotations.hints import (
     Resolve,
@@ -103,7 +102,7 @@ def _schema(builder: Builder, annotation: Any) -> Schema:
     for name, field in fields.items():
         text = documentation.parameters.get(name)
         try:
-            properties[name] = property_of(builder, field.hint, default=field.default, text=text)
+            properties[name] = builder.build_property(field.hint, default=field.default, text=text)
         except InexpressibleError as error:
             raise error.within(f"the field {name!r} of {kind.__name__}") from error
     schema: Schema = {"type": "object"}

@@ -12,6 +12,7 @@ import json
 import typing
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import reduce
 from itertools import chain, count
 from typing import Any
 
@@ -201,11 +202,14 @@ def _check_hashable(kind: Any, container: str) -> None:
 
 # Python refuses to read integers of more than 4,300 digits; a hundred are enough for a key.
 _WHOLE = "[1-9][0-9]{0,99}"
-# No number of these texts is beyond the largest float, 1.7976931348623157e+308.
+# The fractions of numbers up to the largest float, 1.7976931348623157e+308.
+_FRACTION = reduce(
+    lambda rest, digit: f"([0-{int(digit) - 1}][0-9]*|{digit}{rest})?", "7513268431396797", ""
+).removesuffix("?")
 _NUMBER = (
     rf"^-?((0|{_WHOLE})(\.[0-9]+)?"
     r"|[0-9](\.[0-9]+)?[eE](-[0-9]{1,3}|\+?([0-9]{1,2}|[12][0-9]{2}|30[0-7]))"
-    r"|1(\.([0-6][0-9]*|7([0-8][0-9]*)?|79([0-6][0-9]*)?|7976931348623157))?[eE]\+?308)$"
+    rf"|1(\.{_FRACTION})?[eE]\+?308)$"
 )
 _KEYS: dict[str, Schema] = {
     "integer": {"pattern": rf"^(0|-?{_WHOLE})$"},

@@ -282,6 +282,25 @@ def text_of(annotation: Any) -> str:
     return text.replace("NoneType", "None")
 
 
+_DESCRIPTIONS = {"Doc": "documentation", "DocInfo": "documentation", "FieldInfo": "description"}
+"""Attributes that describe, by the name of the class."""
+
+
+def description_of(annotation: Any) -> str | None:
+    """Return the description that an annotation itself gives: the last text in ``Annotated``."""
+    if type(annotation) is type or annotation is Any:
+        return None
+    while typing.get_origin(annotation) in QUALIFIERS:
+        [annotation] = typing.get_args(annotation)
+    if typing.get_origin(annotation) is not typing.Annotated:
+        return None
+    for each in reversed(annotation.__metadata__):
+        text = getattr(each, _DESCRIPTIONS.get(type(each).__name__, ""), each)
+        if isinstance(text, str) and text:
+            return text
+    return None
+
+
 def field_hints(annotation: Any, resolve: Resolve) -> dict[str, Any]:
     """Return the resolved annotations of a class, those that it inherits included.
 

@@ -36,8 +36,8 @@ class Builder(Protocol):
     def build(self, annotation: Any) -> Schema:
         """Return the schema of an annotation, the caller's own; raises an InexpressibleError."""
 
-    def default(self, annotation: Any, schema: Schema, value: Any) -> JSON:
-        """Return the JSON that becomes a default again; None if it is that, or there is none."""
+    def build_property(self, hint: Any, *, default: Any, text: str | None) -> Schema:
+        """Return the schema of a parameter or a field, with its description and its default."""
 
     def define(self, annotation: Any, name: str, make: Callable[[], Schema]) -> Schema:
         """Return the schema of a type that may refer to itself; each is made once."""

@@ -47,7 +47,7 @@ from sovl_tools.schema.problem import Problem, describe, shown
 
 @dataclass(frozen=True, slots=True)
 class _Scalar(Kind):
-    """A type that is one JSON value.
+    """A type that is one JSON value, or any if its schema is empty.
 
     Attributes:
         schema: the values it is made of.
@@ -67,6 +67,8 @@ class _Scalar(Kind):
         return {key: [*each] if type(each) is list else each for key, each in self.schema.items()}
 
     def convert(self, _build: Build, annotation: Any) -> Convert:
+        if not self.schema:
+            return identity
         # the class that an annotation names
         if annotation is None or annotation is typing.LiteralString:
             kind: Any = NoneType if annotation is None else str
@@ -176,10 +178,13 @@ _NUMBER_OR_TEXT = ["number", "string"]
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?$"
 _FRACTION = r"^[+-]?[0-9]{1,99}(/[1-9][0-9]{0,98}|\.[0-9]{1,99})?$"
 
+_ANY = _Scalar({}, "anything", _stay)
 _TEXT = _Scalar({"type": "string"}, "a string", _stay, rank=3)
 _NULL = _Scalar({"type": "null"}, "null", _stay)
 # By identity, because what is looked for here may have any idea of being equal.
 _OWN: dict[int, _Scalar] = {
+    id(Any): _ANY,
+    id(object): _ANY,
     id(str): _TEXT,
     id(typing.LiteralString): _TEXT,
     id(int): _Scalar({"type": "integer"}, "an integer", _integer, rank=3),
@@ -257,28 +262,6 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def _find(annotation: Any) -> _Scalar | None:
-    if id(annotation) in _OWN:
-        return _OWN[id(annotation)]
-    kind = origin_of(annotation)
-    if not isinstance(kind, type):
-        return None
-    return _NAMED.get(f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}")
-
-
-class _Anything(Kind):
-    """Any JSON."""
-
-    def describe(self, _builder: Builder, _annotation: Any) -> Schema:
-        return {}
-
-    def convert(self, _build: Build, _annotation: Any) -> Convert:
-        return identity
-
-
-_ANYTHING = _Anything()
-
-
 def is_in_format(value: JSON, schema_format: str) -> bool:
     """Tell whether the type of a format can be made of a text; of others nothing is known."""
     named = next(
@@ -295,27 +278,14 @@ def is_in_format(value: JSON, schema_format: str) -> bool:
     return True
 
 
-def scalar_of(annotation: Any) -> Kind | None:
+def scalar_of(annotation: Any) -> _Scalar | None:
     """Return the kind of an annotation that is one JSON value, or any JSON; None for others."""
-    return _ANYTHING if annotation is Any or annotation is object else _find(annotation)
-
-
-def rank_of(annotation: Any) -> int:
-    """Return how late an annotation is tried among the members of a union."""
-    found = _find(annotation)
-    return 0 if found is None else found.rank
-
-
-def scalar_text(value: Any) -> JSON:
-    """Return an instance of one of these classes as its text.
-
-    Raises:
-        TypeError: it is an instance of another.
-    """
-    found = _find(type(value))
-    if found is None:
-        raise TypeError
-    return found.write(value)
+    if id(annotation) in _OWN:
+        return _OWN[id(annotation)]
+    kind = origin_of(annotation)
+    if not isinstance(kind, type):
+        return None
+    return _NAMED.get(f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}")
 
 
 _JSON_TYPES: tuple[tuple[type, str], ...] = (

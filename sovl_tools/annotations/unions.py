@@ -28,7 +28,7 @@ from sovl_tools.annotations.kind import (
     optional,
 )
 from sovl_tools.annotations.pydantic_models import has_rules
-from sovl_tools.annotations.scalars import rank_of
+from sovl_tools.annotations.scalars import scalar_of
 from sovl_tools.model.document import JSON
 
 _EXACT: dict[Any, tuple[type, ...]] = {
@@ -59,7 +59,7 @@ class _Union(Kind):
             else each
             for each in typing.get_args(annotation)
         ]
-        made = sorted((each for each in members if each is not NoneType), key=rank_of)
+        made = sorted((each for each in members if each is not NoneType), key=_rank)
         converters = sorted(map(build, made), key=lambda convert: convert is identity)
         if len(converters) == 1:
             return optional(converters[0])
@@ -68,6 +68,11 @@ class _Union(Kind):
             with suppress(Exception):  # a member need not be hashable
                 exact.update(_EXACT.get(each, ()))
         return _Alternatives(frozenset(exact), tuple(converters)).convert
+
+
+def _rank(annotation: Any) -> int:
+    scalar = scalar_of(annotation)
+    return 0 if scalar is None else scalar.rank
 
 
 UNION = _Union()

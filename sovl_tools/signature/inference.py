@@ -6,13 +6,19 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sovl_tools.annotations.annotated import description_of, property_of
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
-from sovl_tools.annotations.hints import Names, names_of, resolved, underlying, without_none
+from sovl_tools.annotations.hints import (
+    Names,
+    description_of,
+    names_of,
+    resolved,
+    underlying,
+    without_none,
+)
 from sovl_tools.annotations.jsonvalues import is_plain as is_json
 from sovl_tools.annotations.kind import EMPTY, InexpressibleError
+from sovl_tools.annotations.kinds import SchemaBuilder
 from sovl_tools.annotations.pydantic_models import is_field
-from sovl_tools.annotations.schemas import SchemaBuilder
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.signature.signature import (
@@ -293,11 +299,10 @@ def _property(
         return {}
     if annotation.is_absent and not argument.is_rest:
         builder.warn("it has no annotation, so that any type is admitted")
-    has_default = default is not REQUIRED and default is not UNKNOWN and default is not None
-    known = default if has_default else EMPTY
+    known = EMPTY if default is REQUIRED or default is UNKNOWN else default
     text = None if argument.is_rest else text
-    schema = property_of(builder, argument.inner, default=known, text=text)
-    if has_default and "default" not in schema:
+    schema = builder.build_property(argument.inner, default=known, text=text)
+    if known is not EMPTY and known is not None and "default" not in schema:
         # in JSON a tuple is a list
         written = [*default] if type(default) is tuple else default
         if is_json(written):

@@ -20,7 +20,7 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from sovl_tools.annotations.hints import Names, resolved
-from sovl_tools.annotations.schemas import SchemaBuilder
+from sovl_tools.annotations.kinds import SchemaBuilder
 from sovl_tools.signature.inference import blamed
 from tests.schema.strategies import texts
 
