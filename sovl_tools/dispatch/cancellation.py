@@ -213,7 +213,9 @@ class _Ending:
 
     def join_task(self) -> asyncio.Task[Any]:
         """Go on in the current task, which is another one than that in which the work began."""
-        task = _current_task()
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError(_NO_TASK)
         self.task, self._requests = task, 0
         _UNDER_WAY.setdefault(task, []).append(self)
         return task
@@ -246,13 +248,6 @@ _GRACE = 0.5
 _LEFT_ALONE: set[asyncio.Task[None]] = set()
 _UNDER_WAY: dict[asyncio.Task[Any], list[_Ending]] = {}
 """The work that each task drives and that waits for something: calls, and those below them."""
-
-
-def _current_task() -> asyncio.Task[Any]:
-    task = asyncio.current_task()
-    if task is None:
-        raise RuntimeError(_NO_TASK)
-    return task
 
 
 _NO_TASK = "only a task can await a call"

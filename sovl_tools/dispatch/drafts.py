@@ -41,11 +41,7 @@ def keep_drafts(digest: str, drafts: Drafts) -> None:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(text)
         os.replace(path, os.path.join(directory, f"{digest}.json"))
-        _forget_oldest(directory)
-
-
-def _forget_oldest(directory: str) -> None:
-    with os.scandir(directory) as entries:
-        found = sorted((entry.stat().st_mtime, entry.path) for entry in entries)
-    for _, path in found[:-_MOST_FILES]:
-        os.unlink(path)
+        with os.scandir(directory) as entries:
+            found = sorted((entry.stat().st_mtime, entry.path) for entry in entries)
+        for _, oldest in found[:-_MOST_FILES]:
+            os.unlink(oldest)

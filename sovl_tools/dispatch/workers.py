@@ -76,7 +76,14 @@ class Workers:
             UnavailableError: there are no processes.
         """
         if self.executor is not None:
-            return _submit(self.executor, target, task, receive)
+            from sovl_tools.dispatch import cluster, worker  # noqa: PLC0415 - multiprocessing
+
+            # as bytes, because Dask looks into the arguments for what it knows
+            data = pickle.dumps(tuple(task))
+            if cluster.is_dask(self.executor):
+                is_idempotent = target.is_idempotent
+                return cluster.submit(self.executor, data, receive, is_idempotent=is_idempotent)
+            return self.executor.submit(worker.run_pickled, data)
         with self._lock:
             reason = "its Tooler is closed" if self._is_closed else processes_missing()
             if reason is not None:
@@ -94,17 +101,6 @@ class Workers:
             pool, self._pool = self._pool, None
         if pool is not None:
             pool.close()
-
-
-def _submit(executor: Executor, target: Target, task: Task, receive: Receive) -> Future[Fields]:
-    """Begin a call on somebody's executor."""
-    from sovl_tools.dispatch import cluster, worker  # noqa: PLC0415 - imports multiprocessing
-
-    # as bytes, because Dask looks into the arguments for what it knows
-    data = pickle.dumps(tuple(task))
-    if cluster.is_dask(executor):
-        return cluster.submit(executor, data, receive, is_idempotent=target.is_idempotent)
-    return executor.submit(worker.run_pickled, data)
 
 
 class RemoteTool:

@@ -250,7 +250,10 @@ def valid_schema(case: FixCase, found: Diagnostic) -> Fix | None:
 def _json_types(case: FixCase, path: Path) -> Fix | None:
     place = path if path[-1] == "type" else path[:-1]
     old = _at(case.document, place)
-    names = [_json_type(each) for each in (old if isinstance(old, list) else [old])]
+    names = [
+        TYPE_SYNONYMS.get(each.casefold()) or meant(each, _TYPES) if isinstance(each, str) else None
+        for each in (old if isinstance(old, list) else [old])
+    ]
     if None in names or len({*names}) < len(names):
         return None
     new = names if isinstance(old, list) else names[0]
@@ -270,12 +273,6 @@ def _required_as_list(case: FixCase, path: Path) -> Fix | None:
         return None
     words = f"list {path[-2]!r} in 'required' beside 'properties'"
     return Fix("safe", words, (Edit("append", place, path[-2]), remove))
-
-
-def _json_type(name: JSON) -> str | None:
-    if not isinstance(name, str):
-        return None
-    return TYPE_SYNONYMS.get(name.casefold()) or meant(name, _TYPES)
 
 
 def missing_key(case: FixCase, found: Diagnostic) -> Fix | None:

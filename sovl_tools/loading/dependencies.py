@@ -152,7 +152,10 @@ def file_state(path: str) -> str:
         OSError: it can't be read, or is no plain file.
     """
     content = read_small(path)
-    return _large(path) if content is None else _hashed(content)
+    if content is not None:
+        return _hashed(content)
+    status = os.stat(path)
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 
 def read_small(path: str) -> bytes | None:
@@ -179,11 +182,6 @@ def modules_in(place: str) -> list[str]:
     except OSError:
         return []
     return sorted(each for each in names if "." not in each or each.endswith(_SUFFIXES))
-
-
-def _large(path: str) -> str:
-    status = os.stat(path)
-    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 
 def _hashed(content: bytes) -> str:

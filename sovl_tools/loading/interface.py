@@ -219,7 +219,9 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
         if isinstance(node, ast.ImportFrom):
             names = [] if node.level else [node.module or ""]
             helper = str(node.module).partition(".")[0]
-            if node.level == 1 and node.module and folder.files and not _holds(folder, helper):
+            # in whatever form Python imports modules
+            helpers = {*folder.folders, *(each.partition(".")[0] for each in folder.files)}
+            if node.level == 1 and node.module and folder.files and helper not in helpers:
                 failures.missing.append(missing_helper(folder, f"{helper}.py", place))
         for module in (name.partition(".")[0] for name in names):
             if module in stems - {folder.name} and _is_absent(module):
@@ -231,13 +233,6 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     # only running the module tells what else it makes importable, or where it looks
     paths = b"__path__" in source or b"sys.modules" in source or b"meta_path" in source
     return failures._replace(missing=[]) if paths else failures
-
-
-def _holds(folder: ToolFolder, helper: str) -> bool:
-    """Tell whether a folder may hold a helper, in whatever form Python imports modules."""
-    return helper in folder.folders or any(
-        each.partition(".")[0] == helper for each in folder.files
-    )
 
 
 def missing_helper(folder: ToolFolder, path: str, place: Position) -> ImportFailure:

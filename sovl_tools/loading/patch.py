@@ -238,17 +238,17 @@ def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bo
                 is_patched = True
     # Descriptions and defaults come last, into the subschemas that are new by now, too.
     every = pairs(parameters, own) if is_patched else every
-    annotated = [each for each in every if _is_annotated(each)]
+    annotated = [
+        each
+        for each in every
+        if each.is_inner and each.is_property and not each.is_part
+        if not each.own.keys().isdisjoint({"description", "default"})
+    ]
     places = {id(each.schema): each for each in nodes(parameters, BASE)} if annotated else {}
     for pair in annotated:
         if (node := places.get(id(pair.schema))) is not None:
             text_of = partial(pair.own.get, "description")
             overwrite(pair.schema, _with_annotations(node, pair.own, text_of))
-
-
-def _is_annotated(pair: Pair) -> bool:
-    is_member = pair.is_inner and pair.is_property and not pair.is_part
-    return is_member and not pair.own.keys().isdisjoint({"description", "default"})
 
 
 def _with_annotations(

@@ -84,13 +84,11 @@ def read_manifest(folder: ToolFolder) -> Reading | Unreadable:
     except (ValueError, RecursionError, StopIteration):
         return _explain(folder, data)
     # an escape may spell half of a surrogate pair, which nothing can encode
-    if type(document) is not dict or ("\\u" in content and not _encodes(document)):
+    if type(document) is not dict or (
+        "\\u" in content and not encodes(json.dumps(document, ensure_ascii=False))
+    ):
         return _explain(folder, data)
     return Reading(Manifest(document, content), [])
-
-
-def _encodes(document: JSON) -> bool:
-    return encodes(json.dumps(document, ensure_ascii=False))
 
 
 def _explain(folder: ToolFolder, data: bytes) -> Reading:

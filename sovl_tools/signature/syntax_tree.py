@@ -69,7 +69,8 @@ def bindings(source: bytes) -> Bindings:
     found = Bindings(tree, {}, {}, unsettled, is_open)
     anywhere = b":=" in source or b"coding" in source
     for statement, is_conditional in _statements(tree.body):
-        for name in _names_deleted(statement):
+        deleted = statement.targets if isinstance(statement, ast.Delete) else ()
+        for name in [each.id for each in deleted if isinstance(each, ast.Name)]:
             if is_conditional:
                 unsettled.add(name)
             else:
@@ -136,11 +137,6 @@ def _names_bound(statement: ast.stmt, *, anywhere: bool) -> Iterator[tuple[str, 
         for node in [statement] if anywhere else _targets(statement):
             for target in _assigned_names(node):
                 yield target.id, _value(statement, target), target
-
-
-def _names_deleted(statement: ast.stmt) -> list[str]:
-    targets = statement.targets if isinstance(statement, ast.Delete) else ()
-    return [each.id for each in targets if isinstance(each, ast.Name)]
 
 
 def _targets(statement: ast.stmt) -> Iterator[ast.AST]:
