@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
-from sovl_tools.model.document import JSON, kind
+from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema import fit
 from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
 
@@ -62,19 +62,23 @@ def _beside(node: SchemaNode, value: JSON) -> Iterator[SchemaNode]:
 
 def below(node: SchemaNode, key: str | int) -> Iterator[SchemaNode]:
     """Yield the subschemas that apply to a member of that name, or to the item at that index."""
-    schema = node.schema
+    for path in places_of(node.schema, key):
+        yield from _child(node, *path)
+
+
+def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
+    """Return where a schema says what applies to a member of that name, or to that item."""
     if isinstance(key, int):
+        found: list[Path] = [("prefixItems", key), ("items",)]
         is_listed = key < len(schema.get("prefixItems", ()))
-        yield from _child(node, "prefixItems", key) if is_listed else _child(node, "items")
-        return
-    patterns = [each for each in schema.get("patternProperties", ()) if fit.matches(each, key)]
-    for pattern in patterns:
-        yield from _child(node, "patternProperties", pattern)
+        return found[:1] if is_listed else found[1:] if "items" in schema else []
+    patterns = schema.get("patternProperties", ())
+    found = [("patternProperties", each) for each in patterns if fit.matches(each, key)]
     if key in schema.get("properties", ()):
-        yield from _child(node, "properties", key)
+        return [*found, ("properties", key)]
     # It speaks only of members that nothing else names.
-    elif not patterns:
-        yield from _child(node, "additionalProperties")
+    is_open = not found and "additionalProperties" in schema
+    return [("additionalProperties",)] if is_open else found
 
 
 def _children(node: SchemaNode, keyword: str) -> Iterator[SchemaNode]:

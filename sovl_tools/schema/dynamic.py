@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from sovl_tools.model.document import JSON, JSON_TYPES, Path, copied, dotted
 from sovl_tools.model.errors import ResolutionError
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, LISTS, SINGLE, wanted
+from sovl_tools.schema.subschemas import with_subschemas
 
 _SCALARS = JSON_TYPES.keys() - {list, dict}
 _EXACT = _SCALARS - {float}
@@ -187,14 +188,6 @@ def without_functions(schema: Any) -> JSON:
     """Return a schema without its dynamic parts: what can be said of it before they are called."""
     if not isinstance(schema, Mapping):
         return {} if is_dynamic(schema) else schema
-    found: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in IN_OBJECT and isinstance(value, Mapping):
-            found[key] = {name: without_functions(each) for name, each in value.items()}
-        elif key in IN_LIST and isinstance(value, list | tuple):
-            found[key] = [without_functions(each) for each in value]
-        elif key in SINGLE and not callable(value):
-            found[key] = without_functions(value)
-        elif not is_dynamic(value):
-            found[key] = value
-    return found
+    stating = {key: each for key, each in schema.items() if not callable(each)}
+    found = with_subschemas(stating, without_functions)
+    return {key: each for key, each in found.items() if not is_dynamic(each)}

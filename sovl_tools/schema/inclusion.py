@@ -9,13 +9,20 @@ from __future__ import annotations
 import copy
 import json
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import chain, combinations
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, kind
 from sovl_tools.schema import fit
-from sovl_tools.schema.applicators import alternatives_of, combinator_of, numeric, values_of
+from sovl_tools.schema.applicators import (
+    alternatives_of,
+    combinator_of,
+    numeric,
+    places_of,
+    values_of,
+)
 from sovl_tools.schema.keywords import ANNOTATIONS, KEYWORDS, SILENT
 from sovl_tools.schema.subschemas import lookup, nodes
 
@@ -178,17 +185,14 @@ class _Comparison:
             if values is not None:
                 types &= frozenset(map(_type_of, values))
             if combinator_of(part) is not None:
-                types &= self._types_of_any(part, root)
+                key = id(part), root is self._wide
+                if key not in self._types_found:
+                    self._types_found[key] = _ALL  # for an alternative that leads back here
+                    cases = [self._parts([each], root) for each in alternatives_of(part)]
+                    known = [self._types(each, root) for each in cases if each is not None]
+                    self._types_found[key] = frozenset[str]().union(*known)
+                types &= self._types_found[key]
         return types
-
-    def _types_of_any(self, part: dict[str, JSON], root: JSON) -> frozenset[str]:
-        key = id(part), root is self._wide
-        if key not in self._types_found:
-            self._types_found[key] = _ALL  # for an alternative that leads back here
-            cases = [self._parts([each], root) for each in alternatives_of(part)]
-            known = [self._types(each, root) for each in cases if each is not None]
-            self._types_found[key] = frozenset[str]().union(*known)
-        return self._types_found[key]
 
     def _by_case(
         self,
@@ -279,9 +283,9 @@ class _Comparison:
     def members(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Narrowing]:
         known = dict.fromkeys(k for each in (*parts, narrow) for k in each.get("properties", ()))
         for member in known:
-            wide = [schema for each in parts for schema in _members_of(each, member)]
+            wide = [schema for each in parts for schema in _applied(each, member)]
             whole = f"{name}.{member}" if name else member
-            for schema in _members_of(narrow, member):
+            for schema in _applied(narrow, member):
                 yield from self.compare(whole, wide, schema)
         others = [self._others(each) for each in parts]
         additional = narrow.get("additionalProperties", _ANYTHING)
@@ -310,8 +314,9 @@ class _Comparison:
     def items(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Narrowing]:
         listed = max(len(each.get("prefixItems", ())) for each in (*parts, narrow))
         for index in range(listed):
-            wide = [_item_of(each, index) for each in parts]
-            yield from self.compare(f"{name}[{index}]", wide, _item_of(narrow, index))
+            wide = [schema for each in parts for schema in _applied(each, index)]
+            for schema in _applied(narrow, index):
+                yield from self.compare(f"{name}[{index}]", wide, schema)
         rest = [each.get("items", _ANYTHING) for each in parts]
         yield from self.compare(f"{name}[]", rest, narrow.get("items", _ANYTHING))
 
@@ -424,20 +429,9 @@ def _needed(parts: _Parts) -> frozenset[str]:
     return frozenset(name for each in parts for name in each.get("required", ()))
 
 
-def _members_of(schema: Mapping[str, JSON], member: str) -> list[JSON]:
-    """Return the schemas of a member of that name."""
-    patterns = schema.get("patternProperties", {})
-    found = [each for pattern, each in patterns.items() if fit.matches(pattern, member)]
-    if member in schema.get("properties", ()):
-        found.append(schema["properties"][member])
-    elif not found and "additionalProperties" in schema:
-        found.append(schema["additionalProperties"])
-    return found
-
-
-def _item_of(schema: Mapping[str, JSON], index: int) -> JSON:
-    listed = schema.get("prefixItems", ())
-    return listed[index] if index < len(listed) else schema.get("items", _ANYTHING)
+def _applied(schema: JSON, key: str | int) -> list[JSON]:
+    """Return the schemas of a member of that name, or of the item at that index."""
+    return [reduce(operator.getitem, path, schema) for path in places_of(schema, key)]
 
 
 _GROUPS = (("contains", "minContains", "maxContains"), ("if", "then", "else"))

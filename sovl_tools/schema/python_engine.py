@@ -14,7 +14,7 @@ from referencing.jsonschema import DRAFT202012
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT
+from sovl_tools.schema.keywords import IN_OBJECT
 from sovl_tools.schema.problem import (
     COMBINATORS,
     ONE_FOR,
@@ -23,7 +23,7 @@ from sovl_tools.schema.problem import (
     Validator,
     deduplicated,
 )
-from sovl_tools.schema.subschemas import nesting
+from sovl_tools.schema.subschemas import with_subschemas
 
 _FORMATS = FormatChecker(formats=["regex"])
 
@@ -60,16 +60,8 @@ def _without_false(schema: JSON) -> JSON:
         return _NEVER
     if not isinstance(schema, dict):
         return schema
-    copy = dict(schema)
-    for keyword, _ in nesting(tuple(schema)):
-        value = schema[keyword]
-        if keyword in IN_OBJECT:
-            copy[keyword] = {name: _without_false(each) for name, each in value.items()}
-        elif keyword in IN_LIST:
-            copy[keyword] = [_without_false(each) for each in value]
-        elif value is not False or keyword not in _CLOSING:
-            copy[keyword] = _without_false(value)
-    return copy
+    closed = {key: False for key in _CLOSING if schema.get(key) is False}
+    return {**with_subschemas(schema, _without_false), **closed}
 
 
 _CLOSING = {"additionalProperties", "unevaluatedProperties", "unevaluatedItems"}

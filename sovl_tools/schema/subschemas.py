@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -62,6 +62,20 @@ _MEMBERS: dict[str, Members] = {
 def nesting(keys: tuple[str, ...]) -> tuple[tuple[str, Members], ...]:
     """Return those of a schema's keywords that hold subschemas, each with what finds them."""
     return tuple((key, _MEMBERS[key]) for key in keys if key in _MEMBERS)
+
+
+def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], JSON]) -> dict[str, Any]:
+    """Return a schema in which something else stands for each subschema right below it."""
+    copy = dict(schema)
+    for keyword, _ in nesting(tuple(schema)):
+        value = schema[keyword]
+        if keyword in SINGLE:
+            copy[keyword] = change(value)
+        elif keyword in IN_OBJECT and isinstance(value, Mapping):
+            copy[keyword] = {name: change(each) for name, each in value.items()}
+        elif keyword in IN_LIST and isinstance(value, list | tuple):
+            copy[keyword] = [change(each) for each in value]
+    return copy
 
 
 def child_of(
