@@ -16,17 +16,16 @@ from typing import Any
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.child import (
     command_of,
-    findings_of,
     lead_output_to_errors,
-    written_findings,
 )
-from sovl_tools.loading.dependencies import Findings, OpenedPaths
+from sovl_tools.loading.dependencies import Findings, OpenedPaths, Stamps
 from sovl_tools.loading.import_errors import unavailable
 from sovl_tools.loading.isolation import MAX_REPORT, ending, interpreter
 from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.origins import Modules
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import parse_json
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError
 from sovl_tools.model.path_patterns import patterns_of
 
@@ -51,7 +50,7 @@ def check_plugins(
     """
     candidates: list[Candidate] = []
     diagnostics: list[Diagnostic] = []
-    opened: list[str] | None = []
+    opened: Stamps | None = {}
     for path in map(os.path.abspath, paths):
         request = {"plugins": path, "limit": limit, "exclude": [*exclude], "own": [path]}
         found = _run_child(
@@ -59,7 +58,7 @@ def check_plugins(
         )
         candidates += found.candidates
         diagnostics += found.diagnostics
-        opened = None if opened is None or found.opened is None else [*opened, *found.opened]
+        opened = None if opened is None or found.opened is None else {**found.opened, **opened}
     return Findings(tuple(candidates), tuple(diagnostics), opened)
 
 
@@ -117,7 +116,7 @@ def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Fi
         report.seek(0)
         written = report.read(MAX_REPORT)
     try:
-        return findings_of(written)
+        return Findings.from_json(parse_json(written))
     except ValueError:  # it did not come to its end, or a module has written into the report
         words = f"{broken} ended the process: {ending(done.returncode)}"
         return Findings((), (unavailable(words, path),))
@@ -163,7 +162,7 @@ def serve(request: dict[str, Any]) -> None:
         loaded = Modules(request["plugins"], request["limit"], excluded).look()
         candidates, diagnostics = loaded.candidates, loaded.diagnostics
     found = Findings(tuple(candidates), tuple(diagnostics), opened.take())
-    reports.write(written_findings(found))
+    reports.write(json.dumps(found.to_json()).encode())
     reports.flush()
     sys.stderr.flush()
     os._exit(0)  # a module may have started threads that never end

@@ -465,7 +465,7 @@ def _load_anew(folders: Sequence[ToolFolder], limits: Settings) -> Iterator[Load
 
     with Progress(len(folders)) as progress:
         # parsing runs nothing of a tool, so that no child is needed
-        parsed = (Loaded(load_folder(each, limits), ()) for each in folders)
+        parsed = (Loaded(load_folder(each, limits), {}) for each in folders)
         for loaded in loaded_in_child(folders, limits, echo=_echo) if limits.imports else parsed:
             progress.advance(loaded.candidate.name)
             yield loaded

@@ -23,11 +23,17 @@ from sovl_tools.linting.content import (
     surroundings,
 )
 from sovl_tools.linting.suppressions import Suppression
-from sovl_tools.loading.dependencies import Findings, Loaded, environment_state, state_of
+from sovl_tools.loading.dependencies import (
+    Findings,
+    Loaded,
+    Stamps,
+    environment_state,
+    stamp_of,
+    state_of,
+)
 from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, is_record, texts
 from sovl_tools.model.folder import ToolFolder
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -40,8 +46,6 @@ _FILES = {
 }
 _MOST_FILES = 20
 _MAX_BYTES = 1 << 28
-# a clock of a file system may be coarser than the one that says when a run began
-_TICK = 20_000_000
 
 Load = Callable[[Sequence[ToolFolder]], Iterable[Loaded]]
 """Loads folders anew."""
@@ -62,16 +66,25 @@ class _Entry(NamedTuple):
         content: names what they said.
         variables: those of the environment that the tool requires; None if it requires nothing.
         surroundings: what there was of those, and of modules.
-        suppressions: what the files ask to leave out, each as a list.
-        candidate: what became of the folder, as JSON.
+        suppressions: what the files ask to leave out.
+        candidate: what became of the folder.
     """
 
     stats: str
     content: str
     variables: Sequence[str] | None
     surroundings: str
-    suppressions: Sequence[Sequence[JSON]]
-    candidate: dict[str, JSON]
+    suppressions: Sequence[Suppression]
+    candidate: Candidate
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return what ``_entry`` reads."""
+        asked = [each._asdict() for each in self.suppressions]
+        return {
+            **self._asdict(),
+            "suppressions": asked,
+            "candidate": self.candidate.to_json(),
+        }
 
 
 class _Kept(NamedTuple):
@@ -79,7 +92,7 @@ class _Kept(NamedTuple):
 
     Attributes:
         dependencies: the states of paths outside of the folders that imports have opened.
-        tools: what is kept of folders, by their paths and locations.
+        tools: what is kept of folders, by their names, paths and locations.
     """
 
     dependencies: dict[str, str]
@@ -138,8 +151,7 @@ class Cache:
             if entry is None:
                 others.append(folder)
             else:
-                asked = [Suppression(*each) for each in entry.suppressions]
-                found[folder.location] = Checked(Candidate.from_json(entry.candidate), asked)
+                found[folder.location] = Checked(entry.candidate, entry.suppressions)
         loaded = dict(zip((each.location for each in others), load(others), strict=True))
         for folder in others:
             look = looks[folder.location]
@@ -167,28 +179,25 @@ class Cache:
                 nobody knows.
             find: looks at it.
         """
-        started = time.time_ns()
         unknown = (*state, *self._contents.values(), *self._stats.values())
         if any(each is None for each in unknown):
             return find()
         file = self._file.removesuffix(".json") + f"-{name}.json"
         known = _digest(json.dumps([state, self._contents]))
-        kept = _read(file)
-        if kept is not None and kept[1] == known and _holds(kept[0]):
-            return Findings(
-                tuple(map(Candidate.from_json, kept[2])),
-                tuple(Diagnostic(*each) for each in kept[3]),
-            )
+        with suppress(ValueError):
+            kept = _read(file)
+            if is_record(kept, _FINDINGS) and kept["known"] == known and _holds(kept["opened"]):
+                return Findings.from_json(kept["findings"])
         found = find()
         told = chain(found.diagnostics, *(each.diagnostics for each in found.candidates))
         is_final = not any(each.severity == "error" for each in told)
         is_same = all(stats_of(location) == each for location, each in self._stats.items())
         if found.opened is None or not (is_final and is_same):
             return found
-        if not any(_changed_since(each, started) for each in found.opened):
-            states = {each: state_of(each) for each in found.opened}
-            candidates = [each.to_json() for each in found.candidates]
-            self._write(file, [states, known, candidates, found.diagnostics])
+        states = {each: state_of(each) for each in found.opened}
+        if not _have_changed(found.opened):
+            kept = {"known": known, "opened": states, "findings": found.to_json()}
+            self._write(file, kept)
         return found
 
     def _look(self, folder: ToolFolder, entry: _Entry | None) -> _Look:
@@ -220,7 +229,7 @@ class Cache:
         tools = {
             name: each
             for name, each in kept.tools.items()
-            if os.path.isdir(name.partition("\0")[2])
+            if os.path.isdir(name.rpartition("\0")[2])
         }
         is_known = True
         for folder in folders:
@@ -235,10 +244,12 @@ class Cache:
                 continue
             candidate, opened = loaded[folder.location]
             tools.pop(_name(folder), None)
+            states = {each: state_of(each) for each in opened or ()}
             # a file is told of once: what comes later may depend on it without opening it
-            is_known = is_known and opened is not None
-            is_known = is_known and not any(_changed_since(each, started) for each in opened or ())
-            dependencies |= {each: state_of(each) for each in opened or ()}
+            is_known = is_known and opened is not None and not _have_changed(opened)
+            if any(dependencies.get(path, state) != state for path, state in states.items()):
+                tools = {}  # they were checked with what it said before
+            dependencies |= states
             is_final = not any(each.code.startswith(_OF_OUTSIDE) for each in candidate.diagnostics)
             if not (is_known and is_final) or content.digest is None or content.sees_others:
                 continue
@@ -247,20 +258,24 @@ class Cache:
                 continue
             if not is_resting and read_content(folder).digest != content.digest:
                 continue
-            around, asked = self._around(content.variables), [*map(list, content.suppressions)]
+            around, asked = self._around(content.variables), content.suppressions
             tools[_name(folder)] = _Entry(
-                times, content.digest, content.variables, around, asked, candidate.to_json()
+                times, content.digest, content.variables, around, asked, candidate
             )
         if (dependencies, tools) != kept:
-            self._write(self._file, _Kept(dependencies, tools))
+            entries = {name: each.to_json() for name, each in tools.items()}
+            self._write(self._file, {"dependencies": dependencies, "tools": entries})
 
     def _load(self) -> _Kept:
         """Return what is kept and holds; nothing if the file is damaged or a dependency changed."""
-        kept = _read(self._file)
-        if kept is None or not _holds(kept[0]):
-            return _Kept({}, {})
-        dependencies, tools = kept
-        return _Kept(dependencies, {name: _Entry(*each) for name, each in tools.items()})
+        with suppress(ValueError):
+            kept = _read(self._file)
+            if is_record(kept, _KEPT) and _holds(kept["dependencies"]):
+                tools = kept["tools"].items()
+                return _Kept(
+                    kept["dependencies"], {name: _entry(name, each) for name, each in tools}
+                )
+        return _Kept({}, {})
 
     def _write(self, file: str, document: JSON) -> None:
         from sovl_tools.scaffolding.files import (  # noqa: PLC0415 - 10 ms, where something changed
@@ -294,16 +309,57 @@ _OF_OUTSIDE = ("ST5", "ST0")
 """Codes of what may be otherwise the next time: imports that failed, and mistakes of ours."""
 
 
+_KEPT = {"dependencies": (dict,), "tools": (dict,)}
+_FINDINGS = {"known": (str,), "opened": (dict,), "findings": (dict,)}
+_ENTRY = {
+    **dict.fromkeys(("stats", "content", "surroundings"), (str,)),
+    "variables": (list, type(None)),
+    "suppressions": (list,),
+    "candidate": (dict,),
+}
+_SUPPRESSION = {
+    **dict.fromkeys(("code", "words", "scope", "path"), (str,)),
+    **dict.fromkeys(("only", "line", "column"), (int,)),
+    "tool": (str, type(None)),
+}
+
+
+def _entry(name: str, document: JSON) -> _Entry:
+    """Return what is kept of a folder.
+
+    Raises:
+        ValueError: this is nothing that is kept, or another folder's.
+    """
+    if not is_record(document, _ENTRY) or not all(
+        is_record(each, _SUPPRESSION) for each in document["suppressions"]
+    ):
+        raise ValueError("this is nothing that is kept of a folder")
+    candidate = Candidate.from_json(document["candidate"])
+    if _name(candidate) != name:
+        raise ValueError("this is kept of another folder")
+    variables = None if document["variables"] is None else texts(document["variables"])
+    asked = tuple(Suppression(**each) for each in document["suppressions"])
+    return _Entry(
+        **{**document, "variables": variables, "suppressions": asked, "candidate": candidate}
+    )
+
+
 def _read(file: str) -> JSON:
-    """Return the document of a file of the cache; None if it is not as it was written."""
+    """Return the document of a file of the cache.
+
+    Raises:
+        ValueError: it is not as it was written, or there is none.
+    """
     try:
         if os.path.getsize(file) > _MAX_BYTES:
-            return None
+            raise ValueError("it is too large")
         with open(file, encoding="ascii") as opened:
             digest, written = opened.readline().rstrip("\n"), opened.read()
-    except (OSError, ValueError):
-        return None
-    return json.loads(written) if digest == _digest(written) else None
+        if digest != _digest(written):
+            raise ValueError("it is damaged")
+        return json.loads(written)
+    except (OSError, RecursionError) as error:
+        raise ValueError("it can't be read") from error
 
 
 def _holds(dependencies: dict[str, str]) -> bool:
@@ -315,20 +371,17 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _name(folder: ToolFolder) -> str:
-    return f"{folder.path}\0{folder.location}"
+def _name(folder: ToolFolder | Candidate) -> str:
+    return f"{folder.name}\0{folder.path}\0{folder.location}"
 
 
 def _is_kept(name: str) -> bool:
     return name.startswith("validate-")
 
 
-def _changed_since(path: str, started: int) -> bool:
-    """Tell whether a file has changed since a time, in nanoseconds, or nobody can know."""
-    try:
-        return os.stat(path).st_mtime_ns >= started - _TICK and not os.path.isdir(path)
-    except OSError:
-        return False
+def _have_changed(opened: Stamps) -> bool:
+    """Tell whether files are other ones than those that were opened, or nobody can know."""
+    return any(not stamp or stamp_of(path) != stamp for path, stamp in opened.items())
 
 
 def cache_directory(found: Configuration) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sovl_tools.linting.suppressions import Suppression, may_ask, suppressions_of
 from sovl_tools.loading.dependencies import file_state, is_installed, modules_in, read_small
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, encodes
 from sovl_tools.model.folder import REGISTER, ToolFolder
 
 _MAX_ENTRIES = 1_000
@@ -48,7 +48,8 @@ def read_content(folder: ToolFolder, *, whole: bool = True) -> Content:
             continue
         try:
             data = drafts.get(name) or _read(entry)
-            if name == folder.manifest_name and b'"requires"' in data:
+            # which may be written with escapes
+            if name == folder.manifest_name and (b'"requires"' in data or b"\\u" in data):
                 variables = _variables(data)
         except (OSError, ValueError, RecursionError):
             is_known = False
@@ -151,24 +152,27 @@ def _name_of(entry: os.DirEntry[str]) -> str:
     return entry.name
 
 
-def _variables(manifest: bytes) -> tuple[str, ...]:
-    """Return the variables that a manifest requires.
+def _variables(manifest: bytes) -> tuple[str, ...] | None:
+    """Return the variables that a manifest requires; None if it requires nothing.
 
     Raises:
         ValueError: it is no JSON.
     """
     document: JSON = json.loads(manifest)
-    requires = document.get("requires") if isinstance(document, dict) else None
+    if not isinstance(document, dict) or "requires" not in document:
+        return None
+    requires = document["requires"]
     names = requires.get("env") if isinstance(requires, dict) else None
-    return tuple(filter(_is_text, names)) if isinstance(names, list) else ()
+    return tuple(filter(_can_be_set, names)) if isinstance(names, list) else ()
 
 
-def _is_text(value: JSON) -> bool:
-    return isinstance(value, str)
+def _can_be_set(name: JSON) -> bool:
+    return isinstance(name, str) and encodes(name)
 
 
 def surroundings(variables: Iterable[str], places: Iterable[str]) -> str:
-    """Return what there is of variables and in places from which modules are imported."""
+    """Return what names the variables that are set, and what modules there are in places."""
     # imports look at these without listing them again
     states = [modules_in(each) for each in places if not is_installed(each)]
-    return json.dumps([[each for each in variables if os.environ.get(each)], *states])
+    text = json.dumps([[each for each in variables if os.environ.get(each)], *states])
+    return blake2b(text.encode(), digest_size=16).hexdigest()

@@ -10,22 +10,19 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator
 from io import FileIO, TextIOWrapper
 from operator import is_
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
-from sovl_tools.loading.dependencies import Findings, OpenedPaths
+from sovl_tools.loading.dependencies import OpenedPaths, Stamps, stamps_of
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.modules import guard_imports
 from sovl_tools.loading.rules.module import import_stalled
 from sovl_tools.loading.settings import Settings
-from sovl_tools.model.catalog import Candidate, Status
-from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.document import JSON, parse_json
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.document import JSON, is_record, parse_json
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.schema.engine import Validator, compile_schema
 
 _LEAST_LIMIT = 1000
 """The recursion limit that Python starts with; who lowers a higher one may have raised it."""
@@ -240,91 +237,14 @@ class Report(NamedTuple):
         pid: the process that wrote it.
         candidate: what became of a folder, without its definition; None if the child has started.
         is_last: whether the child ends, because a module has damaged or still keeps it.
-        opened: what it has opened for the first time, outside of the folder; None if too much.
+        opened: what it has opened for the first time, outside of the folder, each with its stamp;
+            None if too much.
     """
 
     pid: int
     candidate: Candidate | None
     is_last: bool = False
-    opened: Sequence[str] | None = ()
-
-
-_TEXT = {"type": "string"}
-_TEXTS = {"type": "array", "items": _TEXT}
-_NEEDED = ("name", "path", "location", "status")
-
-_COUNT = {"type": "integer", "minimum": 0, "maximum": 1 << 53}
-_DIAGNOSTIC_MEMBERS: dict[str, JSON] = {
-    "code": _TEXT,
-    "severity": {"enum": ["error", "warning"]},
-    "message": _TEXT,
-    "help": {"type": ["string", "null"]},
-    "tool": {"type": ["string", "null"]},
-    "path": _TEXT,
-    "line": _COUNT,
-    "column": _COUNT,
-}
-_CANDIDATE_MEMBERS: dict[str, JSON] = {
-    "name": _TEXT,
-    "path": _TEXT,
-    "location": _TEXT,
-    "status": {"enum": list(get_args(Status))},
-    "definition": {"type": "null"},
-    "phrases": _TEXTS,
-    "has_own_phrases": {"type": "boolean"},
-    "actions": _TEXTS,
-    "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
-    "reasons": _TEXTS,
-    "line": _COUNT,
-    "column": _COUNT,
-    "previous": {"type": "null"},
-    "patterns": {"type": "null"},
-    "description": _TEXT,
-}
-
-
-def _object(members: dict[str, JSON], required: Iterable[str]) -> dict[str, JSON]:
-    return {
-        "type": "object",
-        "properties": members,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-CANDIDATE = _object(_CANDIDATE_MEMBERS, (*_NEEDED, "phrases", "actions", "reasons", "diagnostics"))
-"""The schema of what ``Candidate.to_json`` makes; needs ``DIAGNOSTIC`` among its definitions."""
-
-DIAGNOSTIC = _object(_DIAGNOSTIC_MEMBERS, _DIAGNOSTIC_MEMBERS)
-
-_REPORT: dict[str, JSON] = {
-    "type": "object",
-    "properties": {
-        "pid": _COUNT,
-        "candidate": CANDIDATE,
-        "is_last": {"type": "boolean"},
-        "opened": {"type": ["array", "null"], "items": _TEXT},
-    },
-    "required": ["pid"],
-    "$defs": {"diagnostic": DIAGNOSTIC},
-}
-
-
-_FINDINGS: dict[str, JSON] = {
-    "type": "object",
-    "properties": {
-        "candidates": {"type": "array", "items": CANDIDATE},
-        "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
-        "opened": {"type": ["array", "null"], "items": _TEXT},
-    },
-    "required": ["candidates", "diagnostics", "opened"],
-    "$defs": _REPORT["$defs"],
-}
-
-
-@cache
-def _validator() -> Validator:
-    return compile_schema(_REPORT)
+    opened: Stamps | None = None
 
 
 def report_of(line: bytes) -> Report:
@@ -334,34 +254,19 @@ def report_of(line: bytes) -> Report:
         ValueError: something else wrote the line.
     """
     document = parse_json(line)
-    if not _validator().is_valid(document):
+    if is_record(document, _STARTED):
+        return Report(document["pid"], None)
+    if not is_record(document, _REPORT):
         raise ValueError("it is no report")
-    pid, reported = document["pid"], document.get("candidate")
-    if reported is None:
-        return Report(pid, None)
-    is_last, opened = document.get("is_last", False), document.get("opened", ())
-    return Report(pid, Candidate.from_json(reported), is_last, opened)
+    opened = stamps_of(document["opened"])
+    candidate = Candidate.from_json(document["candidate"])
+    return Report(document["pid"], candidate, document["is_last"], opened)
 
 
-def written_findings(found_here: Findings) -> bytes:
-    """Return what a child that looked at several things at once found, for ``findings_of``."""
-    found = {
-        "candidates": [each.to_json() for each in found_here.candidates],
-        "diagnostics": [each._asdict() for each in found_here.diagnostics],
-        "opened": found_here.opened,
-    }
-    return json.dumps(found).encode()
-
-
-def findings_of(written: bytes) -> Findings:
-    """Return what ``written_findings`` has written.
-
-    Raises:
-        ValueError: something else wrote it.
-    """
-    document = parse_json(written)
-    if not compile_schema(_FINDINGS).is_valid(document):
-        raise ValueError("these are no findings")
-    candidates = tuple(map(Candidate.from_json, document["candidates"]))
-    found = tuple(Diagnostic(**each) for each in document["diagnostics"])
-    return Findings(candidates, found, document["opened"])
+_STARTED: dict[str, tuple[type, ...]] = {"pid": (int,)}
+_REPORT = {
+    **_STARTED,
+    "candidate": (dict,),
+    "is_last": (bool,),
+    "opened": (dict, type(None)),
+}

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from importlib.machinery import all_suffixes
 from importlib.util import source_from_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import JSON, is_record
 
 ABSENT = "absent"
-"""The state of a path where nothing is."""
+"""The state and the stamp of a path where nothing is."""
+DIRECTORY = "directory"
+"""The stamp of a directory: what is written for others in it changes its times."""
 MAX_READ = 1 << 20
 _MAX_PATHS = 5_000
 _SPECIAL = ("/proc/", "/sys/", "/dev/")
@@ -28,17 +33,24 @@ _LISTINGS = frozenset({"os.listdir", "os.scandir"})
 _WRITING = os.O_WRONLY | os.O_RDWR
 
 
+# a clock of a file system may be coarser than the one that says when a file is opened
+_TICK = 20_000_000
+
+Stamps: TypeAlias = Mapping[str, str]
+"""What the file system says of paths, see ``stamp_of``."""
+
+
 class Loaded(NamedTuple):
     """What became of a folder in a child process.
 
     Attributes:
         candidate: without its definition.
-        opened: what the process has opened for the first time, outside of the folder; None if
-            nobody knows.
+        opened: what the process has opened for the first time, outside of the folder, each with
+            its stamp; None if nobody knows.
     """
 
     candidate: Candidate
-    opened: Sequence[str] | None
+    opened: Stamps | None
 
 
 class Findings(NamedTuple):
@@ -47,12 +59,49 @@ class Findings(NamedTuple):
     Attributes:
         candidates: of the tools, in the order of their precedence.
         diagnostics: what is wrong with directories, modules and procedures themselves.
-        opened: what the process has opened besides; None if nobody knows.
+        opened: what the process has opened besides, each with its stamp; None if nobody knows.
     """
 
     candidates: tuple[Candidate, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    opened: Sequence[str] | None = None
+    opened: Stamps | None = None
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return what ``from_json`` reads."""
+        return {
+            "candidates": [each.to_json() for each in self.candidates],
+            "diagnostics": [each._asdict() for each in self.diagnostics],
+            "opened": self.opened,
+        }
+
+    @classmethod
+    def from_json(cls, document: JSON) -> Self:
+        """Return what ``to_json`` was made of.
+
+        Raises:
+            ValueError: ``to_json`` makes nothing like this.
+        """
+        if not is_record(document, _FINDINGS):
+            raise ValueError("these are no findings")
+        return cls(
+            tuple(map(Candidate.from_json, document["candidates"])),
+            tuple(map(Diagnostic.from_json, document["diagnostics"])),
+            stamps_of(document["opened"]),
+        )
+
+
+_FINDINGS = {"candidates": (list,), "diagnostics": (list,), "opened": (dict, type(None))}
+
+
+def stamps_of(document: dict[str, JSON] | None) -> Stamps | None:
+    """Return paths with their stamps, of JSON.
+
+    Raises:
+        ValueError: they are something else.
+    """
+    if document is None or all(type(each) is str for each in document.values()):
+        return document
+    raise ValueError("these are no stamps")
 
 
 class OpenedPaths:
@@ -63,9 +112,9 @@ class OpenedPaths:
     """
 
     def __init__(self) -> None:
-        self._found: set[str] = set()
+        self._found: dict[str, str] = {}
         self._taken: set[str] = set()
-        self._within: set[str] = set()
+        self._within: dict[str, str] = {}
         self._is_shared = False
         self._environment = (*_SPECIAL, *(f"{each}{os.sep}" for each in environment()))
         self._own: tuple[str, ...] = ()
@@ -81,20 +130,27 @@ class OpenedPaths:
         ``sys.modules``: they don't open it again.
         """
         self._own = tuple(f"{each}{os.sep}" for each in folders)
-        self._within, self._is_shared = set(), False
+        self._within, self._is_shared = {}, False
 
-    def take(self) -> list[str] | None:
-        """Return the paths that nobody has taken yet; None if there are too many to tell."""
+    def take(self) -> Stamps | None:
+        """Return the paths that nobody has taken yet; None if there are too many to tell.
+
+        Each has its stamp of when it was opened first; none if that is too short after a change.
+        """
         if self._is_shared:
-            self._found |= self._within
+            self._found = self._within | self._found
         if len(self._found) >= _MAX_PATHS:
             return None
-        found = sorted(self._found - self._taken)
+        found = {path: self._found[path] for path in sorted(self._found.keys() - self._taken)}
         self._taken.update(found)
         return found
 
     def _hear(
-        self, event: str, arguments: tuple[Any, ...], _absolute: Any = os.path.abspath
+        self,
+        event: str,
+        arguments: tuple[Any, ...],
+        _absolute: Any = os.path.abspath,
+        _now: Any = time.time_ns,
     ) -> None:
         # a tool may have taken away whatever is used here, so that no exception has a name
         mode = None
@@ -116,10 +172,15 @@ class OpenedPaths:
             if location.endswith(".pyc"):
                 location, is_shared = source_from_cache(location), mode is not None
             if f"{location}{_SEPARATOR}".startswith(self._own):
-                self._within.add(location)
+                found = self._within
                 self._is_shared = self._is_shared or is_shared
             elif not f"{location}{_SEPARATOR}".startswith(self._environment):
-                self._found.add(location)
+                found = self._found
+            else:
+                return
+            if location not in found:
+                found[location] = ""
+                found[location] = stamp_of(location, _now())
         except:  # noqa: E722, S110 - as said
             pass
 
@@ -131,6 +192,24 @@ def environment() -> list[str]:
     installed = [each for each in sys.path if each.endswith(_INSTALLED)]
     own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return list(dict.fromkeys([*(known[name] for name in names), *installed, own]))
+
+
+def stamp_of(path: str, now: int | None = None, _stat: Any = os.stat) -> str:
+    """Return what the file system says of a file: another text once it is changed or replaced.
+
+    It is empty if it has changed so shortly before ``now``, in nanoseconds since 1970, that the
+    next change might not be told from it. Of a directory it says only that there is one.
+    """
+    try:
+        status = _stat(path)
+    except (OSError, ValueError):
+        return ABSENT
+    if stat.S_ISDIR(status.st_mode):
+        return DIRECTORY
+    written, changed = status.st_mtime_ns, status.st_ctime_ns
+    if now is not None and max(written, changed) >= now - _TICK:
+        return ""
+    return f"{status.st_size} {written} {changed} {status.st_ino}"
 
 
 def state_of(path: str) -> str:
@@ -152,10 +231,7 @@ def file_state(path: str) -> str:
         OSError: it can't be read, or is no plain file.
     """
     content = read_small(path)
-    if content is not None:
-        return _hashed(content)
-    status = os.stat(path)
-    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+    return stamp_of(path) if content is None else _hashed(content)
 
 
 def read_small(path: str) -> bytes | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Self, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias, get_args
 
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, is_record, texts
 from sovl_tools.model.errors import ToolLoadError
 
 Status: TypeAlias = Literal["loaded", "disabled", "unavailable", "rejected", "waiting"]
@@ -61,10 +61,26 @@ class Candidate(NamedTuple):
 
     @classmethod
     def from_json(cls, document: dict[str, JSON]) -> Self:
-        """Return what ``to_json`` was made of, as far as that holds it."""
-        lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons")}
-        found = tuple(Diagnostic(**each) for each in document["diagnostics"])
+        """Return what ``to_json`` was made of, as far as that holds it.
+
+        Raises:
+            ValueError: ``to_json`` makes nothing like this.
+        """
+        if not is_record(document, _MEMBERS) or document["status"] not in _STATUSES:
+            raise ValueError("this is no candidate")
+        lists = {key: texts(document[key]) for key in ("phrases", "actions", "reasons")}
+        found = tuple(map(Diagnostic.from_json, document["diagnostics"]))
         return cls(**{**document, **lists, "diagnostics": found})
+
+
+_STATUSES = frozenset(get_args(Status))
+_MEMBERS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("name", "path", "location", "status", "description"), (str,)),
+    **dict.fromkeys(("phrases", "actions", "diagnostics", "reasons"), (list,)),
+    **dict.fromkeys(("definition", "previous", "patterns"), (type(None),)),
+    **dict.fromkeys(("line", "column"), (int,)),
+    "has_own_phrases": (bool,),
+}
 
 
 class Ruling(NamedTuple):

@@ -7,9 +7,9 @@ import logging
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload
+from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar, overload
 
-from sovl_tools.model.document import Path
+from sovl_tools.model.document import JSON, Path, is_record
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -84,6 +84,17 @@ class Diagnostic(NamedTuple):
     line: int
     column: int
 
+    @classmethod
+    def from_json(cls, document: JSON) -> Self:
+        """Return a diagnostic of its members, as ``_asdict`` has them.
+
+        Raises:
+            ValueError: they are something else.
+        """
+        if not is_record(document, _MEMBERS) or document["severity"] not in {"error", "warning"}:
+            raise ValueError("this is no diagnostic")
+        return cls(**document)
+
     @property
     def place(self) -> str:
         """Its place in words: ``path:line:column``; a folder and a package have no lines."""
@@ -98,6 +109,13 @@ class Diagnostic(NamedTuple):
         place = f"{self.place}: " if self.path else ""
         named = f"{self.tool}: " if self.tool and not self.path else ""
         return f"{place}{named}{self.code} {self.message}"
+
+
+_MEMBERS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("code", "severity", "message", "path"), (str,)),
+    **dict.fromkeys(("help", "tool"), (str, type(None))),
+    **dict.fromkeys(("line", "column"), (int,)),
+}
 
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

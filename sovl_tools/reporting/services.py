@@ -64,7 +64,7 @@ def _sarif_result(diagnostic: Diagnostic, codes: Sequence[str]) -> dict[str, JSO
     hint = f"\nhelp: {diagnostic.help}" if diagnostic.help else ""
     path = from_workspace(diagnostic.path)
     # relative to what the reader takes for the root of the sources, or nothing to do with it
-    file = {"uri": quote(path.replace(os.sep, "/")), "uriBaseId": "%SRCROOT%"}
+    file = {"uri": quote(os.fsencode(path.replace(os.sep, "/"))), "uriBaseId": "%SRCROOT%"}
     if os.path.isabs(path):
         file = {"uri": Path(path).as_uri()}
     place = {

@@ -6,18 +6,23 @@ import json
 import os
 import random
 import re
+import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
-from sovl_tools.linting.cache import DIRECTORY, Cache
+from sovl_tools.linting.cache import DIRECTORY, Cache, Checked
+from sovl_tools.linting.suppressions import suppress_findings
+from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.dependencies import MAX_READ, Loaded
-from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.settings import Settings
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.reporting.outcome import FORMATS, Outcome, render
 from tests.conftest import Run, Write, code_of, manifest_of
 from tests.tables import check_each
 from tests.test_wrong_types import WRONG, mutated, places
@@ -54,9 +59,12 @@ def tool(write: Write, tmp_path: Path) -> Path:
 
 
 def let_pass(place: Path) -> None:
-    """Make all files old: what changes while tools are checked is not kept."""
+    """Make all files old: what changes while tools are checked, or just before, is not kept."""
     for file in place.rglob("*"):
         os.utime(file, (1_600_000_000, 1_600_000_000))
+    newest = max((file.stat().st_ctime_ns for file in place.rglob("*")), default=0)
+    while time.time_ns() - newest < 30_000_000:
+        time.sleep(0.001)
 
 
 def outcome(run: Run, *arguments: str, **settings: str) -> tuple[int, str, bool]:
@@ -175,14 +183,16 @@ class Kept:
         self.directory = place / "cache"
         self.folders = collect([place / "tools"]).folders
         self.loaded: list[str] = []
+        self.checked: list[Checked] = []
         self.cache = Cache(str(self.directory), Settings(imports=False), rest=0)
 
     def load(self) -> list[tuple[str, str, int]]:
         def load(folders: Sequence[ToolFolder]) -> Iterable[Loaded]:
             self.loaded = [each.name for each in folders]
-            return [Loaded(load_folder(each, Settings(imports=False)), ()) for each in folders]
+            return [Loaded(load_folder(each, Settings(imports=False)), {}) for each in folders]
 
-        found = [each.candidate for each in self.cache.load(self.folders, load)]
+        self.checked = self.cache.load(self.folders, load)
+        found = [each.candidate for each in self.checked]
         return [(each.name, each.status, len(each.diagnostics)) for each in found]
 
     @property
@@ -214,6 +224,54 @@ def test_no_damage_raises_or_loses_a_tool(kept: Kept) -> None:
         kept.file.write_bytes(damage)
         assert kept.load() == expected
         assert (kept.load(), kept.loaded) == (expected, [])
+
+
+def test_what_is_forged_is_reported_as_it_says_or_ignored(kept: Kept) -> None:
+    kept.load()
+    document = json.loads(kept.file.read_text().partition("\n")[2])
+    # half of a surrogate pair is in no path of this system
+    every = [(at, value) for at in places(document) for value in WRONG if value != "\ud800"]
+    texts = [json.dumps(mutated(document, *each)) for each in random.sample(every, 300)]
+    for text in [*texts, "[" * 100_000]:
+        digest = blake2b(text.encode(), digest_size=16).hexdigest()
+        kept.file.write_text(f"{digest}\n{text}")
+        assert [each[0] for each in kept.load()] == ["echo", "odd"], text
+        report = report_of(combine(each.candidate for each in kept.checked), ())
+        asked = [asked for each in kept.checked for asked in each.suppressions]
+        shown = Outcome(suppress_findings(report, asked))
+        for name in FORMATS:
+            assert "internal error" not in render(shown, name)
+
+
+def test_a_dependency_that_is_replaced_by_an_older_file_meanwhile_is_not_what_was_checked(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "myapp.py").write_text("VALUE = 1\n")
+    (tmp_path / "older.py").write_text("WITHOUT = 1\n")
+    more = (
+        "import os\nimport myapp\n\nmyapp.VALUE\n"
+        "if os.path.exists('older.py'):\n    os.replace('older.py', 'myapp.py')\n"
+    )
+    write("echo", code=CODE.format(name="echo", more=more))
+    let_pass(tmp_path)
+    assert outcome(run)[0::2] == (0, True)
+    assert outcome(run)[0] == 1
+
+
+@pytest.mark.unmeasured
+def test_a_variable_whose_key_is_written_with_escapes_is_looked_at(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    manifest = manifest_of("needs", requires={"env": ["SURELY_UNSET"]})
+    folder = write("needs", manifest, code=CODE.format(name="needs", more=""))
+    written = json.dumps(manifest).replace('"requires"', '"\\u0072equires"')
+    (folder / "needs.json").write_text(written)
+    assert "1 unavailable" in outcome(run)[1]
+    assert outcome(run, SURELY_UNSET="1")[2]
+    assert not outcome(run, SURELY_UNSET="1")[2]
+    assert "1 unavailable" in outcome(run)[1]
 
 
 def test_runs_at_the_same_time_leave_a_sound_cache(kept: Kept) -> None:

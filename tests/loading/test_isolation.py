@@ -171,13 +171,11 @@ def test_a_process_that_a_tool_forks_tells_nothing_and_loads_nothing(
 def test_what_others_write_into_the_report_is_nobodys_verdict(write: Write, load: Load) -> None:
     forged = "{**report, 'pid': 1}", "{**report, 'candidate': {**report['candidate'], **other}}"
     code = (
-        "import json, os\n\n"
+        "import json, os\n\nfrom sovl_tools.model.catalog import Candidate\n\n"
         "place = os.path.dirname(os.path.dirname(__file__))\n"
         "other = {'location': place + '/b_last'}\n"
-        "found = {'name': 'a_odd', 'path': 'a', 'location': place + '/a_odd'}\n"
-        "found |= {'status': 'waiting', 'diagnostics': []}\n"
-        "lists = {'phrases': [], 'actions': [], 'reasons': []}\n"
-        "report = {'pid': os.getpid(), 'candidate': {**found, **lists}}\n"
+        "found = Candidate('a_odd', 'a', place + '/a_odd', 'waiting').to_json()\n"
+        "report = {'pid': os.getpid(), 'candidate': found, 'is_last': False, 'opened': {}}\n"
         f"for each in ({', '.join(forged)}, {{'pid': os.getpid()}}):\n"
         "    os.write(PIPE, json.dumps(each).encode() + b'\\n')\n\n\n"
     )

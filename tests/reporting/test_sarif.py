@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,7 @@ def test_a_rule_that_nobody_explains_has_its_code() -> None:
         ("tools/größe/a b.json", "tools/gr%C3%B6%C3%9Fe/a%20b.json"),
         ("acme.tools:roll", "acme.tools%3Aroll"),
         ("a#b?c%.json", "a%23b%3Fc%25.json"),
+        (os.fsdecode(b"tools/a\xff"), "tools/a%FF"),
     ],
 )
 def test_a_path_is_a_uri(path: str, uri: str) -> None:
