@@ -45,8 +45,9 @@ catalog = combine(load(collect([sys.argv[1]]).folders, Settings()))
 found = [len(each.diagnostics) for each in catalog.candidates]
 {END}"""
 IN_CHILD = f"""{START}
-from sovl_tools.loading.isolation import load_in_child as load
-catalog = combine(load(collect([sys.argv[1]]).folders, Settings()))
+from sovl_tools.loading.isolation import loaded_in_child
+loaded = loaded_in_child(collect([sys.argv[1]]).folders, Settings())
+catalog = combine([each.candidate for each in loaded])
 {END}"""
 
 

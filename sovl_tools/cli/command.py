@@ -203,7 +203,7 @@ def locked_option(function: _F) -> _F:
     )(function)
 
 
-def format_option(*formats: str, words: str = "How the result is written.") -> Callable[[_F], _F]:
+def format_option(*formats: str) -> Callable[[_F], _F]:
     """Add ``--format``, with one of these formats; the first is the default."""
     return click.option(
         "--format",
@@ -211,7 +211,7 @@ def format_option(*formats: str, words: str = "How the result is written.") -> C
         type=click.Choice(formats),
         default=formats[0],
         show_default=True,
-        help=words,
+        help="How the result is written.",
     )
 
 

@@ -27,7 +27,6 @@ from sovl_tools.model.caller import (
     check_word,
 )
 from sovl_tools.model.client_requests import REQUESTS, Ask, ClientRequest
-from sovl_tools.model.content import Content
 from sovl_tools.model.document import copied
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import Failure, Repair, ToolResult
@@ -37,7 +36,6 @@ _LOGGER = logging.getLogger("sovl_tools")
 _new: Callable[..., ToolResult] = tuple.__new__
 """Makes a result of all its fields in a fifth of the time that calling the type would take."""
 
-_NO_CONTENT: tuple[Content, ...] = ()
 _NO_REPAIRS: tuple[Repair, ...] = ()
 MAX_CHAIN = 16
 """How many tools may call one another."""

@@ -70,7 +70,6 @@ class CallScope:
         *,
         parent: CallScope | None = None,
         limit: float | None = None,
-        started: float | None = None,
         mode: Mode | None = None,
         coerce: Coerce = "strict",
         listen: Listen | None = None,
@@ -89,7 +88,7 @@ class CallScope:
         self.call_id = call_id
         self.chain = chain
         self.limit = limit
-        self.started = perf_counter() if started is None else started
+        self.started = perf_counter()
         self.mode = mode
         self.coerce = coerce
         self.listen = listen

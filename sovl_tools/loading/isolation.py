@@ -17,7 +17,6 @@ from typing import IO, TypeVar
 
 from sovl_tools.loading.child import SPEECHLESS, Report, command_of, report_of, request
 from sovl_tools.loading.dependencies import Loaded
-from sovl_tools.loading.load import Observer
 from sovl_tools.loading.pipeline import rejected
 from sovl_tools.loading.rules.module import (
     ImportFailure,
@@ -42,42 +41,27 @@ _TAIL = 1 << 14
 _CHUNK = 1 << 16
 
 
-def load_in_child(
-    folders: Sequence[ToolFolder],
-    settings: Settings,
-    *,
-    observe: Observer = lambda _: None,
-    echo: Callable[[bytes], object] = lambda _: None,
-) -> list[Candidate]:
-    """Load the folders in a child process; a fresh one goes on where one has failed.
-
-    It fails if it dies, does not answer, or a module damages its interpreter.
-
-    The candidates have no definitions, because functions stay where they were imported.
-
-    Args:
-        folders: in the order in which they are loaded.
-        settings: the time limit for each.
-        observe: called with each candidate.
-        echo: called with what the tools print, up to 1 MiB for each.
-
-    Raises:
-        SovlToolsError: the child could not be started.
-    """
-    candidates: list[Candidate] = []
-    for candidate, _ in loaded_in_child(folders, settings, echo=echo):
-        candidates.append(candidate)
-        observe(candidate)
-    return candidates
-
-
 def loaded_in_child(
     folders: Sequence[ToolFolder],
     settings: Settings,
     *,
     echo: Callable[[bytes], object] = lambda _: None,
 ) -> Iterator[Loaded]:
-    """Yield what ``load_in_child`` returns as it comes, with what the process opens besides."""
+    """Load the folders in a child process; a fresh one goes on where one has failed.
+
+    It fails if it dies, does not answer, or a module damages its interpreter.
+
+    Yields the candidates as they come, with what the process opens besides. They have no
+    definitions, because functions stay where they were imported.
+
+    Args:
+        folders: in the order in which they are loaded.
+        settings: the time limit for each.
+        echo: called with what the tools print, up to 1 MiB for each.
+
+    Raises:
+        SovlToolsError: the child could not be started.
+    """
     done = 0
     while done < len(folders):
         child = _Loader(folders[done:], settings, echo)

@@ -13,7 +13,7 @@ import pytest
 
 from sovl_tools import Diagnostic, SovlToolsError
 from sovl_tools.loading.discovery import collect
-from sovl_tools.loading.isolation import load_in_child
+from sovl_tools.loading.isolation import loaded_in_child
 from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import ToolFolder
@@ -64,10 +64,15 @@ def forked(forks: Forker, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def load(tmp_path: Path) -> Callable[..., dict[str, Candidate]]:
-    def run(limit: float = 5.0, **options: Any) -> dict[str, Candidate]:
+    def run(
+        limit: float = 5.0, observe: Callable[[Candidate], object] = repr, **options: Any
+    ) -> dict[str, Candidate]:
         folders = collect([tmp_path / "tools"]).folders
-        candidates = load_in_child(folders, Settings(limit=limit), **options)
-        return {candidate.name: candidate for candidate in candidates}
+        candidates = {}
+        for candidate, _ in loaded_in_child(folders, Settings(limit=limit), **options):
+            candidates[candidate.name] = candidate
+            observe(candidate)
+        return candidates
 
     return run
 

@@ -52,7 +52,7 @@ def uses(run_id: str) -> list[Callable[[Journal], object]]:
         lambda journal: journal.steps(run_id),
         lambda journal: journal.export(run_id),
         lambda journal: manager_of(add).unfinished_step(journal, run_id, procedure(values(x=1))),
-        lambda journal: journal.resume(run_id).unfinished(),
+        lambda journal: journal.resume(run_id),
     ]
 
 

@@ -40,7 +40,7 @@ from sovl_tools.procedures.run.environment import Outcome, StepLog
 _RUN, _STEP = ", ".join(RunRecord._fields), ", ".join(StepRecord._fields)
 _RUNS = f"SELECT lock, {_RUN} FROM runs"  # noqa: S608 - names of ours
 _ONE = f"{_RUNS} WHERE id = ?"
-_ALL_STEPS = f"SELECT {_STEP} FROM steps WHERE run = ? ORDER BY number"  # noqa: S608 - names of ours
+_STEPS = f"SELECT {_STEP} FROM steps WHERE run = ? ORDER BY number"  # noqa: S608 - names of ours
 _BEGIN_RUN = f"""
     INSERT INTO runs (lock, {_RUN}) VALUES (?{", ?" * len(RunRecord._fields)})
     ON CONFLICT (id) DO NOTHING
@@ -169,7 +169,7 @@ class Journal:
             RunNotFoundError: there is none of that id.
         """
         self._found(run_id)
-        return self._database.records(step_record, _ALL_STEPS, (run_id,))
+        return self._database.records(step_record, _STEPS, (run_id,))
 
     def export(self, run_id: str) -> dict[str, JSON]:
         """Return all that is known of a run as a JSON object: its fields, and ``steps``.
@@ -243,7 +243,6 @@ def _token(lock: Lock) -> str:
     return lock.path.rpartition("-")[2]
 
 
-_STEPS = f"SELECT {_STEP} FROM steps WHERE run = ?"  # noqa: S608 - names of ours
 _LATER = ", ".join(
     f"{field} = excluded.{field}" for field in StepRecord._fields if field not in ("key", "attempt")
 )
@@ -336,22 +335,6 @@ class RunLog(StepLog):
         step = StepRecord(key, action, None, "skipped", None, None, None, 0, moment, moment)
         self._insert(step, is_durable=False)
 
-    def step(self, key: str) -> StepRecord | None:
-        """Return what is known of a step; None if it has never begun."""
-        values = (self.run_id, written(key))
-        found = self._database.records(step_record, f"{_STEPS} AND key = ?", values)
-        return found[0] if found else None
-
-    def finished(self, key: str) -> StepRecord | None:
-        """Return what is known of a step if it has succeeded or was skipped, or else None."""
-        found = self.step(key)
-        return found if found is not None and found.state in _FINISHED else None
-
-    def unfinished(self) -> tuple[StepRecord, ...]:
-        """Return the steps that have begun and not ended, in the order in which they first did."""
-        query = f"{_STEPS} AND state = 'started' ORDER BY number"
-        return tuple(self._database.records(step_record, query, (self.run_id,)))
-
     def end(self, state: Ending, *, result: JSON = None, error: str | None = None) -> None:
         """Write down how the run ended, and close this."""
         self._check_open()
@@ -380,6 +363,3 @@ class RunLog(StepLog):
     def _check_open(self) -> None:
         if self._is_closed:
             raise JournalError(self._database.path, f"the log of run {self.run_id} is closed")
-
-
-_FINISHED = {"succeeded", "skipped"}
