@@ -6,7 +6,7 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self, TypeVar
@@ -15,8 +15,9 @@ import click
 
 from sovl_tools.cli.output import clean_output
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, load_configuration
+from sovl_tools.loading.rules.folder import missing_directory
 from sovl_tools.model.call import MODES, Mode
-from sovl_tools.model.diagnostic import internal_verdict
+from sovl_tools.model.diagnostic import Diagnostic, internal_verdict
 from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
 from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.reporting.text import plain
@@ -309,6 +310,17 @@ def settings(
             f"there is no {path!r}{advice if is_default else f' (named by {found.source})'}"
         )
     return found
+
+
+def refuse_unlisted(diagnostics: Iterable[Diagnostic]) -> None:
+    """Refuse to go on with the tools of some directories if others can't be listed.
+
+    Raises:
+        Misuse: the diagnostics say so.
+    """
+    for each in diagnostics:
+        if each.code == missing_directory.code:
+            raise Misuse(each.message)
 
 
 _DELAY = 1.0

@@ -13,7 +13,15 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, format_option, settings, tools_option
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    Misuse,
+    format_option,
+    refuse_unlisted,
+    settings,
+    tools_option,
+)
 from sovl_tools.cli.git import commit, git
 from sovl_tools.cli.output import colored, write
 from sovl_tools.configuration import Configuration
@@ -89,7 +97,9 @@ def _tools(side: str | None, found: Configuration) -> dict[str, ToolVersion]:
 
 def _in(paths: Sequence[str], found: Configuration) -> dict[str, ToolVersion]:
     there = filter(os.path.exists, paths)
-    return versions_of(collect(there, exclude=found.exclude).folders)
+    collected = collect(there, exclude=found.exclude)
+    refuse_unlisted(collected.diagnostics)
+    return versions_of(collected.folders)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ Examples:
   sovl-tools list --name 'search_*' --format json"""
 EXITS = {
     0: "Also if tools did not load; they are counted on the error output.",
+    2: "A directory of tools is not there or can't be listed.",
 }
 
 _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")

@@ -9,7 +9,7 @@ from dataclasses import replace
 import click
 from click.shell_completion import CompletionItem
 
-from sovl_tools.cli.command import Misuse, is_quiet, settings
+from sovl_tools.cli.command import Misuse, is_quiet, refuse_unlisted, settings
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
 from sovl_tools.loading.discovery import collect
@@ -26,12 +26,13 @@ def all_tools(
     """Load every tool there is; say on the error output how many did not load.
 
     ``entry_points`` tells whether those of installed distributions count.
+
+    Raises:
+        Misuse: a directory is not there or can't be listed.
     """
     found = settings(tools, needs_tools=False, locked=locked)
     registry = folders_of(found)
-    for each in () if is_quiet() else registry.report.errors:
-        if each.tool is None:  # a directory that can't be listed, say
-            click.echo(plain(str(each)), err=True)
+    refuse_unlisted(registry.report.diagnostics)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
     _add_code(registry, found, entry_points=entry_points)
     if not found.plugins and not registry.catalog.candidates:
@@ -71,7 +72,8 @@ def one_tool(
     """
     found = settings(tools, needs_tools=False, locked=locked)
     there = filter(os.path.exists, found.paths)
-    names = [folder.name for folder in collect(there, exclude=found.exclude).folders]
+    collected = collect(there, exclude=found.exclude)
+    names = [folder.name for folder in collected.folders]
     # an empty set loads no folder at all: the tool is one in code, or there is none
     wanted = {name} & set(names)
     registry = folders_of(found, wanted)
@@ -79,7 +81,9 @@ def one_tool(
         _add_code(registry, found, entry_points=entry_points)
         if name not in registry and name not in registry.catalog.unavailable:
             if not found.plugins and not registry.catalog.candidates:
-                settings(tools)  # a missing ./tools explains more than an unknown name
+                # a missing ./tools explains more than an unknown name
+                settings(tools)
+            refuse_unlisted(collected.diagnostics)
             known = [*names, *registry.catalog.tools]
             hint = did_you_mean(name, known) or "sovl-tools list shows the tools"
             raise Misuse(f"there is no tool {name!r}; {hint}")

@@ -18,6 +18,7 @@ from sovl_tools.cli.command import (
     format_option,
     import_timeout_option,
     locked_option,
+    refuse_unlisted,
     settings,
     timeout_option,
     tools_option,
@@ -181,7 +182,9 @@ def test(
     started = perf_counter()
     found = settings(tools, locked=locked)
     lock_file = found.lock_file if found.locked else None
-    folders = _chosen(collect(found.paths, exclude=found.exclude).folders, names, found.paths)
+    collected = collect(found.paths, exclude=found.exclude)
+    refuse_unlisted(collected.diagnostics)
+    folders = _chosen(collected.folders, names, found.paths)
     lock = None if lock_file is None else read_lock(lock_file)
     # parsing runs nothing of a tool, which the processes of the examples will do
     candidates = [load_folder(each, Settings(imports=False, locked=lock)) for each in folders]

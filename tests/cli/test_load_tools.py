@@ -76,8 +76,8 @@ def test_what_validate_does_not_look_at_is_told_at_length(run: Run, tmp_path: Pa
     assert run("list", "--no-entry-points", PYTHONPATH=path).err == ""
 
 
-def test_a_path_that_can_not_be_listed_is_told(run: Run, tmp_path: Path) -> None:
+def test_a_path_that_can_not_be_listed_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tools").write_text("no directory")
-    done = run("list")
-    assert (done.code, done.err) == (0, "tools: ST101 tools can't be listed: Not a directory\n")
-    assert run("-q", "list").err == ""
+    for arguments in (("list",), ("-q", "list")):
+        done = run(*arguments)
+        assert (done.code, done.err) == (2, "Error: tools can't be listed: Not a directory\n")

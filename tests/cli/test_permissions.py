@@ -68,6 +68,22 @@ def test_what_can_not_be_listed_is_told_and_takes_no_other_down(
             assert (found, words in out) == (code, True), (name, out)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("list",), ("search", "x"), ("match", "x"), ("export", "--format", "openai"),
+        ("call", "echo", "{}"), ("show", "echo"), ("test",), ("diff", "tools", "."),
+    ],
+)  # fmt: skip
+def test_no_command_takes_a_closed_directory_for_an_empty_one(
+    write: Write, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    write("echo")
+    with closed(tmp_path / "tools"):
+        code, out = said(tmp_path, *arguments)
+    assert (code, out) == (2, "Error: tools can't be listed: Permission denied\n")
+
+
 def test_neither_lock_nor_cache_is_lost(write: Write, tmp_path: Path) -> None:
     write("echo")
     (tmp_path / "pyproject.toml").touch()
