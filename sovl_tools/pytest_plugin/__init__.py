@@ -39,6 +39,4 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption(OPTION) or config.getini(OPTION):
         module = import_module("sovl_tools.pytest_plugin.examples")
         config.pluginmanager.register(module.Examples(config), "sovl_tools_examples")
-        config.pluginmanager.register(
-            import_module("sovl_tools.pytest_plugin.fixtures"), "sovl_tools_fixtures"
-        )
+        config.pluginmanager.register(module, "sovl_tools_fixtures")
