@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from sovl_tools.model.document import JSON, dotted
+from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.model.path_patterns import PathPattern
@@ -27,6 +27,7 @@ LOCK_FILE = "sovl-tools.lock"
 FILES = ("sovl-tools.toml", "pyproject.toml")
 """The files that are looked for in each directory, the one that wins first."""
 _TABLE = "sovl-tools"
+_TOO_DEEP = "tables or lists stand too deep within one another"
 _PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures")
 
 
@@ -168,8 +169,11 @@ def _nearest_file() -> Path | None:
 def _table(file: Path) -> dict[str, Any]:
     """Return what the file says of us, by keys with hyphens and in the types of the settings."""
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        # editors of Windows begin a file with a byte order mark
+        document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except RecursionError as error:
+        raise ConfigurationError(str(file), _TOO_DEEP) from error
+    except (OSError, ValueError) as error:
         raise ConfigurationError(str(file), str(error)) from error
     is_own = file.name == FILES[0]
     tool = document.get("tool")
@@ -219,6 +223,8 @@ def _pattern(text: str, file: Path) -> str:
 
 def _check(source: str, table: JSON) -> None:
     # dates and times of TOML are no JSON; as null they are of the wrong type wherever they stand
+    if depth(table) > MAX_DEPTH:
+        raise ConfigurationError(source, _TOO_DEEP)
     plain = json.loads(json.dumps(table, default=lambda _: None))
     # the first one is raised: nothing can be done with a configuration that is wrong in part
     for problem in published("config").problems(plain):

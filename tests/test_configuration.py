@@ -182,3 +182,18 @@ def test_a_current_directory_that_is_gone_is_told(here: Path) -> None:
         configuration()
     words = "the current directory: No such file or directory; go to a directory that is there"
     assert str(raised.value) == words
+
+
+def test_a_byte_order_mark_of_an_editor_is_passed_over(here: Path) -> None:
+    file = project(here, 'paths = ["mine"]')
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert configuration().paths == ("mine",)
+
+
+@pytest.mark.parametrize("levels", [70, 300, 950, 20_000])
+@pytest.mark.parametrize(("start", "end"), [("a.", "a = 1"), ("[", "]")])
+def test_what_is_nested_too_deep_is_refused(levels: int, start: str, end: str, here: Path) -> None:
+    text = start * levels + end if start == "a." else f"paths = {start * levels}{end * levels}"
+    project(here, text)
+    with pytest.raises(ConfigurationError, match="too deep within one another"):
+        configuration()

@@ -35,7 +35,7 @@ class Options(NamedTuple):
 
     name: str | None = None
     description: str | None = None
-    param_descriptions: Mapping[str, str] = {}
+    param_descriptions: Mapping[str, Any] = {}
     params: Mapping[str, Mapping[str, JSON] | Callable[..., Any]] = {}
     required: Sequence[str] | None = None
     fields: Mapping[str, Any] = {}
@@ -130,6 +130,9 @@ def _parameters(function: Any, options: Options, inference: Inference) -> dict[s
                 advice = did_you_mean(name, properties)
                 raise InferenceError(_qualified(function), name, message, advice)
     for name, text in options.param_descriptions.items():
+        if not isinstance(text, str):
+            message = f"its description must be a text, not {text!r:.80}"
+            raise InferenceError(_qualified(function), name, message)
         properties[name] = {**properties[name], "description": text}
     for name, fragment in options.params.items():
         if isinstance(fragment, Mapping):

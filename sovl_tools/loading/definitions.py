@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from types import ModuleType
 from typing import Any
 
@@ -38,7 +38,7 @@ from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, json_text
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import KEYS
 from sovl_tools.schema import fit
-from sovl_tools.schema.dynamic import without_functions
+from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import SchemaNode, visit
 from sovl_tools.signature.agreement import differences
@@ -58,6 +58,7 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         return rejected(definition.name, location, found)
     if found or isinstance(document, str):
         return rejected(definition.name, location, [*found, *_weaknesses(definition)])
+    definition = _with_plain_texts(definition)
     place = location_of(_subject(definition))
     return Candidate(
         definition.name,
@@ -71,6 +72,23 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         diagnostics=Deferred(lambda: tuple(_warnings(definition, document))),
         line=place.line,
         column=place.column,
+    )
+
+
+def _with_plain_texts(definition: ToolDefinition) -> ToolDefinition:
+    """Return a definition whose tags, phrases and actions are strings of Python's own class.
+
+    Indexes of all tools compare them, and the methods of a subclass are its author's code.
+    """
+    said = {key: [*getattr(definition, key)] for key in ("tags", "activation_phrases")}
+    handlers = definition.step_handlers
+    if all(type(each) is str for found in (*said.values(), handlers) for each in found):
+        return definition
+    return replace(
+        definition,
+        tags=tuple(map(str.__str__, said["tags"])),
+        activation_phrases=tuple(map(str.__str__, said["activation_phrases"])),
+        step_handlers={str.__str__(action): handlers[action] for action in handlers},
     )
 
 
@@ -186,7 +204,10 @@ def _document(definition: ToolDefinition) -> dict[str, JSON] | str:
     try:
         # a manifest leaves out what is as it is by default
         given = {key: value for key, value in values.items() if value != _DEFAULTS.get(key)}
-        given["parameters"] = without_functions(definition.parameters)
+        if definition.is_dynamic:
+            given["parameters"] = without_functions(definition.parameters)
+        elif is_dynamic(definition.parameters):
+            return "functions stand in the parameters, but 'is_dynamic' is false"
         given.setdefault("description", definition.description)
         document: dict[str, JSON] = json.loads(json_text(given, _as_json))
     except RecursionError:
@@ -206,6 +227,10 @@ def _problems(
     if depth(document) > MAX_DEPTH:
         yield f"the definition is nested more than {MAX_DEPTH} levels deep", None
         return
+    handlers: Any = definition.step_handlers
+    is_sound = isinstance(handlers, Mapping) and all(map(callable, handlers.values()))
+    if not is_sound or not all(isinstance(each, str) for each in handlers):
+        yield "'step_handlers' must be a dictionary of functions by action", None
     reason = name_problem(str(definition.name))
     if reason is not None:
         yield f"{definition.name!r} can't name a tool: {reason}", "choose another one"

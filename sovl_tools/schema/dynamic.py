@@ -7,7 +7,7 @@ from enum import Enum
 from math import isfinite
 from typing import Any, NamedTuple
 
-from sovl_tools.model.document import JSON, JSON_TYPES, Path, copied, dotted
+from sovl_tools.model.document import JSON, JSON_TYPES, MAX_DEPTH, Path, copied, dotted
 from sovl_tools.model.errors import ResolutionError
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, LISTS, SINGLE, wanted
 from sovl_tools.schema.subschemas import with_subschemas
@@ -31,8 +31,10 @@ def stated(schema: Any, path: Path = ()) -> Any:
     """Return a schema, or a fragment of one, with Enums as their values; functions stay.
 
     Raises:
-        TypeError: a class stands in it; only an Enum may, under ``enum``.
+        TypeError: a class stands in it; only an Enum may, under ``enum``. Or it is nested too deep.
     """
+    if len(path) > MAX_DEPTH:
+        raise TypeError(f"the schema is nested more than {MAX_DEPTH} levels deep, or holds itself")
     if isinstance(schema, Mapping):
         return {key: stated(each, (*path, key)) for key, each in schema.items()}
     if isinstance(schema, list | tuple):

@@ -41,20 +41,20 @@ def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
         if isinstance(wanted, str):
             return fnmatchcase(tool.name, wanted)
         return wanted is None or wanted.search(tool.name) is not None
-    actual = getattr(tool, key, _ABSENT)
-    if actual is _ABSENT:
-        actual = tool.metadata.get(key, _ABSENT)
-    if actual is _ABSENT:
-        try:
+    try:
+        actual = getattr(tool, key, _ABSENT)
+        if actual is _ABSENT:
+            actual = tool.metadata.get(key, _ABSENT)
+        if actual is _ABSENT:
             actual = getattr(tool.instance, key, _ABSENT)
-        except Exception:  # a property of the tool's own class, which may do anything
-            _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)
-    # ``tags=["a", "b"]`` asks for both, ``tags="a"`` for one
-    if isinstance(actual, _SEVERAL):
-        return all(
-            each in actual for each in (wanted if isinstance(wanted, _SEVERAL) else [wanted])
-        )
-    return bool(actual == wanted)
+        # ``tags=["a", "b"]`` asks for both, ``tags="a"`` for one
+        if isinstance(actual, _SEVERAL):
+            several = wanted if isinstance(wanted, _SEVERAL) else [wanted]
+            return all(each in actual for each in several)
+        return bool(actual == wanted)
+    except Exception:  # properties and comparisons of the tool's own class may do anything
+        _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)
+        return False
 
 
 _SEVERAL = (list, tuple, set, frozenset)

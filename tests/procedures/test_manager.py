@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sovl_tools
-from sovl_tools import ProcedureManager, Tooler
+from sovl_tools import ProcedureManager, Tooler, ToolRegistry
 from sovl_tools.procedures.errors import InputError, ProcedureError, ProcedureNotFoundError
 from tests.procedures.workshop import (
     add,
@@ -263,3 +263,13 @@ def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     manager.add(tmp_path / "two" / "m2.json")
     steps = other("m1", "a"), other("m2", "b"), returning("{{ [a, b] }}")
     assert manager.run_sync(procedure(*steps)) == [1, 2]
+
+
+@pytest.mark.parametrize("levels", [60, 300, 3000])
+def test_a_dictionary_that_is_nested_too_deep_is_refused(levels: int) -> None:
+    steps: list[Any] = [{"action": "set", "values": {"a": 1}}]
+    for _ in range(levels):
+        steps = [{"action": "if", "condition": "true", "then": steps}]
+    document = {"name": "deep", "description": "Goes deep.", "steps": steps}
+    with pytest.raises(ValueError, match="nested"):
+        ProcedureManager(ToolRegistry()).run_sync(document)

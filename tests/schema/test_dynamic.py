@@ -314,6 +314,13 @@ def test_a_class_is_refused_where_it_is_stated(fragment: Any, words: str) -> Non
     assert str(caught.value) == f"{words}, {advice}"
 
 
+def test_what_holds_itself_is_refused_where_it_is_stated() -> None:
+    endless: dict[str, Any] = {}
+    endless["not"] = endless
+    with pytest.raises(TypeError, match="more than 64 levels deep, or holds itself"):
+        stated(endless)
+
+
 def test_what_is_required_may_be_told_by_a_function() -> None:
     found = resolved({**parameters(color={}), "required": lambda: ("color",)}, called)
     assert found["required"] == ["color"]

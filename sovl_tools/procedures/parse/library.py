@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
+from sovl_tools.loading.jsontext import too_deep_at
 from sovl_tools.model.caller import check_path
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
@@ -25,7 +26,7 @@ from sovl_tools.procedures.parse.files import (
     files,
     read,
 )
-from sovl_tools.procedures.procedure import MAX_BYTES, Procedure, parse_procedure
+from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, Procedure, parse_procedure
 from sovl_tools.procedures.rules import structure, variables
 from sovl_tools.procedures.rules.structure import ReadingCase
 from sovl_tools.procedures.rules.variable_schemas import DocumentCase, Others, ProcedureCase, trace
@@ -103,6 +104,8 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
     if isinstance(source, Mapping):
         # By way of its text: a copy that nobody else can change, and what a journal keeps.
         text = json_text(dict(source))
+        if too_deep_at(text, MAX_DEPTH) is not None:
+            raise ValueError(f"values are nested more than {MAX_DEPTH} levels deep")
         return _check_document(json.loads(text), text, "", None)
     path = check_path("source", source)
     with open(path, "rb") as file:
