@@ -19,7 +19,7 @@ from sovl_tools.annotations.kind import (
     Kind,
     Schema,
 )
-from sovl_tools.annotations.pydantic_models import MODEL, field_keywords, has_rules
+from sovl_tools.annotations.pydantic_models import MODEL, has_rules, is_field
 from sovl_tools.model.document import JSON
 
 
@@ -30,8 +30,9 @@ class _Annotated(Kind):
         inner, *metadata = typing.get_args(annotation)
         schema = _describe_by_rules(builder, annotation)
         schema = schema or _add_constraints(builder, builder.build(inner), metadata)
-        for each in metadata:
-            schema.update(field_keywords(each))
+        for each in filter(is_field, metadata):
+            given = {"title": each.title, "examples": each.examples}
+            schema |= {key: value for key, value in given.items() if value is not None}
         text = description_of(annotation)
         if text is not None:
             schema["description"] = text  # in place: it may be a reference that is completed later

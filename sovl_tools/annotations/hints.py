@@ -104,7 +104,14 @@ def resolved(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
     """
     if _has_text(annotation):
         try:
-            annotation = _evaluated(annotation, names)
+            if type(annotation) is str:
+                annotation = eval(compile_annotation(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
+            # Text within one, as in list["Point"], is what only get_type_hints evaluates.
+            if _has_text(annotation):
+                holder = SimpleNamespace(__annotations__={"annotation": annotation})
+                local = names.local or {}  # not the others again, or old answers are repeated
+                hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
+                annotation = hints["annotation"]
         except RecursionError:  # the callers have their own words for it
             raise
         except (Exception, SystemExit) as error:
@@ -121,18 +128,6 @@ def resolved_or_any(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> 
 
 
 Resolve: TypeAlias = Callable[[Any, Names, _Bound], Any]
-
-
-def _evaluated(annotation: Any, names: Names) -> Any:
-    if type(annotation) is str:
-        annotation = eval(compile_annotation(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
-    # Text within an annotation, as in list["Point"], is what only get_type_hints evaluates.
-    if _has_text(annotation):
-        holder = SimpleNamespace(__annotations__={"annotation": annotation})
-        local = names.local or {}  # another object than the others, or old answers are repeated
-        hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
-        annotation = hints["annotation"]
-    return annotation
 
 
 def _refusal(error: BaseException) -> InexpressibleError:

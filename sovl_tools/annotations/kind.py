@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from threading import local
 from typing import Any, Protocol, TypeAlias
 
@@ -140,19 +141,13 @@ def call_type(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> 
     except ConversionError:
         raise
     except Exception as error:
-        raise ConversionError([((), _reason(error))]) from error
-
-
-def _reason(error: Exception) -> str:
-    name = type(error).__name__
-    # ValueError and the like are how types refuse a value, so their text is enough for the model.
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001 - the code of a tool
-        text = ""
-    if text and isinstance(error, ValueError | TypeError | AssertionError | ToolError):
-        return text
-    return f"{name}: {text}" if text else name
+        name, text = type(error).__name__, ""
+        with suppress(Exception):  # the code of a tool
+            text = str(error)
+        # ValueError and the like are how types refuse a value, so their text is enough.
+        is_plain = isinstance(error, ValueError | TypeError | AssertionError | ToolError)
+        reason = text if text and is_plain else f"{name}: {text}" if text else name
+        raise ConversionError([((), reason)]) from error
 
 
 def convert_all(

@@ -314,41 +314,28 @@ def _free(name: str, taken: Container[str]) -> str:
 
 def _to_json(value: Any, schema: Schema) -> JSON:
     """Return a value as JSON; raises a TypeError or a ValueError if it has none."""
-    kind = type(value)
-    if kind in _NATIVE or (kind is float and value - value == 0):
-        return value
+    kind, form, made = type(value), partial(_to_json, schema=schema), value
     if isinstance(value, Enum):
-        return _member(value)
-    if isinstance(value, dict | list | tuple | deque | set | frozenset):
-        return _container(value, partial(_to_json, schema=schema))
-    if is_model(kind) or dataclasses.is_dataclass(kind):
-        return (
-            dump_model(value)
-            if is_model(kind)
-            else _fields(value, partial(_to_json, schema=schema))
-        )
-    types = [*_types(schema)] if kind.__name__ in _NUMBERS else []
-    is_number = "number" in types and ["number", "string"] not in types
-    if is_number:
-        return _NUMBERS[kind.__name__](value)
-    scalar = scalar_of(kind)
-    if scalar is None:
-        raise TypeError
-    return scalar.write(value)
-
-
-def _container(value: Any, form: Callable[[Any], JSON]) -> JSON:
-    if isinstance(value, dict):
+        made = _member(value)
+    elif isinstance(value, dict):
         names = [each if isinstance(each, str) else json.dumps(each) for each in map(form, value)]
-        return dict(zip(names, map(form, value.values()), strict=True))
-    if isinstance(value, set | frozenset):
-        return sorted(map(form, value), key=json.dumps)
-    return _fields(value, form) if hasattr(value, "_fields") else [*map(form, value)]
-
-
-def _fields(value: Any, form: Callable[[Any], JSON]) -> JSON:
-    """Return an instance as an object of what its class takes."""
-    return {name: form(getattr(value, name)) for name in inspect.signature(type(value)).parameters}
+        made = dict(zip(names, map(form, value.values()), strict=True))
+    elif isinstance(value, set | frozenset):
+        made = sorted(map(form, value), key=json.dumps)
+    elif is_model(kind):
+        made = dump_model(value)
+    elif dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):  # all that the class takes
+        made = {name: form(getattr(value, name)) for name in inspect.signature(kind).parameters}
+    elif isinstance(value, list | tuple | deque):
+        made = [*map(form, value)]
+    elif kind not in _NATIVE and not (kind is float and value - value == 0):
+        types = [*_types(schema)] if kind.__name__ in _NUMBERS else []
+        is_number = "number" in types and ["number", "string"] not in types
+        scalar = scalar_of(kind)
+        if scalar is None:
+            raise TypeError
+        made = _NUMBERS[kind.__name__](value) if is_number else scalar.write(value)
+    return made
 
 
 _NATIVE = frozenset({str, int, bool, NoneType})

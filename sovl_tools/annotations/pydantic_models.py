@@ -45,14 +45,6 @@ def is_field(value: Any) -> bool:
     return type(value).__name__ == "FieldInfo" and type(value).__module__.startswith("pydantic.")
 
 
-def field_keywords(metadata: Any) -> dict[str, JSON]:
-    """Return the keywords that a ``Field(…)`` adds without changing what fits."""
-    if not is_field(metadata):
-        return {}
-    given = {"title": metadata.title, "examples": metadata.examples}
-    return {key: value for key, value in given.items() if value is not None}
-
-
 def dump_model(value: Any) -> JSON:
     """Return what pydantic makes of an instance of a class that says how it is made."""
     adapter = sys.modules["pydantic"].TypeAdapter(type(value))

@@ -41,7 +41,7 @@ from sovl_tools.annotations.kind import (
     identity,
     mismatch,
 )
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, JSON_TYPES
 from sovl_tools.schema.problem import Problem, describe, shown
 
 
@@ -172,7 +172,7 @@ def _path(kind: Any, text: str) -> Any:
     return (import_module("pathlib").Path if kind is os.PathLike else kind)(text)
 
 
-_ISOFORMAT = methodcaller("isoformat")
+_ISOFORMAT, _DECODE = methodcaller("isoformat"), methodcaller("decode")
 _NUMBER_OR_TEXT = ["number", "string"]
 # Python refuses to read numbers of thousands of digits.
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?$"
@@ -194,6 +194,13 @@ _OWN: dict[int, _Scalar] = {
     id(None): _NULL,
 }
 _PATH = _text("a path", "path", _path, rank=2)
+_BYTES = _Scalar(
+    {"type": "string"},
+    "a string",
+    lambda kind, text: kind(text, "utf-8"),
+    methodcaller("decode"),
+    2,
+)
 _NAMED: dict[str, _Scalar] = {
     "datetime.datetime": _text(
         "a date and time such as 2026-01-31T12:00:00", "date-time", _from_iso, _ISOFORMAT, 1
@@ -224,16 +231,8 @@ _NAMED: dict[str, _Scalar] = {
     "re.Pattern": _text(
         "a regular expression", "regex", lambda _, text: re.compile(text), attrgetter("pattern")
     ),
-    "builtins.bytes": _Scalar(
-        {"type": "string"}, "a string", lambda _, text: text.encode(), bytes.decode, rank=2
-    ),
-    "builtins.bytearray": _Scalar(
-        {"type": "string"},
-        "a string",
-        lambda _, text: bytearray(text.encode()),
-        bytearray.decode,
-        rank=2,
-    ),
+    "builtins.bytes": _BYTES,
+    "builtins.bytearray": _BYTES,
     "ipaddress.IPv4Address": _text("an IPv4 address", "ipv4"),
     "ipaddress.IPv6Address": _text("an IPv6 address", "ipv6"),
     "ipaddress.IPv4Network": _text("an IPv4 network", "ipv4network"),
@@ -242,15 +241,9 @@ _NAMED: dict[str, _Scalar] = {
     "ipaddress.IPv6Interface": _text("an IPv6 interface", "ipv6interface"),
     "os.PathLike": _PATH,
     **{
-        f"pathlib.{kind}": _PATH
-        for kind in (
-            "Path",
-            "PosixPath",
-            "WindowsPath",
-            "PurePath",
-            "PurePosixPath",
-            "PureWindowsPath",
-        )
+        f"pathlib.{pure}{system}Path": _PATH
+        for pure in ("", "Pure")
+        for system in ("", "Posix", "Windows")
     },
 }
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
@@ -288,14 +281,7 @@ def scalar_of(annotation: Any) -> _Scalar | None:
     return _NAMED.get(f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}")
 
 
-_JSON_TYPES: tuple[tuple[type, str], ...] = (
-    (bool, "boolean"),
-    (int, "integer"),
-    (float, "number"),
-    (str, "string"),
-    (NoneType, "null"),
-)
-_SCALARS = tuple(kind for kind, _ in _JSON_TYPES)
+_SCALARS = (bool, int, float, str, NoneType)
 _FEW = 32
 
 
@@ -316,11 +302,9 @@ def _choice(values: Iterable[JSON], name: str) -> dict[str, JSON]:
 
 
 def _json_type(value: JSON, name: str) -> str:
-    is_finite = not isinstance(value, float) or value - value == 0
-    found = next((text for kind, text in _JSON_TYPES if isinstance(value, kind)), None)
-    if found is None or not is_finite:
-        raise InexpressibleError(f"the value {value!r:.60} of {name} is no JSON")
-    return found
+    if isinstance(value, _SCALARS) and not (isinstance(value, float) and value - value != 0):
+        return next(JSON_TYPES[each] for each in type(value).__mro__ if each in JSON_TYPES)
+    raise InexpressibleError(f"the value {value!r:.60} of {name} is no JSON")
 
 
 def _make_chooser(values: Iterable[Any], otherwise: Convert) -> Convert:

@@ -130,7 +130,8 @@ class _Alternatives(NamedTuple):
             # What speaks against the member that fits best, unless all are of another type.
             inner = [error for error in errors if not error.expected]
             if inner:
-                raise min(inner, key=_distance)
+                # by problems at its top, then by all of them
+                raise min(inner, key=lambda e: (sum(len(p) < 2 for p, _ in e.found), len(e.found)))  # noqa: PLR2004 - a part and the value itself
             raise mismatch(value, *(words for error in errors for words in error.expected))
         result, keys = min(results, key=itemgetter(1))
         ignore(keys)
@@ -148,9 +149,3 @@ class _Alternatives(NamedTuple):
             raise ConversionError(refusal.found, refusal.expected)
         ignore(keys)
         return result
-
-
-def _distance(error: ConversionError) -> tuple[int, int]:
-    """Return how far a value is from fitting: problems at its top, then all of them."""
-    at_top = sum(len(path) < 2 for path, _ in error.found)  # noqa: PLR2004 - a part and the value itself
-    return at_top, len(error.found)
