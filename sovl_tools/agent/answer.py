@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+import math
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from sovl_tools.model.document import JSON
@@ -86,6 +88,11 @@ class Prompt(NamedTuple):
     registry: ToolRegistry
     offered: tuple[str, ...]
 
+    @property
+    def instructions(self) -> str:
+        """What it is told first as one text, with blank lines between what is said."""
+        return "\n\n".join(text for text in self.system if text.strip())
+
 
 class Draft(Protocol):
     """An answer that is coming in.
@@ -100,12 +107,8 @@ class Draft(Protocol):
         """Take one event of the stream in; return the text that it adds, "" for none."""
         ...
 
-    def answer(self) -> Answer:
-        """Return the answer when the stream has ended.
-
-        Raises:
-            ConnectionError: it ended too early.
-        """
+    def answer(self) -> Answer | None:
+        """Return the answer when the stream has ended; None if it ended too early."""
         ...
 
 
@@ -179,12 +182,15 @@ def check_types(part: Mapping[str, Any], types: Mapping[str, Any]) -> None:
             raise TypeError(f"{key!r} has an odd value: {part[key]!r:.80}")
 
 
-def check_answer(answer: Answer) -> Answer:
+def check_answer(answer: Answer | None) -> Answer:
     """Return an answer whose texts are texts and whose numbers are numbers.
 
     Raises:
         TypeError: they are something else.
+        ConnectionError: there is none.
     """
+    if answer is None:
+        raise ConnectionError("the stream ended before the answer did")
     for text in (answer.text, *(part for call in answer.calls for part in call)):
         if not isinstance(text, str):
             raise TypeError(f"there must be a text in place of {text!r:.80}")
@@ -203,12 +209,13 @@ def request_body(
     named: Callable[[str], JSON],
     modes: Mapping[str, JSON] = MODES,
 ) -> dict[str, Any]:
-    """Return a request with the tools and options of a prompt.
+    """Return a request with the model, the tools and the options of a prompt.
 
     ``named`` and ``modes`` say in the provider's way which tool has to be called, or whether any.
     The options win. Clients refuse arguments that they do not know, which servers may know all the
     same; so those go into the body of the request.
     """
+    body = encodable({"model": prompt.model, **body})
     if prompt.tools:
         choice = modes[prompt.choice] if prompt.choice in modes else named(prompt.choice)
         body = {**body, "tools": prompt.tools, "tool_choice": choice}
@@ -227,6 +234,25 @@ def usage_of(usage: Mapping[str, Any] | None, sent: str, received: str) -> Usage
     return Usage(usage.get(sent) or 0, usage.get(received) or 0, cached, 1)
 
 
-def join_texts(texts: Iterable[str]) -> str:
-    """Return texts as one, with blank lines between those that say something."""
-    return "\n\n".join(text for text in texts if text.strip())
+def encodable(value: JSON) -> JSON:
+    """Return a value as it can be sent, which is itself unless there is something odd in it.
+
+    Numbers that are none become null, and halves of characters that were cut apart, as a model
+    leaves them at the end of an answer that is too long, question marks.
+    """
+    try:
+        # Tried first, since nearly every value can be sent and copies of long ones cost.
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:  # which UnicodeEncodeError is, too
+        return _cleaned(value)
+    return value
+
+
+def _cleaned(value: JSON) -> JSON:
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {_cleaned(key): _cleaned(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -15,7 +15,6 @@ list of content blocks of the Model Context Protocol (``{"type": "text", …}``,
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import takewhile
@@ -223,30 +222,6 @@ def _problem(message: JSON) -> str | None:
     if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
         return "its items must be objects"
     return None
-
-
-def encodable(value: JSON) -> JSON:
-    """Return a value as it can be sent, which is itself unless there is something odd in it.
-
-    Numbers that are none become null, and halves of characters that were cut apart, as a model
-    leaves them at the end of an answer that is too long, question marks.
-    """
-    try:
-        # Tried first, since nearly every value can be sent and copies of long ones cost.
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError:  # which UnicodeEncodeError is, too
-        return _cleaned(value)
-    return value
-
-
-def _cleaned(value: JSON) -> JSON:
-    if isinstance(value, str):
-        return value.encode(errors="replace").decode()
-    if isinstance(value, dict):
-        return {_cleaned(key): _cleaned(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_cleaned(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def arguments_of(text: str) -> dict[str, JSON]:

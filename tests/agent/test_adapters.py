@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolRegistry
-from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, to_dict
+from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, check_answer, encodable, to_dict
 from sovl_tools.agent.errors import ProviderError
-from sovl_tools.agent.history import assistant_message, encodable
+from sovl_tools.agent.history import assistant_message
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
 from sovl_tools.formats.messages import as_one_text, described, parts
 from tests.tables import check_each
@@ -35,7 +35,7 @@ def chat_streamed(*deltas: dict[str, Any], reason: str | None = "stop") -> Answe
         draft.feed({"choices": [{"delta": delta}]})
     draft.feed({"choices": [{"delta": {}, "finish_reason": reason}]})
     draft.feed({"choices": None, "usage": None})
-    return draft.answer()
+    return check_answer(draft.answer())
 
 
 def called(identity: str | None, arguments: Any = "{}", **more: Any) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def test_calls_in_one_piece_without_a_number_are_told_apart() -> None:
 def test_a_stream_without_an_end_has_no_answer() -> None:
     for adapter in (chat_completions, responses, anthropic):
         with pytest.raises(ConnectionError, match="the stream ended before the answer did"):
-            adapter.Draft().answer()
+            check_answer(adapter.Draft().answer())
 
 
 DETAILS = [{"type": "reasoning.encrypted", "data": "x"}]
@@ -189,7 +189,7 @@ def _streamed_message(events: Iterable[dict[str, Any]]) -> Answer:
     draft = anthropic.Draft()
     for event in events:
         draft.feed(event)
-    return draft.answer()
+    return check_answer(draft.answer())
 
 
 def test_a_conversation_that_is_too_long_is_a_length_stop() -> None:

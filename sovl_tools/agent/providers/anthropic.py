@@ -18,7 +18,6 @@ from sovl_tools.agent.answer import (
     Stop,
     Usage,
     check_types,
-    join_texts,
     request_body,
     to_dict,
 )
@@ -26,7 +25,6 @@ from sovl_tools.agent.errors import missing_answer
 from sovl_tools.agent.history import (
     arguments_of,
     calls_of,
-    encodable,
     fitted_name,
     items_of,
     outcome_of,
@@ -72,14 +70,9 @@ def body(prompt: Prompt) -> dict[str, Any]:
     # The first has to be the user's, which a policy for trimming may have cut off.
     if messages and messages[0]["role"] != "user":
         messages.insert(0, {"role": "user", "content": [anthropic_text(_OPENING)]})
-    request = {
-        "model": prompt.model,
-        "max_tokens": MOST_TOKENS,
-        "messages": encodable(messages),
-    }
-    system = join_texts(prompt.system)
-    if system:
-        request["system"] = encodable(system)
+    request: dict[str, Any] = {"max_tokens": MOST_TOKENS, "messages": messages}
+    if prompt.instructions:
+        request["system"] = prompt.instructions
     return request_body(request, prompt, lambda name: {"type": "tool", "name": name}, _MODES)
 
 
@@ -215,10 +208,10 @@ class Draft:
             block["citations"] = [*(block.get("citations") or ()), delta["citation"]]
         return ""
 
-    def answer(self) -> Answer:
+    def answer(self) -> Answer | None:
         """Return the answer."""
         if not self._is_over:
-            raise ConnectionError("the stream ended before the answer did")
+            return None
         blocks: list[JSON] = []
         inputs: dict[int, str] = {}
         for index, block in sorted(self._blocks.items()):  # an index may be left out

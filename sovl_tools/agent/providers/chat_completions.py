@@ -17,7 +17,6 @@ from sovl_tools.agent.answer import (
     Message,
     Prompt,
     Stop,
-    join_texts,
     request_body,
     to_dict,
     usage_of,
@@ -27,7 +26,6 @@ from sovl_tools.agent.history import (
     arguments_of,
     arguments_text,
     calls_of,
-    encodable,
     fitted_name,
     items_of,
     outcome_of,
@@ -49,7 +47,7 @@ method = attrgetter("chat.completions.create")
 
 def body(prompt: Prompt) -> dict[str, Any]:
     """Return what Chat Completions is asked."""
-    system = join_texts(prompt.system)
+    system = prompt.instructions
     messages = [{"role": "system", "content": system}] if system else []
     messages += [
         _message(each)
@@ -57,9 +55,10 @@ def body(prompt: Prompt) -> dict[str, Any]:
         # An assistant's message that says nothing is refused.
         if each["role"] != "assistant" or each["content"] or each.get("calls")
     ]
-    request: dict[str, Any] = {"model": prompt.model, "messages": encodable(messages)}
     return request_body(
-        request, prompt, lambda name: {"type": "function", "function": {"name": name}}
+        {"messages": messages},
+        prompt,
+        lambda name: {"type": "function", "function": {"name": name}},
     )
 
 
@@ -193,11 +192,11 @@ class Draft:
             known["function"]["name"] = function["name"]
         known |= {name: piece[name] for name in ("id", "extra_content") if piece.get(name)}
 
-    def answer(self) -> Answer:
+    def answer(self) -> Answer | None:
         """Return the answer."""
         # "[DONE]" is not passed on by the SDK, so that only a reason tells the end.
         if self._reason is None:
-            raise ConnectionError("the stream ended before the answer did")
+            return None
         message = {
             "content": self._spoken,
             "refusal": self._refusal,

@@ -19,7 +19,6 @@ from sovl_tools.agent.answer import (
     Prompt,
     Stop,
     check_types,
-    join_texts,
     request_body,
     to_dict,
     usage_of,
@@ -28,7 +27,6 @@ from sovl_tools.agent.errors import missing_answer, reported_error
 from sovl_tools.agent.history import (
     arguments_text,
     calls_of,
-    encodable,
     fitted_name,
     items_of,
     outcome_of,
@@ -57,10 +55,9 @@ def body(prompt: Prompt) -> dict[str, Any]:
     messages = with_all_results(prompt.messages, _OWN)
     is_stored = prompt.options.get("store") is not False  # which the API does unless told
     items = [item for each in messages for item in _items(each, is_stored=is_stored)]
-    request: dict[str, Any] = {"model": prompt.model, "input": encodable(items)}
-    system = join_texts(prompt.system)
-    if system:
-        request["instructions"] = encodable(system)
+    request: dict[str, Any] = {"input": items}
+    if prompt.instructions:
+        request["instructions"] = prompt.instructions
     return request_body(request, prompt, lambda name: {"type": "function", "name": name})
 
 
@@ -174,8 +171,7 @@ class Draft:
             return str(delta)
         return ""
 
-    def answer(self) -> Answer:
+    def answer(self) -> Answer | None:
         """Return the answer."""
-        if self._whole is None:  # a stream can end in order without any of the three ends
-            raise ConnectionError("the stream ended before the answer did")
-        return parse_answer(self._whole)
+        # a stream can end in order without any of the three ends
+        return None if self._whole is None else parse_answer(self._whole)
