@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 _T = TypeVar("_T")
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 CALL, LOADER, LOOP = "sovl-tools-call", "sovl-tools-loader", "sovl-tools-loop"
 """The names of threads on which tools are called, on which they are loaded, and of event loops."""
@@ -25,6 +26,13 @@ _MAX_IDLE = 32
 
 Done: TypeAlias = Callable[[Any, BaseException | None], Any]
 """Is called with what a function returned or raised."""
+
+
+def after_fork(function: _F) -> _F:
+    """Have a function called in forked children, where the threads of their parents are not."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=function)
+    return function
 
 
 class Abandoned(BaseException):
@@ -194,15 +202,12 @@ _LOCK = threading.Lock()
 _IDLE: list[_Worker] = []
 
 
+@after_fork
 def _start_anew() -> None:
     """Forget the threads of the parent in a forked child: they are not there."""
     global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
     _LOCK = threading.Lock()
     _IDLE.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
 
 
 def any_given_up() -> bool:

@@ -6,14 +6,13 @@ Nothing imports this module at its top, because asyncio takes 20 ms to import.
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, TypeVar
 
 from sovl_tools.model.errors import TimeLimitError
-from sovl_tools.threads import LOOP, give_up_loop
+from sovl_tools.threads import LOOP, after_fork, give_up_loop
 
 _T = TypeVar("_T")
 
@@ -82,15 +81,12 @@ _GRACE = 1.0
 """How long a loop may go on after a limit, in seconds: work that cleans up has half of that."""
 
 
+@after_fork
 def _start_anew() -> None:
     """Forget the loops of the parent in a forked child: their threads are not there."""
     global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
     _LOCK = threading.Lock()
     _LOOPS.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
 
 
 def run_in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) -> _T:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from weakref import WeakSet
 
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import ToolError
+from sovl_tools.threads import after_fork
 
 
 class Ticket:
@@ -153,13 +153,10 @@ def leave_once(limiter: Limiter | None) -> Callable[[], None]:
 _LIMITERS: WeakSet[Limiter] = WeakSet()
 
 
+@after_fork
 def _start_anew() -> None:
     global _GRAPH  # noqa: PLW0603 - somebody may have held it when the process was forked
     _GRAPH = threading.Lock()
     _WAITING.clear()
     for limiter in list(_LIMITERS):
         limiter.start_anew()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)

@@ -32,6 +32,7 @@ from sovl_tools.dispatch.reference import Fields, Receive, Target, Task
 from sovl_tools.dispatch.worker import serve
 from sovl_tools.loading.isolation import ending
 from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.threads import after_fork
 
 MAX_CALLS = 1_000
 """After so many calls a worker is replaced: what tools leave behind in it ends with it."""
@@ -162,6 +163,7 @@ def _close_all() -> None:
         pool.close()
 
 
+@after_fork
 def _start_anew() -> None:
     """Forget what belongs to the parent in a forked child, which has neither of them."""
     for pool in [*_POOLS]:
@@ -172,10 +174,6 @@ def _start_anew() -> None:
         os.close(server._forkserver_alive_fd)  # noqa: SLF001 - or the server outlives the parent
         server.__init__()
         server.set_forkserver_preload(modules)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
 
 
 class _Worker:

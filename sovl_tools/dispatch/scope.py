@@ -14,6 +14,7 @@ from sovl_tools.model.call import LogMessage, Mode, Progress
 from sovl_tools.model.client_requests import Ask, ClientRequest
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import Repair
+from sovl_tools.threads import after_fork
 
 Coerce: TypeAlias = Literal["strict", "lenient"]
 Listen: TypeAlias = Callable[[Progress | LogMessage], object]
@@ -188,11 +189,8 @@ def new_call_id() -> str:
     return f"call_{_PROCESS}_{next(_NUMBERS)}"
 
 
+@after_fork
 def _start_anew() -> None:
     """Give the calls of a forked child other names than those of its parent."""
     global _PROCESS  # noqa: PLW0603 - there is one for each process
     _PROCESS = os.urandom(4).hex()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)

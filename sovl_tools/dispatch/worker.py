@@ -46,6 +46,7 @@ from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import ToolError, UnavailableError
 from sovl_tools.model.result import Failure
+from sovl_tools.threads import after_fork
 
 
 class Channel(Protocol):
@@ -389,8 +390,7 @@ def serve(connection: Connection, errors: Connection | None, environment: dict[s
     os.environ.clear()
     os.environ.update(environment)
     faulthandler.enable(2)
-    if hasattr(os, "register_at_fork"):  # a process that a tool forks must not answer
-        os.register_at_fork(after_in_child=connection.close)
+    after_fork(connection.close)  # a process that a tool forks must not answer
     process = os.getpid()
     connection.send(("pid", process))
     _answer(connection, lambda: os.getpid() != process)

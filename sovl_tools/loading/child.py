@@ -23,6 +23,7 @@ from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.document import JSON, is_record, parse_json
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.threads import after_fork
 
 _LEAST_LIMIT = 1000
 """The recursion limit that Python starts with; who lowers a higher one may have raised it."""
@@ -155,12 +156,11 @@ def report_pipe() -> FileIO:
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no user is there: a tool has sent it
 
+    @after_fork  # a process that a tool forks is not the one that reports
     def close() -> None:
         with contextlib.suppress(OSError):
             reports.close()
 
-    if hasattr(os, "register_at_fork"):  # a process that a tool forks is not the one that reports
-        os.register_at_fork(after_in_child=close)
     return reports
 
 

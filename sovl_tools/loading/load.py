@@ -23,7 +23,7 @@ from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import ask
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.threads import Job
+from sovl_tools.threads import Job, after_fork
 
 Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 """Called with each folder before it is loaded and with each candidate afterwards."""
@@ -94,8 +94,7 @@ class _Forks:
 
 
 _FORKS = _Forks()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_FORKS.count)
+after_fork(_FORKS.count)
 
 
 class _Loader:

@@ -12,7 +12,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from sovl_tools.threads import LOOP
+from sovl_tools.threads import LOOP, after_fork
 
 _T = TypeVar("_T")
 _PARTING = 8.0
@@ -84,12 +84,9 @@ async def run_remotely(work: Coroutine[Any, Any, _T]) -> _T:
     return await asyncio.wrap_future(remote_loop().submit(work))
 
 
+@after_fork
 def _start_anew() -> None:
     """Forget the loop of the parent in a forked child: its thread is not there."""
     global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
     _LOCK = threading.Lock()
     _LOOPS.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
