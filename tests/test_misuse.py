@@ -34,6 +34,7 @@ from sovl_tools import (
     tool,
 )
 from sovl_tools.model.call import LEVELS
+from tests.tables import check_each
 
 ROOT = str(Path(sovl_tools.__file__).parent)
 WRONG: list[Any] = [
@@ -179,7 +180,7 @@ def is_deliberate(error: BaseException) -> bool:
     return last.filename.startswith(ROOT) and line.startswith("raise ")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("method", "valid"),
     [
         ("report_progress", named(done=1, total=2, message=None)),

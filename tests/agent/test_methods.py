@@ -11,6 +11,7 @@ from sovl_tools import Agent, ToolNotFoundError, ToolRegistry, tool
 from sovl_tools.testing import ScriptedServer, calls, says
 from tests.agent.conversations import Talk, Way, client_of, each_provider, talk
 from tests.conftest import Write
+from tests.tables import check_each
 
 
 def ring() -> str:
@@ -235,7 +236,7 @@ def test_limits_are_at_least_one(name: str) -> None:
         Agent(provider="local", **{name: 0})  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("wrong", "message"),
     [
         ({"max_rounds": "5"}, "^max_rounds must be a whole number, not '5'$"),

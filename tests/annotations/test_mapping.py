@@ -307,7 +307,7 @@ KEYS: list[tuple[Any, list[str], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "fit", "unfit"), KEYS, ids=str)
+@check_each(("kind", "fit", "unfit"), KEYS, ids=str)
 def test_keys_are_texts_that_stand_for_their_type(
     kind: Any, fit: list[str], unfit: list[str]
 ) -> None:

@@ -155,7 +155,7 @@ DEFAULTS: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "default", "written"), DEFAULTS, ids=repr)
+@check_each(("annotation", "default", "written"), DEFAULTS, ids=repr)
 def test_a_model_is_shown_as_the_object_that_it_is_made_of(
     annotation: Any, default: Any, written: Any
 ) -> None:

@@ -240,7 +240,7 @@ def test_what_a_member_raises_reaches_whoever_registers_it() -> None:
         ToolRegistry().register(member(description=property(failing)))
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("members", "words"),
     [
         ({"name": "two words"}, "'two words' can't name a tool: it is not an ASCII identifier"),

@@ -323,7 +323,7 @@ def test_a_default_is_copied_for_each_call() -> None:
     assert schema["properties"]["tags"]["default"] == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {"type": "integer", "default": "N/A"},

@@ -568,7 +568,7 @@ def test_content_within_the_limit_stays() -> None:
     assert same_content is content
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("given", "limit", "expected"),
     [
         (["x" * 20], 10, ["x" * 7 + "…"]),
@@ -651,7 +651,7 @@ NUMPY: list[tuple[Callable[[Any], Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("make", "expected"), NUMPY)
+@check_each(("make", "expected"), NUMPY)
 def test_numbers_and_arrays_of_numpy_become_json(make: Callable[[Any], Any], expected: Any) -> None:
     result = to_json(make(pytest.importorskip("numpy")))
     assert result == expected

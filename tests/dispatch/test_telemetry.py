@@ -138,7 +138,7 @@ def test_a_failure_without_an_exception_has_no_error_type() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["a\nb", "\u2028\x85", "\ud800", '"\\', "ü"], ids=ascii)
+@check_each("text", ["a\nb", "\u2028\x85", "\ud800", '"\\', "ü"], ids=ascii)
 def test_any_text_stays_on_its_line(text: str) -> None:
     found = written(success(tool=text, call_id=text, arguments={text: text}), content=True)
     assert (found["tool"], found["call_id"], found["arguments"]) == (text, text, {text: text})

@@ -15,6 +15,7 @@ from sovl_tools.procedures.procedure import MAX_BYTES, MAX_VALUES
 from sovl_tools.reloading.watcher import EMPTIED, LONGEST, QUIET
 from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 from tests.conftest import REPOSITORY
+from tests.tables import check_each
 
 PATH = re.compile(r"`((?:sovl_tools|schemas|scripts|tests|docs)/[\w./-]*\w/?)`")
 
@@ -26,7 +27,7 @@ def test_every_path_on_a_map_is_there(page: str) -> None:
     assert [path for path in sorted(named) if not (REPOSITORY / path).exists()] == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("page", "words"),
     [
         ("docs/tool-guide.md", f"It has {IMPORT_TIMEOUT:g} seconds"),

@@ -14,6 +14,7 @@ from sovl_tools.formats.mcp import collect, convert
 from sovl_tools.model.document import JSON
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import manifests, moderate
+from tests.tables import check_each
 
 PARAMETERS: dict[str, JSON] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -140,7 +141,7 @@ def test_the_tools_that_are_shipped_are_taken_by_older_clients_too() -> None:
     assert losses == ()
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("icons", "is_taken"),
     [
         ([{"src": "https://example.com/a.png", "mimeType": "image/png"}], True),

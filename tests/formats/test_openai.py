@@ -11,6 +11,7 @@ from sovl_tools.authoring.aitool import definition_of_instance
 from sovl_tools.formats import openai, openai_responses, openrouter
 from sovl_tools.formats.base import Loss, Options
 from tests.formats.tools import TEXT, arguments, tool
+from tests.tables import check_each
 
 STRICT = Options(strict=True)
 OPEN = {"type": "object", "additionalProperties": TEXT}
@@ -212,7 +213,7 @@ def loosened_or_raises(parameters: dict[str, Any]) -> bool:
         return True
 
 
-@pytest.mark.parametrize("pattern", [r"(a)\1", "a+?", "(?P<x>a)(?P=x)", "^(?!a)", "[ab]{2}?"])
+@check_each("pattern", [r"(a)\1", "a+?", "(?P<x>a)(?P=x)", "^(?!a)", "[ab]{2}?"])
 def test_an_elaborate_pattern_is_told_in_words(pattern: str) -> None:
     shape = openai.convert(tool(arguments("a", a={**TEXT, "pattern": pattern})), STRICT)
     assert "pattern" not in shape.definition["function"]["parameters"]["properties"]["a"]

@@ -28,7 +28,7 @@ def test_sources_and_directories_below_count_and_what_lies_above(touched: str) -
     assert CODE.is_affected(touched)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "touched", ["/srv/code.py", "/srv/other", "/sr", "/srv/code/runs.db", "/srv/code/a.pyc"]
 )
 def test_what_lies_elsewhere_does_not_nor_do_other_files(touched: str) -> None:

@@ -92,7 +92,7 @@ def test_a_page_with_a_drawing_in_it_is_no_picture() -> None:
         Image(data=b"<!DOCTYPE html><html><svg></svg></html>")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("content", "block"),
     [
         (Text("a ß"), {"type": "text", "text": "a ß"}),
@@ -246,7 +246,7 @@ def test_a_file_can_be_a_resource(
     )
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("arguments", "error", "words"),
     [
         (("", "x"), ValueError, "uri must not be empty"),
@@ -325,14 +325,14 @@ def test_a_text_that_is_cut_says_so() -> None:
     assert len(result.encode()) == 12_345
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("limit", "expected"), [(0, ""), (1, "x"), (5, "xxxxx"), (6, "xxx…"), (20, "x" * 17 + "…")]
 )
 def test_a_small_limit_has_no_room_for_many_words(limit: int, expected: str) -> None:
     assert cut("x" * 30, limit) == expected
 
 
-@pytest.mark.parametrize(
+@check_each(
     "cluster",
     ["e\u0301", "\U0001f469\u200d\U0001f52c", "\U0001f44b\U0001f3fd", "\u0928\u0940", "a\ufe0f"],
     ids=ascii,

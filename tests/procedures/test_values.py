@@ -230,7 +230,7 @@ def test_every_other_name_can_be_used() -> None:
     assert manager_of().run_sync(procedure(*steps, output=output)) == [7] * len(names)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "step",
     [
         {**values(x=1), "save_as": "y"},

@@ -14,6 +14,7 @@ from sovl_tools.model.errors import UnavailableError
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import TEXT
 from tests.process import tools_in_code
+from tests.tables import check_each
 
 
 def bound() -> ToolDefinition:
@@ -30,7 +31,7 @@ def typed(text: str) -> str:
     return text
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("definition", "words"),
     [
         (tools_in_code.within(), "local stands within a function"),

@@ -109,7 +109,7 @@ def test_a_new_one_is_told_from_the_old_by_whatever_differs(fields: dict[str, An
     assert successor(old, new, is_served=True).definition is new.definition
 
 
-@pytest.mark.parametrize(
+@check_each(
     "change",
     [
         {"phrases": ("say it",)},

@@ -13,6 +13,7 @@ from sovl_tools.remote.loop import RemoteLoop, remote_loop
 from sovl_tools.remote.operation import Argument, Credential, Operation
 from tests.patience import PATIENCE
 from tests.remote.recorder import recording
+from tests.tables import check_each
 
 URL = "http://127.0.0.1:9/x"
 
@@ -21,7 +22,7 @@ def made(argument: Argument, value: Any, url: str = URL, **more: Any) -> dict[st
     return Operation("POST", url, {"a": argument}, **more)._request({"a": value})
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("argument", "value", "query"),
     [
         (Argument("query", "q"), 3, [("q", "3")]),
@@ -39,7 +40,7 @@ def test_an_argument_in_the_query(argument: Argument, value: Any, query: Any) ->
     assert made(argument, value)["params"] == query
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("argument", "value", "path"),
     [
         (Argument("path", "p"), "a/b", "a%2Fb"),
@@ -54,7 +55,7 @@ def test_an_argument_in_the_path(argument: Argument, value: Any, path: str) -> N
     assert made(argument, value, url)["url"] == f"http://127.0.0.1:9/{path}/y"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("media", "value", "sent"),
     [
         ("application/json", {"x": "é"}, {"content": '{"x": "é"}'.encode()}),

@@ -23,6 +23,7 @@ from sovl_tools.remote.session import McpServer, McpSession, RemoteError, sessio
 from tests.conftest import is_running
 from tests.patience import PATIENCE
 from tests.remote.conftest import Offer, Raw, eventually, http_server
+from tests.tables import check_each
 
 
 def call(server: McpServer, tool: str, *, repeatable: bool = False, **arguments: Any) -> Any:
@@ -115,7 +116,7 @@ def test_a_header_that_can_not_be_sent_is_not_shown(value: str) -> None:
     assert "hush" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("command", "words"),
     [
         ("no-such-command-anywhere", "can't be reached: .*No such file"),
@@ -159,7 +160,7 @@ print(asyncio.run(McpServer({offer.command!r}, timeout=60).call("echo", {{}}))["
     eventually(lambda: not is_running(int(done.stdout)))
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("answer", "words"),
     [
         ({"content": 3}, "no list of content"),

@@ -6,9 +6,10 @@ from sovl_tools import Diagnostic
 from sovl_tools.model.catalog import Status
 from sovl_tools.reporting.outcome import counted
 from tests.reporting.findings import ODD, WRONG, folder, outcome
+from tests.tables import check_each
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("statuses", "found", "summary"),
     [
         ([], [], "0 tools checked in 0.25 s; no problems"),

@@ -10,6 +10,7 @@ from sovl_tools import InferenceError, tool
 from sovl_tools.loading.function_spec import function_spec, unwritable
 from sovl_tools.scaffolding.new_tool import manifest_of, tool_of_function
 from tests.scaffolding.test_patching import after, parameters
+from tests.tables import check_each
 
 HALF = "it holds half of a surrogate pair"
 TOO_LARGE = "it is not a number that JSON can hold"
@@ -126,7 +127,7 @@ def test_a_step_around_the_function_is_refused(step: str) -> None:
     assert refusal(tool(**marks)(made)).startswith(f"made: its {step} is not called, because")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("marks", "words"),
     [
         ({"metadata": {"when": object()}}, "'metadata' can't be written: it holds 'object'"),
@@ -210,7 +211,7 @@ def test_values_that_no_text_can_hold_are_refused_wherever_they_stand() -> None:
     assert f"'a': its schema can't be written: {HALF}" in refusal(made)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "reason"),
     [
         ({"a": [1, 1.5, True, None, ("b",)]}, None),

@@ -17,6 +17,7 @@ from sovl_tools.formats.foreign import Flaw, definitions_in, in_words
 from sovl_tools.scaffolding.files import create_folders
 from sovl_tools.scaffolding.imported import ImportedTools, import_tools, stub
 from tests.schema.strategies import examples, moderate
+from tests.tables import check_each
 from tests.test_wrong_types import changes, mutated
 
 TEXT = {"type": "string", "description": "Some text."}
@@ -165,7 +166,7 @@ def test_what_nobody_has_described_has_the_words_of_its_name() -> None:
     assert tool.document["parameters"]["properties"]["petId"]["description"] == "Pet id."
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("document", "message"),
     [
         (3, "a definition must be an object, not 'integer'"),

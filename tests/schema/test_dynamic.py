@@ -58,7 +58,7 @@ def test_a_function_is_found_and_left_out_wherever_it_stands(schema: Any, key: s
     assert json.loads(json.dumps(found)) == found
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("key", "value"),
     [
         ("default", 3),
@@ -74,7 +74,7 @@ def test_a_value_may_be_of_any_kind_where_no_list_is_needed(key: str, value: Any
     )
 
 
-@pytest.mark.parametrize(
+@check_each(
     "value", [["red"], ("red",), {"red"}, {"red": 1}.keys(), (each for each in ["red"])], ids=type
 )
 def test_whatever_can_be_gone_through_is_a_list(value: Any) -> None:

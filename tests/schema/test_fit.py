@@ -105,7 +105,7 @@ def test_all_else_is_left_to_the_engine(schema: JSON, value: JSON) -> None:
     assert not surely_fits(value, schema, schema)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "name", "does"),
     [
         ("2024-02-03", "date", True),

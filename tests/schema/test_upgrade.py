@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from sovl_tools.schema.upgrade import upgrade
+from tests.tables import check_each
 
 STRING = {"type": "string"}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("before", "after"),
     [
         ({"type": "STRING"}, STRING),

@@ -21,6 +21,7 @@ from tests.serving.lines import lines
 from tests.serving.servers import running
 from tests.serving.test_mcp_calls import server_of
 from tests.serving.test_mcp_server import result
+from tests.tables import check_each
 
 NAME = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 Asked = list[tuple[str, Any]]
@@ -125,9 +126,7 @@ async def test_a_tool_that_may_not_run_twice_is_refused_where_it_would_have_to(e
         assert 'say "idempotent": true in its annotations' in words
 
 
-@pytest.mark.parametrize(
-    "state", ["", '{"a": 1}', "[1]", '[["a"]]', "[" * 50_000, '[["a", 1], ["b", 2]]']
-)
+@check_each("state", ["", '{"a": 1}', "[1]", '[["a"]]', "[" * 50_000, '[["a", 1], ["b", 2]]'])
 async def test_a_state_that_a_client_made_up_is_refused(state: str) -> None:
     callback = answering([], accepted())
     async with client_of(server_of(greet), "2026-07-28", elicitation_callback=callback) as client:
@@ -294,7 +293,7 @@ async def test_a_client_that_knows_no_pages_is_named_as_the_reason() -> None:
     assert answer["result"]["content"][0]["text"] == words
 
 
-@pytest.mark.parametrize("url", ["", "ftp://a", "javascript:alert(1)", "https://", "http:// a", 5])
+@check_each("url", ["", "ftp://a", "javascript:alert(1)", "https://", "http:// a", 5])
 async def test_a_page_has_an_address(url: Any) -> None:
     @tool
     async def wrong(context: ToolContext) -> str:

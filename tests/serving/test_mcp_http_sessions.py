@@ -21,6 +21,7 @@ from sovl_tools.serving.mcp_http import McpEndpoint
 from tests.patience import PATIENCE
 from tests.serving.apps import Exchange, client_of, registry_of, tooler_of
 from tests.serving.test_install import ODD, paths_in, replaced
+from tests.tables import check_each
 
 VERSION = "2025-11-25"
 
@@ -199,7 +200,7 @@ async def test_whatever_stands_anywhere_in_a_request_it_is_answered() -> None:
         assert (await client.call("add")).json()["result"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("body", "code", "request_id"),
     [
         (b"x", -32700, None),

@@ -23,6 +23,7 @@ from tests.conftest import REPOSITORY
 from tests.patience import PATIENCE, wait_until
 from tests.serving.apps import registry_of, tooler_of
 from tests.serving.servers import connect, read_all, running
+from tests.tables import check_each
 
 HEAD = b"POST /tools/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 MOST = 1_000_000
@@ -77,7 +78,7 @@ def test_a_call_goes_over_the_network(url: str) -> None:
     assert is_served(url)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("sent", "status"),
     [
         (b"NONSENSE\r\n\r\n", 400),
@@ -259,7 +260,7 @@ def test_everybody_may_not_call_unless_that_is_said() -> None:
     listen("localhost", 0, Security()).close()
 
 
-@pytest.mark.parametrize("host", ["nothing.invalid", "300.0.0.1", "a" * 70, "a..b", "\xff\x00"])
+@check_each("host", ["nothing.invalid", "300.0.0.1", "a" * 70, "a..b", "\xff\x00"])
 def test_a_host_that_is_none_is_one_clear_line(host: str) -> None:
     with pytest.raises(ListeningError, match="there is no address"):
         listen(host, 0, Security())

@@ -14,6 +14,7 @@ from sovl_tools.serving.security import Security
 from tests.patience import PATIENCE
 from tests.schema.strategies import moderate
 from tests.serving.apps import Exchange, Slow, client_of, registry_of, tooler_of
+from tests.tables import check_each
 
 TOKEN = "s3cret"
 OPEN = Security()
@@ -30,7 +31,7 @@ async def status(security: Security, headers: dict[str, str], path: str = "/tool
         return response.status_code
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("host", "answered"),
     [
         ("127.0.0.1:8000", True),
@@ -62,7 +63,7 @@ async def test_names_can_be_allowed() -> None:
     assert await status(Security(tokens=(TOKEN,)), {"host": "tools.example.com"}) == 401
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("origin", "host", "answered"),
     [
         ("http://localhost:3000", "127.0.0.1:8000", True),
@@ -104,7 +105,7 @@ async def test_pages_that_may_call_are_told_so() -> None:
         assert (await client.options("/tools", headers={"origin": headers["origin"]})).is_error
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("given", "expected"),
     [
         (None, 401),
@@ -153,7 +154,7 @@ def test_tokens_are_not_shown() -> None:
     assert TOKEN not in repr(CLOSED)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("fields", "words"),
     [
         ({"tokens": ("",)}, "visible ASCII"),
@@ -195,7 +196,7 @@ def test_no_headers_break_the_guard(
     assert found is None or found.status_code in (400, 401, 403, 421)
 
 
-@pytest.mark.parametrize("length", ["11", "9" * 5000, "-1", "1e3", "+5", "ten"])
+@check_each("length", ["11", "9" * 5000, "-1", "1e3", "+5", "ten"])
 async def test_a_length_that_is_too_much_is_refused_before_it_is_read(length: str) -> None:
     registry = registry_of()
     app = make_app(registry, tooler_of(registry), security=Security(max_body_bytes=10))

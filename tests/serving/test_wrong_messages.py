@@ -12,6 +12,7 @@ import pytest
 from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
 from sovl_tools.serving.mcp_server import McpServer
 from tests.serving.lines import ENVELOPE, INITIALIZE, Lines, lines
+from tests.tables import check_each
 
 HALF = "\ud800"
 WRONG: list[Any] = [
@@ -118,7 +119,7 @@ async def check(client: Lines, message: dict[str, Any]) -> None:
         assert "Traceback" not in answer["error"]["message"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("method", "params"), LEGACY, ids=[f"{each}-{index}" for index, (each, _) in enumerate(LEGACY)]
 )
 async def test_every_wrong_value_at_every_place_in_the_handshake_era(
@@ -127,7 +128,7 @@ async def test_every_wrong_value_at_every_place_in_the_handshake_era(
     await _check_all(server, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("method", "params"), MODERN, ids=[f"{each}-{index}" for index, (each, _) in enumerate(MODERN)]
 )
 async def test_every_wrong_value_at_every_place_today(

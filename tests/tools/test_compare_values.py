@@ -41,7 +41,7 @@ def test_compares(value: Value, left: Any, operator: str, right: Any, expected: 
     assert answer == {"result": expected}
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("left", "operator", "right"),
     [
         ("STRASSE", "eq", "straße"),

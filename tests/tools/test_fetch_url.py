@@ -595,7 +595,7 @@ def test_what_is_no_address_is_refused(refuse: Refuse, url: str, message: str) -
     assert message in refuse("fetch_url", url=url)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "url", ["ftp://example.test/", "file:///etc/passwd", "example.test/page", "http://", ""]
 )
 def test_other_schemes_break_the_schema(call: Call, url: str) -> None:
