@@ -3,10 +3,11 @@
     scripts/shape            everything
     scripts/shape dispatch   one package or module, with the functions referenced once by name
 
-A function is referenced once if its name occurs once in the package besides its definition.
-Public names and their methods, magic methods and whatever a decorator or a table of a module
-registers are left out of that count: others call them. The files passed are those in which a
-function is entered.
+A function is referenced once if its name occurs once in the package besides its definition; the
+method of a base class, behind ``super()``, is another one. Public names and their methods, magic
+methods and whatever a decorator or a table of a module registers, or is handed to somebody who
+calls it (``target=self._run``), are left out of that count: others call them. ``map`` and its like
+call at once. The files passed are those in which a function is entered.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from sovl_tools.testing import ScriptedServer, calls, says
 PACKAGE = Path(sovl_tools.__file__).parent
 PLAIN_DECORATORS = {"property", "cached_property", "classmethod", "staticmethod", "overload",
                     "contextmanager", "cache", "override", "setter", "coroutine"}  # fmt: skip
+
+CALLING_AT_ONCE = {"map", "filter", "sorted", "min", "max", "sum", "any", "all", "reduce"}
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -117,12 +120,35 @@ def references(every: list[Module]) -> tuple[Counter[tuple[str, str]], Counter[s
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 by_module[origin.get(node.id, (module.name, node.id))] += 1
             elif isinstance(node, ast.Attribute):
-                anywhere[node.attr] += 1
+                is_inherited = (
+                    isinstance(node.value, ast.Call) and names(node.value.func) == "super"
+                )
+                anywhere[node.attr] += not is_inherited
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 head, colon, tail = node.value.partition(":")
                 if colon and head.startswith("sovl_tools.") and tail.isidentifier():
                     anywhere[tail] += 1
     return by_module, anywhere
+
+
+def names(node: ast.AST) -> str:
+    """Return the name that an expression ends with, or ""."""
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+def handed_over(every: list[Module]) -> set[tuple[str, str]]:
+    """Return the names that are arguments of calls, by module, and those of attributes by ""."""
+    calls = [
+        (each.name, node)
+        for each in every
+        for node in ast.walk(each.tree)
+        if isinstance(node, ast.Call) and names(node.func) not in CALLING_AT_ONCE
+    ]
+    return {
+        (module if isinstance(value, ast.Name) else "", names(value))
+        for module, call in calls
+        for value in (*call.args, *(each.value for each in call.keywords if each.arg != "key"))
+    }
 
 
 def in_tables(module: Module) -> set[str]:
@@ -138,6 +164,7 @@ def in_tables(module: Module) -> set[str]:
 def referenced_once(every: list[Module], chosen: list[Module]) -> tuple[list[str], int]:
     """Return the functions of chosen modules that are referenced once, and how many count."""
     by_module, anywhere = references(every)
+    handed = handed_over(every)
     public = set(sovl_tools.__all__)
     once, counted = [], 0
     for module in chosen:
@@ -146,12 +173,13 @@ def referenced_once(every: list[Module], chosen: list[Module]) -> tuple[list[str
             name = function.name
             is_ours = name.startswith("__") or owner in public or (not owner and name in public)
             is_listed = not owner and name in listed
-            if is_ours or is_listed or registered(function):
-                continue
-            counted += 1
             uses = anywhere[name]
             if not owner or owner == "<locals>":
                 uses += by_module[(module.name, name)]
+            is_handed = uses == 1 and not handed.isdisjoint({(module.name, name), ("", name)})
+            if is_ours or is_listed or is_handed or registered(function):
+                continue
+            counted += 1
             if uses == 1:
                 once.append(f"{module.name}:{function.lineno} {name} ({length(function)} lines)")
     return once, counted
