@@ -72,18 +72,14 @@ class _Upgrade(Rewrite):
                 further = copy.pop("additionalItems")
                 copy["items"] = self.schema(further, (*path, "additionalItems"))
         if isinstance(copy.get("dependencies"), dict):
-            self._with_dependencies(copy, path)
+            for name, each in copy.pop("dependencies").items():
+                is_names = isinstance(each, list)
+                said = each if is_names else self.schema(each, (*path, "dependencies", name))
+                keyword = "dependentRequired" if is_names else "dependentSchemas"
+                copy[keyword] = {**copy.get(keyword, {}), name: said}
         if self._is_request:
             _leave_out_read_only(copy)
         return _nullable(copy) if copy.pop("nullable", False) is True else copy
-
-    def _with_dependencies(self, copy: dict[str, JSON], path: Path) -> None:
-        for name, each in copy.pop("dependencies").items():
-            if isinstance(each, list):
-                copy["dependentRequired"] = {**copy.get("dependentRequired", {}), name: each}
-            else:
-                schema = self.schema(each, (*path, "dependencies", name))
-                copy["dependentSchemas"] = {**copy.get("dependentSchemas", {}), name: schema}
 
 
 def _rename(copy: dict[str, JSON]) -> None:

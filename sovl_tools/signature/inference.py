@@ -136,7 +136,7 @@ def refusals(function: Any, signature: Signature, found: Inference) -> dict[str,
         if each.kind in _NOT_BY_KEYWORD:
             reason, advice = _NOT_BY_KEYWORD[each.kind]
             reasons[each.name] = InexpressibleError(reason.format(each.name), advice)
-        elif is_field(each.default):
+        elif each.default is not REQUIRED and is_field(each.default):
             reason = "its default is a Field of pydantic, which the function would receive"
             advice = "write Annotated[T, Field(…)] and a default of type T"
             reasons[each.name] = InexpressibleError(reason, advice)

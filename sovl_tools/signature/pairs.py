@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -223,20 +223,18 @@ class Matcher(NamedTuple):
     def matches(self, schema: dict[str, JSON], own: dict[str, JSON]) -> list[Match]:
         """Return each alternative of a manifest's schema with the function's."""
         ours, theirs = alternatives_of(schema), alternatives_of(own)
-        is_single = len(ours) == len(theirs) == 1
-        return [
-            Match(each, theirs[0] if is_single else self._partner(each, index, theirs))
-            for index, each in enumerate(ours)
-        ]
-
-    def _partner(self, schema: JSON, index: int, others: Sequence[JSON]) -> JSON | None:
-        # Of equally good partners the one at the same index, if it is among them.
-        scores = [self._score(schema, each) for each in others]
-        best = max(scores)
-        places = [place for place, score in enumerate(scores) if score == best]
-        if best == 0 or (best > _SAME_TYPE and len(places) > 1 and index not in places):
-            return None
-        return others[index if index in places else places[0]]
+        if len(ours) == len(theirs) == 1:
+            return [Match(ours[0], theirs[0])]
+        found = []
+        for index, each in enumerate(ours):
+            scores = [self._score(each, other) for other in theirs]
+            best = max(scores)
+            places = [place for place, score in enumerate(scores) if score == best]
+            # Of equally good partners the one at the same index, if it is among them.
+            is_doubtful = best > _SAME_TYPE and len(places) > 1 and index not in places
+            partner = theirs[index if index in places else places[0]]
+            found.append(Match(each, None if best == 0 or is_doubtful else partner))
+        return found
 
     def _score(self, schema: JSON, own: JSON) -> float:
         """Return how alike two alternatives are; 0 if they can't be one."""
