@@ -253,6 +253,16 @@ def test_a_directory_that_comes_later_is_waited_for(write: Write, tools: Path) -
         news.until({"echo": 1})
 
 
+def test_a_link_to_all_files_of_the_machine_stops_nobody(write: Write, tools: Path) -> None:
+    write("echo", code=says(0))
+    registry, news = loaded(tools)
+    with registry.watch():
+        (tools / "echo" / "all").symlink_to("/")
+        for version in (1, 2):
+            write("echo", code=says(version))
+            news.until({"echo": version})
+
+
 @pytest.mark.parametrize("path", ["tools/echo", "tools/echo/echo.json", "tools/echo/echo.py"])
 def test_a_single_tool_can_be_watched(path: str, write: Write, tmp_path: Path) -> None:
     write("echo", code=says(0))

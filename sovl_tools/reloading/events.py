@@ -8,6 +8,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from functools import lru_cache
 from stat import S_ISDIR
 from typing import NamedTuple, Protocol, cast
 
@@ -26,6 +27,12 @@ _KINDS = (
     "DirAttribEvent",
 )
 """What the system is asked for: not that a file was opened, nor that one was only read."""
+
+MAX_LINKED = 20_000
+"""Files and folders behind a link up to which all of its folders are watched.
+
+It may lead to all files of a machine, whose folders nobody could wait for.
+"""
 
 
 class Place(NamedTuple):
@@ -48,6 +55,8 @@ class Place(NamedTuple):
 def places(paths: Iterable[str], links: Mapping[str, str]) -> set[Place]:
     """Return the directories in which changes of the paths show.
 
+    Of a directory behind a link that holds more than ``MAX_LINKED``, it alone is watched.
+
     Args:
         paths: absolute paths of directories, be they there or not, and of single files.
         links: absolute paths of symbolic links below them, and what they lead to.
@@ -55,11 +64,27 @@ def places(paths: Iterable[str], links: Mapping[str, str]) -> set[Place]:
     found = set()
     for logical, real in [*((path, os.path.realpath(path)) for path in paths), *links.items()]:
         if os.path.isdir(real):
-            found.add(Place(real, logical))
+            is_whole = logical not in links or _is_small(real, _identity(real))
+            found.add(Place(real, logical, recursive=is_whole))
         else:
             folder, name = os.path.split(real)
             found.add(Place(folder, logical, recursive=False, only=name))
     return found
+
+
+@lru_cache(maxsize=1024)
+def _is_small(path: str, _: tuple[int, int] | None) -> bool:
+    """Tell whether a directory holds no more than ``MAX_LINKED``."""
+    count, folders = 0, [path]
+    while folders:
+        with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                count += 1
+                if count > MAX_LINKED:
+                    return False
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+    return True
 
 
 class Target(NamedTuple):

@@ -14,6 +14,7 @@ from watchdog.events import (
     FileSystemEvent,
 )
 
+from sovl_tools.reloading import events
 from sovl_tools.reloading.events import Listener, Place, Target, places
 from tests.tables import check_each
 
@@ -139,6 +140,18 @@ def test_a_link_to_a_file_is_watched_where_the_file_is(here: Path) -> None:
     }
     target.mkdir()
     assert places([], {link: str(target)}) == {Place(str(target), link)}
+
+
+def test_of_a_linked_directory_that_is_huge_it_alone_is_watched(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "MAX_LINKED", 3)
+    huge, link = here / "huge", str(here / "tools" / "echo" / "all")
+    (huge / "below").mkdir(parents=True)
+    for number in range(3):
+        (huge / "below" / str(number)).touch()
+    assert places([], {link: str(huge)}) == {Place(str(huge), link, recursive=False)}
+    assert places([str(huge)], {}) == {Place(str(huge), str(huge))}
 
 
 def test_a_path_that_two_name_is_one_place(here: Path) -> None:
