@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import pty
+import subprocess
+import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,6 +14,27 @@ import pytest
 
 from tests.conftest import Done, Run, Write, clean_environment
 from tests.forked_commands import Forker, Request
+from tests.patience import PATIENCE
+
+Shell = Callable[[str], subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    """Run ``sovl-tools`` with the redirections of a shell."""
+
+    def command(line: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["sh", "-c", f"{sys.executable} -P -m sovl_tools {line}"],
+            cwd=tmp_path,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+
+    return command
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.model.document import JSON
+from tests.cli.conftest import Shell
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 from tests.patience import PATIENCE
 
@@ -276,41 +277,29 @@ def test_an_async_tool_is_called_like_any_other(run: Run, write: Write) -> None:
     assert run("call", "echo", "text=a").out == '"a"\n'
 
 
-def shell(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
-    """Run ``sovl-tools`` with redirections of a shell."""
-    return subprocess.run(
-        ["sh", "-c", f"{sys.executable} -m sovl_tools {command}"],
-        cwd=directory,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("closed", ["2>&-", "<&-", "<&- 2>&-"])
-def test_closed_descriptors_do_no_harm(closed: str, echo: Path, tmp_path: Path) -> None:
-    done = shell(f"call echo text=a {closed}", tmp_path)
+def test_closed_descriptors_do_no_harm(closed: str, echo: Path, shell: Shell) -> None:
+    done = shell(f"call echo text=a {closed}")
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
     assert done.stdout == '{"said": "a"}\n'
 
 
 @pytest.mark.parametrize("closed", [">&-", "<&- >&-"])
 @pytest.mark.parametrize("command", ["call echo text=a", "validate"])
-def test_a_closed_output_is_a_failure(
-    closed: str, command: str, echo: Path, tmp_path: Path
-) -> None:
-    done = shell(f"{command} {closed}", tmp_path)
+def test_a_closed_output_is_a_failure(closed: str, command: str, echo: Path, shell: Shell) -> None:
+    done = shell(f"{command} {closed}")
     assert (done.returncode, done.stdout) == (1, "")
     last = "Error: the result can't be written: the standard output is closed"
     assert done.stderr.splitlines()[-1] == last
     assert "said" not in done.stderr
     assert "Traceback" not in done.stderr
-    assert shell(f"{command} >&- 2>&-", tmp_path).returncode == 1
+    assert shell(f"{command} >&- 2>&-").returncode == 1
 
 
-def test_without_a_result_a_closed_output_does_no_harm(echo: Path, tmp_path: Path) -> None:
-    assert shell("-q export -o tools.json >&-", tmp_path).returncode == 0
+def test_without_a_result_a_closed_output_does_no_harm(
+    echo: Path, tmp_path: Path, shell: Shell
+) -> None:
+    assert shell("-q export -o tools.json >&-").returncode == 0
     assert json.loads((tmp_path / "tools.json").read_text())[0]["name"] == "echo"
 
 

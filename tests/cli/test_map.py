@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.cli.command import Misuse
 from sovl_tools.cli.map_files import read_earlier, read_inputs
+from tests.cli.conftest import Shell
 from tests.conftest import Run, Write, clean_environment, manifest_of
 from tests.patience import PATIENCE, wait_until
 
@@ -193,22 +194,15 @@ def test_inputs_that_can_be_read_once_are_read_once(run: Run, double: Path, tmp_
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device is always full")
-def test_an_output_that_is_full_or_closed_is_one_line(double: Path, tmp_path: Path) -> None:
+def test_an_output_that_is_full_or_closed_is_one_line(
+    double: Path, tmp_path: Path, shell: Shell
+) -> None:
     put(tmp_path / "in.jsonl", 2)
-    command = f"{sys.executable} -m sovl_tools map double --mode inline --inputs"
     for rest, words in (
         ("in.jsonl > /dev/full", "the result can't be written: No space left on device"),
         ("- <&-", "there is no standard input"),
     ):
-        done = subprocess.run(
-            ["sh", "-c", f"{command} {rest}"],
-            cwd=tmp_path,
-            env=clean_environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE,
-        )
+        done = shell(f"map double --mode inline --inputs {rest}")
         assert done.returncode in {1, 2}
         assert done.stderr == f"Error: {words}\n"
 

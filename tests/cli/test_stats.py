@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,8 @@ from sovl_tools import CallEvent
 from sovl_tools.cli.stats import _lines, _Tally, _warnings
 from sovl_tools.dispatch.statistics import summary
 from sovl_tools.dispatch.telemetry import JsonLines
-from tests.conftest import Run, clean_environment
+from tests.cli.conftest import Shell
+from tests.conftest import Run
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
 
@@ -106,15 +105,8 @@ def test_failures_are_listed_by_kind_the_most_frequent_first(run: Run, tmp_path:
     assert done.out.endswith("  2 timeout, 1 cancelled, 1 tool_error\n")
 
 
-def test_a_closed_standard_input_is_misuse(tmp_path: Path) -> None:
-    done = subprocess.run(
-        ["sh", "-c", f"{sys.executable} -P -m sovl_tools stats - <&-"],
-        cwd=tmp_path,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_a_closed_standard_input_is_misuse(shell: Shell) -> None:
+    done = shell("stats - <&-")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "Error: there is no standard input\n"
 

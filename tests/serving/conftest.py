@@ -12,6 +12,7 @@ from mcp.client.client import Client
 
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.serving.mcp_server import McpServer
+from tests.conftest import Write, manifest_of
 
 ERAS = ("legacy", "2026-07-28")
 """How the SDK's client calls the era of the handshake, and the one without."""
@@ -32,6 +33,21 @@ def registry(tmp_path: Path) -> Iterator[ToolRegistry]:
     registry = ToolRegistry.from_directory(tmp_path / "tools")
     with registry.watch():
         yield registry
+
+
+@pytest.fixture
+def booking(write: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ToolRegistry]:
+    """Make a tool ``book`` with the lines of its body, one of whose variables is a secret."""
+
+    def make(*body: str) -> ToolRegistry:
+        monkeypatch.setenv("BOOKING_KEY", "hunter2hunter2")
+        head = "def book(text: str, context: ToolContext) -> str:"
+        lines = ["import os", "from sovl_tools import ToolContext", head]
+        code = "\n".join([*lines, *(f"    {each}" for each in body), ""])
+        manifest = manifest_of("book", requires={"env": ["BOOKING_KEY"]})
+        return ToolRegistry.from_directory(write("book", manifest, code).parent)
+
+    return make
 
 
 def served(registry: ToolRegistry, **options: Any) -> McpServer:

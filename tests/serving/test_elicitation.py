@@ -15,7 +15,6 @@ from mcp.shared.exceptions import MCPError
 from sovl_tools import ElicitationError, ToolContext, Tooler, ToolRegistry, tool
 from sovl_tools.model.client_requests import Answer, Question
 from sovl_tools.serving.mcp_server import McpServer
-from tests.conftest import Write, manifest_of
 from tests.serving.conftest import client_of
 from tests.serving.lines import lines
 from tests.serving.servers import running
@@ -153,17 +152,10 @@ async def test_another_question_than_before_is_asked_anew() -> None:
     assert [message for message, _ in asked] == ["first", "second"]
 
 
-async def test_whoever_calls_from_python_may_ask(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BOOKING_KEY", "hunter2hunter2")
-    code = (
-        "import os\n\n\nfrom sovl_tools import ToolContext\n\n\n"
-        "def book(text: str, context: ToolContext) -> str:\n"
-        "    return context.elicit_sync(f\"{text} {os.environ['BOOKING_KEY']}?\").action\n"
+async def test_whoever_calls_from_python_may_ask(booking: Callable[..., ToolRegistry]) -> None:
+    registry = booking(
+        "return context.elicit_sync(f\"{text} {os.environ['BOOKING_KEY']}?\").action"
     )
-    manifest = manifest_of("book", requires={"env": ["BOOKING_KEY"]})
-    registry = ToolRegistry.from_directory(write("book", manifest, code).parent)
     questions: list[Question] = []
 
     def ask(question: Question) -> Future[Answer]:

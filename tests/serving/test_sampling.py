@@ -19,7 +19,6 @@ from mcp.shared.exceptions import MCPError
 from sovl_tools import RootsError, SamplingError, ToolContext, Tooler, ToolRegistry, tool
 from sovl_tools.model.client_requests import Root, Sample, SampleRequest, messages_of
 from sovl_tools.serving.mcp_server import McpServer
-from tests.conftest import Write, manifest_of
 from tests.serving.conftest import client_of
 from tests.serving.servers import running
 from tests.serving.test_elicitation import NAME, accepted, answering
@@ -253,18 +252,13 @@ async def test_a_prompt_that_the_protocol_can_not_carry_is_the_tools_fault(era: 
 
 
 async def test_whoever_calls_from_python_may_lend_a_model(
-    write: Write, monkeypatch: pytest.MonkeyPatch
+    booking: Callable[..., ToolRegistry],
 ) -> None:
-    monkeypatch.setenv("BOOKING_KEY", "hunter2hunter2")
-    code = (
-        "import os\n\n\nfrom sovl_tools import ToolContext\n\n\n"
-        "def book(text: str, context: ToolContext) -> str:\n"
-        "    prompt = f\"{text} {os.environ['BOOKING_KEY']}\"\n"
-        "    place = context.list_roots_sync()[0].uri\n"
-        "    return context.sample_sync(prompt, system_prompt=prompt).text + place\n"
+    registry = booking(
+        "prompt = f\"{text} {os.environ['BOOKING_KEY']}\"",
+        "place = context.list_roots_sync()[0].uri",
+        "return context.sample_sync(prompt, system_prompt=prompt).text + place",
     )
-    manifest = manifest_of("book", requires={"env": ["BOOKING_KEY"]})
-    registry = ToolRegistry.from_directory(write("book", manifest, code).parent)
     requests: list[SampleRequest] = []
 
     def sample(request: SampleRequest) -> Future[Sample]:
