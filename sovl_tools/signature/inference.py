@@ -61,11 +61,13 @@ class Inference(NamedTuple):
     @property
     def with_all_defaults(self) -> dict[str, JSON]:
         """The schema with the inexact defaults as well."""
+        if not self.inexact:
+            return self.parameters
         properties = {
             name: {**each, "default": self.inexact[name]} if name in self.inexact else each
             for name, each in self.parameters["properties"].items()
         }
-        return {**self.parameters, "properties": properties} if self.inexact else self.parameters
+        return {**self.parameters, "properties": properties}
 
 
 def infer(
@@ -117,15 +119,15 @@ def parameters_of(
     Raises:
         InferenceError: that can't be told, or the method takes no instance.
     """
-    found, name = signature.parameters, name_of(function)
+    found = signature.parameters
     if signature is ANYTHING or signature.shape in {"class", "value"}:
         words = "it can't be told what it takes"
-        raise InferenceError(name, None, words, "wrap it in a function")
+        raise InferenceError(name_of(function), None, words, "wrap it in a function")
     if not is_method:
         return found
     if not found or found[0].kind not in {"positional_only", "positional_or_keyword"}:
         words = "it takes no instance"
-        raise InferenceError(name, None, words, "let its first parameter be 'self'")
+        raise InferenceError(name_of(function), None, words, "let its first parameter be 'self'")
     return found[1:]
 
 
@@ -202,8 +204,9 @@ def implied(
     while True:
         builder, inexact, warnings = SchemaBuilder(), dict[str, JSON](), list[tuple[str, str]]()
         schema: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
+        by_annotation = []
         for index, each in enumerate(arguments):
-            name, builder.warnings = each.parameter.name, []
+            name = each.name
             try:
                 own = _property(builder, each, texts.get(name), inexact)
             except Exception as error:  # noqa: BLE001 - annotations may be of anything, and so may defaults
@@ -214,18 +217,23 @@ def implied(
                 break  # a type that was begun with it would remain among the definitions
             if not each.is_rest:
                 schema["properties"][name] = own
-                schema["required"] += [name] if each.is_required else []
+                if each.is_required:
+                    schema["required"].append(name)
             elif each.error is None:  # **kwargs
                 schema["additionalProperties"] = own or True
-            warnings += [(name, message) for message in builder.warnings]
+            if "description" in own and description_of(each.inner) is not None:
+                by_annotation.append(name)
+            if builder.warnings:
+                warnings += [(name, message) for message in builder.warnings]
+                builder.warnings = []
         else:
             break
     return Inference(
         builder.with_definitions(schema),
-        {each.parameter.name: each.hint for each in arguments if not each.is_rest},
+        {each.name: each.hint for each in arguments if not each.is_rest},
         tuple(warnings),
-        frozenset(each.parameter.name for each in arguments if description_of(each.inner)),
-        {each.parameter.name: each.error for each in arguments if each.error is not None},
+        frozenset(by_annotation),
+        {each.name: each.error for each in arguments if each.error is not None},
         inexact,
     )
 
@@ -234,34 +242,34 @@ class _Argument(NamedTuple):
     """An argument that a function takes.
 
     Attributes:
-        parameter: what receives it.
+        name: the parameter's.
+        default: the parameter's; ``EMPTY`` if it is not known.
         hint: its type, resolved.
         inner: that type without None; ``EMPTY`` if it can't be told.
+        is_bare: whether it has no annotation.
         is_required: whether it has no default, and may not be None.
+        is_rest: whether it stands for ``**kwargs``.
         error: why the annotation can't be used, or not as it is written.
     """
 
-    parameter: Parameter
+    name: str
+    default: Any
     hint: Any
     inner: Any
+    is_bare: bool
     is_required: bool
+    is_rest: bool
     error: Exception | None
-
-    @property
-    def is_rest(self) -> bool:
-        """Whether it stands for ``**kwargs``."""
-        return self.parameter.kind == "var_keyword"
 
 
 def _arguments(signature: Signature, function: Any) -> Iterator[_Argument]:
     names: Names | None = None
-    for parameter in signature.parameters:
-        _, kind, default, annotation = parameter
+    for name, kind, default, annotation in signature.parameters:
         is_rest = kind == "var_keyword"
         if annotation.is_context or not (is_rest or kind in BY_KEYWORD):
             continue
-        hint, is_optional, error = Any if annotation.is_absent else annotation.source, False, None
-        inner = hint
+        is_bare, is_optional, error = annotation.is_absent, False, None
+        hint = inner = Any if is_bare else annotation.source
         try:
             if type(hint) is not type and hint is not Any:
                 if names is None:
@@ -273,7 +281,8 @@ def _arguments(signature: Signature, function: Any) -> Iterator[_Argument]:
         # only now it may turn out that the context is meant
         if annotation.is_context is not None or not from_object(inner).is_context:
             is_required = default is REQUIRED and not (is_optional or is_rest)
-            yield _Argument(parameter, hint, inner, is_required, error)
+            known = EMPTY if default is REQUIRED or default is UNKNOWN else default
+            yield _Argument(name, known, hint, inner, is_bare, is_required, is_rest, error)
 
 
 def _hint(annotation: Annotation, names: Names) -> tuple[Any, Exception | None]:
@@ -294,15 +303,13 @@ def _property(
     builder: SchemaBuilder, argument: _Argument, text: str | None, inexact: dict[str, JSON]
 ) -> dict[str, JSON]:
     """Return the schema of an argument; a default that would not come back is put aside."""
-    name, _, default, annotation = argument.parameter
-    if argument.inner is EMPTY:
+    name, default, _, inner, is_bare, _, is_rest, _ = argument
+    if inner is EMPTY:
         return {}
-    if annotation.is_absent and not argument.is_rest:
+    if is_bare and not is_rest:
         builder.warn("it has no annotation, so that any type is admitted")
-    known = EMPTY if default is REQUIRED or default is UNKNOWN else default
-    text = None if argument.is_rest else text
-    schema = builder.build_property(argument.inner, default=known, text=text)
-    if known is not EMPTY and known is not None and "default" not in schema:
+    schema = builder.build_property(inner, default=default, text=None if is_rest else text)
+    if default is not EMPTY and default is not None and "default" not in schema:
         # in JSON a tuple is a list
         written = [*default] if type(default) is tuple else default
         if is_json(written):
