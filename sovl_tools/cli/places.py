@@ -1,4 +1,4 @@
-"""What the paths of a command name: tools, plugins and procedures, or what is configured."""
+"""Resolves the paths of a command line to tools, plugins and procedures, or what is configured."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _ADVICE = (
 
 
 class Places(NamedTuple):
-    """What is to be checked, and the settings that hold.
+    """What is to be checked, and the settings that apply.
 
     Attributes:
         configuration: the settings.
         collected: the tool folders.
         plugins: directories of modules.
-        procedures: files.
-        misplaced: what is wrong with paths themselves.
-        ignored: files that were named and belong to no tool and no procedure.
+        procedures: files of procedures.
+        misplaced: diagnostics of the paths themselves.
+        ignored: files on the command line that belong to no tool and no procedure.
     """
 
     configuration: Configuration
@@ -45,7 +45,7 @@ class Places(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to check, and nothing to say of that."""
+        """Whether there is nothing to check, and no diagnostic that says so."""
         return not (any(self.collected) or self.plugins or self.procedures or self.misplaced)
 
 
@@ -56,13 +56,13 @@ def places_of(
     exclude: Sequence[str] = (),
     locked: bool | None = None,
 ) -> Places:
-    """Return what paths name; without any, all that is configured.
+    """Return what the paths name; without paths, everything that is configured.
 
-    ``exclude`` are patterns that win over those of the configuration; what they match is left out
-    even where a path names it.
+    ``exclude`` replaces the patterns of the configuration; what it matches is left out even if a
+    path names it.
 
     Raises:
-        Misuse: a path is not there, and is no deleted file of a tool either.
+        Misuse: a path does not exist, and is not a deleted file of a tool either.
     """
     procedures, directories, files = _split_paths(paths, configuration(tools))
     around = tuple(dict.fromkeys(each for each in files.values() if each is not None))
@@ -96,16 +96,16 @@ def places_of(
 
 
 def changed_places(places: Places, changed: Collection[str]) -> Places:
-    """Leave out what has not changed; the tools of changed procedures stay.
+    """Leave out what has not changed; with a changed procedure all tools stay.
 
-    ``changed`` are absolute paths, of files that need not be there any more.
+    ``changed`` are the absolute paths of files, which may have been deleted.
     """
     files = frozenset(changed)
     around = {above for path in files for above in _with_parents(path)}
 
     def has_changed(path: str) -> bool:
         locations = {os.path.abspath(path), os.path.realpath(path)}
-        # git names a submodule, and nothing in it
+        # git lists a submodule as a path, and no file in it
         return any(
             each in around or not files.isdisjoint(_with_parents(each)) for each in locations
         )
@@ -129,7 +129,7 @@ def _with_parents(path: str) -> list[str]:
 def _collected(
     found: Configuration, paths: Iterable[str], around: Iterable[str], procedures: Sequence[str]
 ) -> Collected:
-    """Return the tool folders of paths, and those around files, without those of procedures."""
+    """Return the tool folders in paths and those around files, without folders of procedures."""
     collected = _without_procedures(collect(paths, exclude=found.exclude), procedures)
     known = {each.location for each in collected.folders}
     others = [(each, os.path.abspath(each)) for each in _included(around, found)]
@@ -142,17 +142,17 @@ def _collected(
 
 
 def _included(paths: Iterable[str], found: Configuration) -> tuple[str, ...]:
-    """Return the paths once each, without those that are excluded."""
+    """Return the paths without duplicates and without those that are excluded."""
     excluded = patterns_of(found.exclude, os.getcwd())
     kept = (each for each in paths if not is_excluded(os.path.abspath(each), excluded))
     return tuple(dict.fromkeys(kept))
 
 
 def _configured_procedures(found: Configuration) -> Iterator[str]:
-    """Yield the files of procedures in their own directories, and among tools and plugins.
+    """Yield the files of procedures in the configured directories, and among tools and plugins.
 
     Raises:
-        Misuse: a directory is not there, or can't be listed.
+        Misuse: a directory does not exist, or can't be listed.
     """
     for path in found.procedures:
         if not os.path.isdir(path):
@@ -166,7 +166,7 @@ def _configured_procedures(found: Configuration) -> Iterator[str]:
         except OSError as error:
             raise Misuse(f"{path!r} can't be listed: {error.strerror}") from error
         yield from find_procedures(path)
-    # those among tools and plugins are told by their content
+    # among tools and plugins, procedures are recognized by their content
     for path in filter(os.path.isdir, (*found.paths, *found.plugins)):
         yield from find_procedures(path)
 
@@ -174,9 +174,9 @@ def _configured_procedures(found: Configuration) -> Iterator[str]:
 def _split_paths(
     paths: Sequence[str], found: Configuration
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str | None]]:
-    """Return files of procedures, directories, and other files with the tool folders around them.
+    """Return files of procedures, directories, and other files, each with its tool folder or None.
 
-    It asks names and contents: nothing is imported for that. A file may belong to no tool.
+    Paths are told apart by names and contents; nothing is imported.
     """
     procedures: list[str] = []
     directories: list[str] = []
@@ -200,18 +200,18 @@ def _split_paths(
 
 
 def _folder_around(path: str, roots: Collection[str]) -> str | None:
-    """Return the tool folder that a file lies in, or lay in; None if there is none.
+    """Return the tool folder of a file, which may have been deleted; None if it belongs to none.
 
-    What is a folder of a tools directory counts as it does when the whole directory is checked.
+    A folder in a tools directory counts if it would when the whole directory is checked.
 
     Raises:
-        Misuse: nothing is there, and nothing says that it was a file of a tool, or any file.
+        Misuse: the file does not exist, and nothing shows that it ever did.
     """
     above = [each or os.curdir for each in _with_parents(path)[1:]]
     for folder in above:
         location = os.path.abspath(folder)
         if os.path.dirname(location) in roots:
-            # a folder that is gone as a whole leaves nothing to check
+            # of a folder that was deleted as a whole nothing is left to check
             return folder if os.path.isdir(location) and is_tool_name(location) else None
     for folder in above:
         name = os.path.basename(os.path.abspath(folder))
@@ -220,7 +220,7 @@ def _folder_around(path: str, roots: Collection[str]) -> str | None:
     parent = os.path.dirname(path) or os.curdir
     if path and tool_folder(parent, os.path.abspath(parent)) is not None:
         return parent
-    # a name with a suffix is no tool's: that would be misspelt, and not deleted
+    # a path without a suffix could be a misspelt tool; a file with one was deleted
     is_file_name = bool(os.path.splitext(path)[1])
     if os.path.lexists(path) or (is_file_name and os.path.abspath(parent) in roots):
         return None
@@ -232,7 +232,7 @@ def _folder_around(path: str, roots: Collection[str]) -> str | None:
 
 
 def _has_tools(path: str) -> bool:
-    """Tell whether a path is a tool's folder or a directory of such."""
+    """Tell whether a path is a tool folder or a directory of tool folders."""
     location = os.path.abspath(path)
     if tool_folder(path, location) is not None:
         return True
@@ -240,7 +240,7 @@ def _has_tools(path: str) -> bool:
 
 
 def _without_procedures(collected: Collected, files: Sequence[str]) -> Collected:
-    """Leave out folders in which there are only procedures, and that these are no tools."""
+    """Leave out folders that hold only procedures, and the diagnostics that they are no tools."""
 
     def holds(path: str) -> bool:
         return any(each.startswith(os.path.join(path, "")) for each in files)
@@ -254,11 +254,11 @@ def _without_procedures(collected: Collected, files: Sequence[str]) -> Collected
 
 
 def _named_plugins(paths: Iterable[str], plugins: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the configured directories of modules that paths name or lie in, and other paths."""
+    """Return the configured plugin directories that paths are or lie in, and the other paths."""
     named, others = [], []
     for path in paths:
         location = os.path.abspath(path)
-        # compared with a separator at the end, since plugins2 does not lie in plugins
+        # compared with a separator at the end: plugins2 does not lie in plugins
         around = [
             each
             for each in plugins
@@ -270,7 +270,7 @@ def _named_plugins(paths: Iterable[str], plugins: Sequence[str]) -> tuple[list[s
 
 
 def _misplaced(path: str) -> Diagnostic | None:
-    """Return that a directory holds modules and no tools, and nobody has configured it."""
+    """Return the diagnostic of a directory of modules that is not configured as plugins."""
     location = os.path.abspath(path)
     if tool_folder(path, location) is not None:
         return None

@@ -1,9 +1,9 @@
-"""What a running tool asks of a client, in both eras of the protocol: of its user or its model.
+"""Elicitation, sampling and roots: what a running tool asks of its client, in both eras.
 
-In the handshake era each of them is a request to the client, and the call goes on with the answer.
-Since 2026-07-28 the server asks nothing: the call ends with a result that says what input it
-needs, and the client calls again with it. The tool then runs from its beginning, and gets the
-answers that there are; so it has to be idempotent.
+In the handshake era the server sends the client a request, and the call continues with the answer.
+Since 2026-07-28 a server sends no requests: the call ends with a result that lists the input it
+needs, and the client calls again with the input. The tool then runs from its beginning and gets
+the answers that are there by now, so it has to be idempotent.
 """
 
 from __future__ import annotations
@@ -54,18 +54,19 @@ from sovl_tools.serving.mcp_calls import is_modern
 
 
 class Kind(NamedTuple):
-    """How the protocol puts one kind of request.
+    """One kind of request, as the protocol has it.
 
     Attributes:
-        request: the SDK's class of it.
-        result: the SDK's class of the answer to a request.
-        results: those of answers that come with a call.
-        params: returns the parameters.
-        answer: returns the answer that the tool gets; raises a ToolError if it is none.
-        is_known: tells whether a client knows this kind.
-        capability: what such a client says of itself.
-        lacking: what a tool is told of other clients.
-        failure: what it is told of clients that fail at it.
+        request: the SDK's class of the request.
+        result: the SDK's class of the answer in the handshake era.
+        results: the SDK's classes of the answer that comes with the next call, since 2026-07-28.
+        params: returns the parameters of the request.
+        answer: returns what the tool gets for the client's answer; raises a ToolError if the
+            answer is not valid.
+        is_known: tells whether a client has the capability.
+        capability: the capability, as a client declares it.
+        lacking: the error message for a client that lacks the capability.
+        failure: the beginning of the error message for a client that fails at the request.
     """
 
     request: type[BaseModel]
@@ -80,12 +81,12 @@ class Kind(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A request that has been answered.
+    """A request that the tool has made, as the client carries it from call to call.
 
     Attributes:
-        digest: of the request; another one in its place is asked anew.
-        answer: the client's own form of the answer, or None while it is waited for.
-        key: what the client sends the answer under.
+        digest: of the request; if the tool makes another one in its place, that is asked anew.
+        answer: as the client sent it; None while there is none.
+        key: the key under which the client sends the answer.
     """
 
     digest: str
@@ -103,10 +104,10 @@ class InputRequests:
         tool: str,
         registry: ToolRegistry,
     ) -> None:
-        """Make what asks for a call of that tool.
+        """Prepare the requests of one call of a tool.
 
         Raises:
-            MCPError: the client sends a state that it was not given.
+            MCPError: the client sends a requestState that is not this server's.
         """
         self._ctx = ctx
         self._tool = tool
@@ -122,7 +123,7 @@ class InputRequests:
         self._cancelling = 0 if self._task is None else self._task.cancelling()
 
     def ask(self, request: ClientRequest) -> Future[Any]:
-        """Ask, in any thread."""
+        """Begin to ask; may be called in any thread."""
         return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
 
     async def _ask(self, request: ClientRequest) -> Any:
@@ -157,7 +158,7 @@ class InputRequests:
         return kind.answer(request, result)
 
     async def _replayed(self, request: ClientRequest, params: dict[str, JSON]) -> Any:
-        """Return the answer that the client has sent, or end the call to get it."""
+        """Return the answer that came with the call, or end the call to have the client asked."""
         kind, error = _kind_of(request), REQUEST_KINDS[type(request)].error
         for name in {self._tool, request.tool}:
             self._refuse_unless_repeatable(name, request)
@@ -176,7 +177,7 @@ class InputRequests:
             if before.digest == digest:
                 key = before.key  # asked before beside others, and not answered
             else:
-                # the tool asks something else than before: what follows is no answer to it either
+                # the tool took another way than in the last call: later answers are void as well
                 del self._answered[number:]
         given = self._given.get(request.key) if request.key else None
         if isinstance(given, kind.results):  # the client knows the request by its key
@@ -212,9 +213,9 @@ class InputRequests:
             raise REQUEST_KINDS[type(request)].error(f"{words} twice: {advice}")
 
     def input_required(self) -> dict[str, JSON] | None:
-        """Return the result that asks the client for input, if that is what has ended the call.
+        """Return the result that asks for input, or None if something else ended the call.
 
-        It is to be asked where the task was cancelled.
+        Call it where the cancellation of the task is caught.
         """
         if not self._is_ended or self._task is None:
             return None
@@ -227,10 +228,10 @@ class InputRequests:
         }
 
     def check(self, result: ToolResult) -> None:
-        """Refuse a call that has failed because the client lacks a capability, as 2026-07-28 wants.
+        """Raise the protocol's error if a call failed for want of a capability, since 2026-07-28.
 
         Raises:
-            MCPError: it has.
+            MCPError: the client lacks a capability that the tool needs.
         """
         if result.error is None or self._missing is None or not is_modern(self._ctx):
             return
@@ -246,10 +247,10 @@ def _method(kind: Kind) -> str:
 
 
 def _parsed(kind: Kind, form: dict[str, JSON]) -> Any:
-    """Return a client's form of an answer as the SDK's result.
+    """Parse an answer into the first of the SDK's classes that it fits.
 
     Raises:
-        ValidationError: it is none.
+        ValidationError: it fits none of them.
     """
     *others, last = kind.results
     for each in others:
@@ -261,7 +262,7 @@ def _parsed(kind: Kind, form: dict[str, JSON]) -> Any:
 
 
 def _words(error: ValidationError) -> str:
-    """Return what is wrong first, without the SDK's address and the value."""
+    """Return the first problem in words, without pydantic's URL and without the value."""
     problem = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(each) for each in problem["loc"])
     words = f"{problem['msg'][:1].lower()}{problem['msg'][1:]}"
@@ -269,12 +270,12 @@ def _words(error: ValidationError) -> str:
 
 
 def _answered(params: CallToolRequestParams) -> list[Answered]:
-    """Return what has been asked and answered, from what the client sends with its call.
+    """Parse the requestState of a call, and fill in the answers that came with it.
 
-    A client may answer as it likes, so its state needs no seal.
+    The state isn't signed: a client may answer whatever it likes anyway.
 
     Raises:
-        MCPError: it is none.
+        MCPError: the state is not one that this server made.
     """
     if params.request_state is None:
         return []
@@ -316,15 +317,15 @@ def _knows_pages(known: ClientCapabilities) -> bool:
 
 def _knows_forms(known: ClientCapabilities) -> bool:
     forms = known.elicitation
-    # a client that says nothing of forms and nothing of addresses knows forms
+    # a client that declares elicitation without saying which kind supports forms
     return forms is not None and (forms.form is not None or forms.url is None)
 
 
 def _answer(question: Question, result: ElicitResult) -> Answer:
-    """Return an answer.
+    """Return the user's answer, checked against the schema of the question.
 
     Raises:
-        ElicitationError: what was filled in does not fit the question.
+        ElicitationError: the content does not fit the schema.
     """
     if result.action != "accept":
         return Answer(result.action)
@@ -395,7 +396,7 @@ KINDS: Mapping[type[ClientRequest], Kind] = {
         "the client did not say in which directories it works",
     ),
 }
-"""The kinds of requests."""
+"""The kinds of requests, but for ``PAGE``, by the tool's request."""
 
 PAGE = Kind(
     ElicitRequest,
@@ -408,7 +409,7 @@ PAGE = Kind(
     "the client can't ask its user to open a page",
     "the client did not ask its user",
 )
-"""That of a question with a page to open."""
+"""Elicitation of mode ``url``: the user is asked to open a page."""
 
 
 def _kind_of(request: ClientRequest) -> Kind:

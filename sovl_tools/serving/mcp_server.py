@@ -61,15 +61,16 @@ from sovl_tools.serving.tool_search import SEARCH, called, found_tools
 
 UPDATED = "notifications/resources/updated"
 WATCHED = "sovl-tools-watched"
-"""Where a connection of the handshake era keeps the addresses that its client asked about."""
+"""The key under which a connection of the handshake era keeps the URIs its client subscribed to."""
 
 MOST_WATCHED = 1000
+"""How many resources a client may subscribe to."""
 PAGE_SIZE = 1000
-"""How many tools a page of the list has: many clients read the first page alone."""
+"""How many tools a page of the list has; it is large because many clients read one page only."""
 
 
 class _Server(Server[Any]):
-    """The SDK's server, which says of itself that its lists change."""
+    """The SDK's server, which declares that its lists may change."""
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *args: Any, **options: Any
@@ -82,7 +83,7 @@ class _Server(Server[Any]):
 
 
 class Notice(NamedTuple):
-    """What a client is told: that a list has changed, or the resource at an address."""
+    """A notification that is due to a client: a list has changed, or the resource at a URI."""
 
     method: str
     uri: str | None = None
@@ -157,7 +158,7 @@ class McpServer:
 
     @property
     def advertised(self) -> Advertised:
-        """What clients are told now; functions that make a part of a schema are called for it."""
+        """What clients are told now; functions in schemas are called to work it out."""
         self._advertised = advertise(
             self.registry, self._advertised, is_searching=self._is_searching
         )
@@ -165,16 +166,16 @@ class McpServer:
 
     @property
     def _known(self) -> Advertised:
-        """What clients were told of the tools that there are now; no function is called for it."""
+        """What clients were told of the current tools; functions in schemas are not called."""
         known = self._advertised
         return known if known.catalog is self.registry.catalog else self.advertised
 
     async def run_stdio(
         self, descriptor_in: int, descriptor_out: int, *, signals: Sequence[signal.Signals] = ()
     ) -> None:
-        """Serve one client over two descriptors until it leaves, or one of the signals comes.
+        """Serve one client over two descriptors until it disconnects or a signal arrives.
 
-        Calls under way have some seconds to end; a second signal ends them at once.
+        Calls under way get a few seconds to finish; a second signal cancels them at once.
         """
         streams = StdioStreams(descriptor_in, descriptor_out)
         options = self.server.create_initialization_options()
@@ -222,7 +223,7 @@ class McpServer:
                 messages and questions.
             log: told of each request when its answer has ended.
         """
-        # who is served over pipes needs none of it
+        # a server over pipes needs neither
         from sovl_tools.serving.app import make_app  # noqa: PLC0415
         from sovl_tools.serving.mcp_http import McpEndpoint  # noqa: PLC0415
 
@@ -301,9 +302,9 @@ class McpServer:
     async def _subscribe(
         self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
     ) -> dict[str, JSON]:
-        """Tell a client of the handshake era when there is another text at an address.
+        """Subscribe a client of the handshake era to changes of the text at a URI.
 
-        There need be none yet: the folder may still be dropped in.
+        The resource need not exist yet: its folder may be added later.
         """
         watched: set[str] = connection_of(ctx).state.setdefault(WATCHED, set())
         if params.uri not in watched and len(watched) >= MOST_WATCHED:
@@ -348,7 +349,7 @@ class McpServer:
         finally:
             reports.give_up()
         is_unknown = result.error is not None and result.error.kind == "unknown_tool"
-        # by call_tool it is a wrong argument, which the model can correct
+        # called by way of call_tool, an unknown name is a wrong argument, which a model can correct
         if result.error is not None and is_unknown and name == params.name:
             raise MCPError(INVALID_PARAMS, result.error.message)
         inputs.check(result)
@@ -364,14 +365,14 @@ class McpServer:
         return {}
 
     async def _connected(self, ctx: ServerRequestContext[Any, Any], _: NotificationParams) -> None:
-        """Remember a client of the handshake era until its connection ends."""
+        """Remember the connection of a client of the handshake era until it ends."""
         connection = connection_of(ctx)
         self._connections.setdefault(connection, set())
         connection.exit_stack.callback(self._connections.pop, connection, None)
 
     @asynccontextmanager
     async def _lifespan(self, _: Server[Any]) -> AsyncIterator[None]:
-        """Tell clients of changes for as long as one of the transports runs."""
+        """Subscribe to the registry's changes for as long as any transport runs."""
         if not self._transports:
             changed = partial(self._changed, asyncio.get_running_loop())
             self._told = self.advertised
@@ -387,9 +388,9 @@ class McpServer:
                     task.cancel()
 
     def _changed(self, loop: asyncio.AbstractEventLoop, change: CatalogChange) -> None:
-        """Have clients told, if what they were told has changed.
+        """Notify clients, if what they were told differs now.
 
-        This runs in the thread that reloads: what is worked out here costs the loop nothing.
+        This runs in the thread that reloads, so that working it out doesn't block the event loop.
         """
         with self._lock:
             before, self._told = self._told, self.advertised
@@ -397,17 +398,17 @@ class McpServer:
             updated = [*updated_resources(change, before.catalog, self._told.catalog)]
         self.server.instructions = self.registry.prompt_instructions() or None
         if kinds or updated:
-            with suppress(RuntimeError):  # the loop is closed: nobody is connected any more
+            with suppress(RuntimeError):  # the loop is closed, and every connection with it
                 loop.call_soon_threadsafe(self._tell, kinds, updated)
 
     def _tell(self, kinds: frozenset[Kind], updated: Sequence[str]) -> None:
-        """Tell every client which lists and resources have changed; each at its own pace."""
+        """Notify every client of changed lists and resources; a slow one holds up no other."""
         for kind in kinds:
             self._begin(self._bus.publish(EVENTS[kind]()))
         for uri in updated:
             self._begin(self._bus.publish(ResourceUpdated(uri)))
         for connection, due in self._connections.items():
-            # one who has not read the last notice yet will find today's list after it
+            # a client that has not read the last notice yet is not sent an equal one
             due.update(Notice(f"notifications/{kind}/list_changed") for kind in kinds)
             watched = connection.state.get(WATCHED, ())
             due.update(Notice(UPDATED, uri) for uri in updated if uri in watched)
@@ -416,7 +417,7 @@ class McpServer:
                 self._begin(self._tell_one(connection, due))
 
     async def _tell_one(self, connection: Connection, due: set[Notice]) -> None:
-        """Tell a client these notices, and those that are added meanwhile."""
+        """Send a client the notices that are due, and those that become due meanwhile."""
         try:
             while due:
                 method, uri = due.pop()
@@ -440,11 +441,11 @@ LISTS: dict[str, tuple[str, Items]] = {
         lambda _: {each["name"]: each for each in TEMPLATES},
     ),
 }
-"""What lists beside that of the tools have, by their requests."""
+"""The lists other than that of the tools: the key of the result and its items, by request."""
 
 EVENTS: dict[Kind, Callable[[], ServerEvent]] = {
     "tools": ToolsListChanged,
     "prompts": PromptsListChanged,
     "resources": ResourcesListChanged,
 }
-"""What subscribers of today's protocol are told of each kind of list."""
+"""The event that subscribers get since 2026-07-28, by the kind of the list that has changed."""

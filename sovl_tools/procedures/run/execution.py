@@ -1,4 +1,4 @@
-"""A run: the steps of a procedure, one after another or at a time, and the variables they share."""
+"""A run: executes the steps of a procedure, in order or concurrently, over shared variables."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from sovl_tools.schema.problem import explanations, named, place
 
 
 class Scope:
-    """The variables of some steps, and what their keys begin with.
+    """The variables that a block of steps sees, and the prefix of the steps' keys.
 
-    A key names a step of a run, with the iteration in which it is: ``steps.2[3].steps.0``,
-    ``steps.1/other:steps.0`` in another procedure, and ``steps.4~2.steps.0`` in the second attempt
-    of the step around it.
+    A key identifies a step in a run: ``steps.2[3].steps.0`` in the fourth iteration of a loop,
+    ``steps.1/other:steps.0`` in another procedure, ``steps.4~2.steps.0`` in the second attempt of
+    the enclosing step.
 
     Attributes:
         variables: by name, ``inputs`` among them.
-        depth: how many steps lie around these.
+        depth: how many steps enclose the block.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class Scope:
         self._base = base
 
     def render(self, value: JSON, path: Path) -> JSON:
-        """Return a value with the templates in its texts filled in; keys stay as they are.
+        """Render the templates in the texts of a value; keys of objects stay as they are.
 
-        ``path`` is its place in the document.
+        ``path`` is the place of the value in the document.
 
         Raises:
             StepError: an expression fails.
@@ -65,7 +65,7 @@ class Scope:
         return value
 
     def is_true(self, condition: str, path: Path) -> bool:
-        """Tell whether a condition is true, as Python sees it: empty and 0 are not.
+        """Evaluate a condition; as in Python, empty values and 0 are false.
 
         Raises:
             StepError: the expression fails.
@@ -83,9 +83,9 @@ class Scope:
         return self._prefix + ".".join(map(str, step.path[self._base :]))
 
     def inner(self, step: Step, key: str, variables: dict[str, JSON] | None = None) -> Scope:
-        """Return the scope of the steps in a step; with the same variables unless others are given.
+        """Return the scope of the steps within a step; it shares the variables unless given others.
 
-        ``key`` is that of the step, with its attempt and the iteration in it.
+        ``key`` is the key of the step, with its attempt and iteration.
         """
         given = self.variables if variables is None else variables
         return self._below(f"{key}.", step.path, given)
@@ -99,12 +99,12 @@ class Scope:
 
 
 def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JSON]:
-    """Return inputs with the defaults of the procedure's schema, a copy.
+    """Return a copy of the inputs, checked and with the defaults of the procedure's schema.
 
     Raises:
-        InputError: they do not fit.
+        InputError: the inputs do not fit the schema.
     """
-    # Copied, defaults too: a tool may change a list that it is given, and others run the procedure.
+    # Copied, defaults too: a tool may modify a list, and the procedure may run again.
     inputs: dict[str, JSON] = copied(given)
     properties: Any = procedure.inputs.get("properties", {})
     for name, schema in properties.items():
@@ -131,7 +131,7 @@ async def _call_tool(step: Step, fields: Mapping[str, JSON], _: Scope, run: RunE
     result = await run.tooler.call(fields["tool"], fields.get("arguments", {}), **options)
     if result.error is not None:
         raise StepError(result.error.message)
-    # The tool may keep what it has returned, and change it.
+    # The tool may keep a reference to its result, and modify it.
     return copied(result.value)
 
 
@@ -149,8 +149,8 @@ async def _wait(step: Step, fields: Mapping[str, JSON], _: Scope, __: RunEnviron
 async def _run_step_handler(
     step: Step, fields: Mapping[str, JSON], scope: Scope, run: RunEnvironment
 ) -> JSON:
-    """Call the step handler that a tool brings, as it is now."""
-    # Taken once: a reload may put another catalog there before the handler has ended.
+    """Call the step handler of a tool, in its current version."""
+    # Read once: a reload may replace the catalog while the handler runs.
     catalog = run.registry.catalog
     handler = catalog.step_handlers.get(step.action)
     if handler is None:
@@ -161,7 +161,7 @@ async def _run_step_handler(
         if run.listen is not None:
             run.listen(LogMessage(step.action, key, level, message))
         else:
-            # A handler may make up a level; its message is worth more than an error.
+            # A handler may pass a level that doesn't exist; its message is logged all the same.
             number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
             _LOGGER.log(number, "%s: %s", step.action, message)
 
@@ -175,7 +175,7 @@ async def _run_step_handler(
 async def _call_handler(
     action: str, handle: partial[Any], context: StepContext, catalog: Catalog
 ) -> JSON:
-    """Run a handler, on a thread unless it is async, and return its value as JSON."""
+    """Run a handler, in a thread unless it is async, and return its value as JSON."""
     since = cancellations()
     try:
         if is_async(handle.func):
@@ -184,12 +184,12 @@ async def _call_handler(
             call = CallScope()
             value = await await_thread(partial(blocking_call(handle), context, call), call)
         return copied(convert_result(value)[0])
-    except KeyboardInterrupt:  # it is the user's, not the handler's
+    except KeyboardInterrupt:  # from the user, not from the handler
         raise
     except BaseException as error:
         if is_cancellation(error, since=since):
             raise
-        # Secrets in the environment of the tool that brings the action are left out.
+        # Secrets of the tool that brings the action don't get into the message.
         owners = (each for each in catalog.tools.values() if action in each.step_handlers)
         secrets = tuple(name for each in owners for name in each.requires.get("env", ()))
         raise StepError(failure_of(error, action, secrets=secrets).message) from error
@@ -201,10 +201,10 @@ _T = TypeVar("_T")
 
 
 async def within(seconds: float | None, work: Coroutine[Any, Any, _T], what: str = "it") -> _T:
-    """Await the work, no longer than so many seconds; None for as long as it takes.
+    """Await work with a time limit in seconds; None is no limit.
 
     Raises:
-        StepError: the time is over.
+        StepError: the time limit was exceeded.
     """
     if seconds is None:
         return await work
@@ -215,7 +215,7 @@ async def within(seconds: float | None, work: Coroutine[Any, Any, _T], what: str
 
 
 class _Returned(Exception):  # noqa: N818 - no error
-    """A step that returns from its procedure."""
+    """Ends a procedure: a step has returned a value from it."""
 
     def __init__(self, value: JSON) -> None:
         super().__init__()
@@ -223,11 +223,11 @@ class _Returned(Exception):  # noqa: N818 - no error
 
 
 class _KnownError(StepError):
-    """A failure of an earlier process, after which that had gone on."""
+    """A failure that the journal knows from an earlier process, which went on after it."""
 
 
 class _Ending(NamedTuple):
-    """What came of a step, and how it ended."""
+    """The value of a step, and how it ended."""
 
     value: JSON
     state: State = "succeeded"
@@ -235,7 +235,7 @@ class _Ending(NamedTuple):
 
 
 class Execution:
-    """Runs a procedure, once."""
+    """One run of one procedure."""
 
     def __init__(self, procedure: Procedure, environment: RunEnvironment) -> None:
         self._procedure = procedure
@@ -251,10 +251,10 @@ class Execution:
         }
 
     async def run(self, scope: Scope) -> JSON:
-        """Take all steps; return what one returned, or else the output.
+        """Run all steps; return the value of a ``return`` step, or else the rendered output.
 
         Raises:
-            StepError: a step failed, or the output can't be made.
+            StepError: a step failed, or the output can't be rendered.
         """
         procedure = self._procedure
         try:
@@ -263,7 +263,7 @@ class Execution:
         except _Returned as returned:
             return returned.value
         except StepError as error:
-            if error.key:  # a step; without a key it is the output or the time of the whole run
+            if error.key:  # raised by a step; without a key, by the output or the run's time limit
                 raise
             words = f"{procedure.name}: {error.message}"
             raise StepError(
@@ -275,7 +275,7 @@ class Execution:
             await self._step(step, scope)
 
     async def _step(self, step: Step, scope: Scope) -> None:
-        """Take a step, unless it is to be skipped, and keep what comes of it."""
+        """Run a step unless its condition is false, and save its value."""
         key = scope.key(step)
         events = StepEvents(self._environment.listen, key, step.label, scope.depth)
         try:
@@ -283,7 +283,7 @@ class Execution:
                 try:
                     is_due = scope.is_true(step.when, (*step.path, "when"))
                 except StepError:
-                    events.started()  # or a display would be told of the end of nothing
+                    events.started()  # or listeners would get the end of a step that never began
                     raise
                 if not is_due:
                     self._environment.log.skip(key, step.action)
@@ -296,7 +296,7 @@ class Execution:
             raise
         except StepError as error:
             located = error
-            if not error.key:  # a step within has said where it is
+            if not error.key:  # with a key it was located already, by a step within this one
                 path, line = error.path or step.path, error.line
                 name = self._procedure.name
                 located = StepError(error.message, key=key, path=path, procedure=name, line=line)
@@ -307,13 +307,13 @@ class Execution:
             scope.variables[step.save_as] = value
 
     async def _attempts(self, step: Step, scope: Scope, key: str, events: StepEvents) -> _Ending:
-        """Take a step as often as it may fail."""
+        """Run a step, and again after a failure as often as ``on_error`` allows."""
         policy = step.on_error
         for number in range(1, policy.retry + 1):
             try:
                 return await self._attempt(step, scope, _numbered(key, number), is_fatal=False)
             except StepError as error:
-                # An attempt of an earlier process was waited for there.
+                # The delay after an attempt of an earlier process is over.
                 if not isinstance(error, _KnownError):
                     delay = policy.delay * policy.backoff ** (number - 1)
                     events.retried(number, delay, error.message)
@@ -327,22 +327,22 @@ class Execution:
             return _Ending(None, "continued", error.message)
 
     async def _attempt(self, step: Step, scope: Scope, key: str, *, is_fatal: bool) -> _Ending:
-        """Take a step once and write it down; ``is_fatal`` says that its procedure fails with it.
+        """Run a step once and record it; if ``is_fatal``, its failure is that of the procedure.
 
-        What has an effect outside of the run, and is known from an earlier process, is not done
-        again. Every other step is: so the variables get their values back.
+        A step with effects outside of the run that the journal knows from an earlier process is not
+        repeated. All other steps are, which restores the variables.
         """
         log, action = self._environment.log, step.action
-        # Actions that change variables alone are taken again when a run goes on, so that losing
-        # one costs nothing; the others are written to the disk before they begin.
+        # Steps that change variables alone are repeated when a run is resumed, so their records
+        # may be lost in a crash; those of the others are on the disk before the step begins.
         act = self._actions.get(action)
         has_effect = act is None
         try:
-            # What a step works on: the journal keeps it, and steps of ours take it as arguments.
+            # The rendered fields, which the journal keeps and built-in actions get as arguments.
             prepare = _PREPARED.get(action)
             fields: dict[str, JSON]
             fields = prepare(step, scope) if prepare else scope.render(step.fields, step.path)
-        except StepError as error:  # it has not begun, but the journal tells of a failure
+        except StepError as error:  # nothing has run, but the journal records the failure
             log.begin(key, action, None, None, is_durable=has_effect)
             log.fail(key, error.message, is_durable=has_effect)
             raise
@@ -351,7 +351,7 @@ class Execution:
         known = log.known(key, action, tool, arguments)
         if known is not None and known.error is not None and not is_fatal:
             raise _KnownError(known.error)
-        # What failed for good is tried again, and what is known to have come of a step is kept.
+        # A fatal failure is tried again; a known value of a step with effects is used.
         if known is not None and known.error is None and has_effect:
             return _Ending(known.value, "known")
         log.begin(key, action, tool, arguments, is_durable=has_effect)
@@ -361,7 +361,7 @@ class Execution:
                 value = await perform(step, fields, scope, self._environment)
             else:
                 value = await within(step.timeout, act(step, scope, key, **fields))
-        except _Returned as returned:  # a step within has returned, so this one is over, too
+        except _Returned as returned:  # a step within has returned, which ends this one as well
             log.succeed(key, returned.value, is_durable=has_effect)
             raise
         except StepError as error:
@@ -374,7 +374,7 @@ class Execution:
         scope.variables.update(values)
 
     async def _if(self, step: Step, scope: Scope, key: str, *, branch: str, **_: JSON) -> None:
-        # A copy, taken over at the end: a branch that fails and is gone on after leaves nothing.
+        # On a copy: a branch that fails leaves no variables behind if the run continues.
         inner = scope.inner(step, key, dict(scope.variables))
         await self._steps(step.blocks.get((branch,), ()), inner)
         scope.variables.update(inner.variables)
@@ -382,7 +382,7 @@ class Execution:
     async def _for_each(self, step: Step, scope: Scope, key: str, *, items: list[JSON]) -> JSON:
         name = step.fields.get("as", "item")
         results: list[JSON] = [None] * len(items)
-        # As many tasks as may work at once share one iterator, so that each takes what is next.
+        # ``at_once`` tasks share one iterator, so that each takes the next item.
         pending = iter(enumerate(items))
 
         async def iterate() -> None:
@@ -391,7 +391,7 @@ class Execution:
                 own = {**scope.variables, name: item, "loop": loop}
                 inner = scope.inner(step, f"{key}[{index}]", own)
                 await self._steps(step.blocks[("steps",)], inner)
-                # By its place, since iterations may end in another order.
+                # By index, since iterations may end in another order.
                 results[index] = inner.render(step.fields.get("result"), (*step.path, "result"))
 
         at_once = min(step.fields.get("at_once", 1), len(items))
@@ -402,8 +402,8 @@ class Execution:
         scopes = [scope.inner(step, key, dict(scope.variables)) for _ in branches]
         pairs = zip(step.blocks.values(), scopes, strict=True)
         await _run_all([self._steps(steps, inner) for steps, inner in pairs])
-        # Values are compared by identity: a branch may have assigned an equal one. Two branches
-        # never assign one variable, for a rule refuses that before anything runs.
+        # Compared by identity, since a branch may assign an equal value. Two branches never assign
+        # the same variable: a rule (ST762) refuses that before anything runs.
         before = dict(scope.variables)
         for inner in scopes:
             for name, value in inner.variables.items():
@@ -434,8 +434,8 @@ def _render_field(step: Step, key: str, scope: Scope) -> JSON:
 
 
 def _assignments(step: Step, scope: Scope) -> dict[str, JSON]:
-    """Fill in the values of ``set`` in order: each may name those before it."""
-    inner = Scope(dict(scope.variables))  # a value that fails leaves all as it was
+    """Render the values of ``set`` in order: each may use those before it."""
+    inner = Scope(dict(scope.variables))  # a copy: a value that fails changes no variable
     values: dict[str, JSON] = {}
     for name, value in step.fields["values"].items():
         path = (*step.path, "values", name)
@@ -467,7 +467,7 @@ _PREPARED: Mapping[str, Callable[[Step, Scope], dict[str, JSON]]] = {
     },
     "fail": lambda step, scope: {"message": str(_render_field(step, "message", scope))},
 }
-"""What steps work on that hold others, or whose templates are not all filled in at once."""
+"""Renders the fields of actions that hold steps, or whose templates are rendered one by one."""
 
 
 def _numbered(key: str, attempt: int) -> str:
@@ -475,8 +475,8 @@ def _numbered(key: str, attempt: int) -> str:
 
 
 async def _run_all(works: list[Coroutine[Any, Any, None]]) -> None:
-    """Do works at the same time; the first failure ends the others and is raised."""
-    if len(works) == 1:  # a task would cost more than many a step
+    """Run coroutines concurrently; the first failure cancels the others and is raised."""
+    if len(works) == 1:  # a task costs more than many a step
         await works[0]
         return
     try:
@@ -484,7 +484,7 @@ async def _run_all(works: list[Coroutine[Any, Any, None]]) -> None:
             for work in works:
                 group.create_task(work)
     except BaseExceptionGroup as errors:
-        # raised below, so that the group is not told as its cause
+        # raised below, so that the exception group is not its context
         failure = errors.exceptions[0]
     else:
         return
