@@ -119,6 +119,7 @@ class Adaptation(Rewrite):
         rules: what the provider refuses.
         losses: what is lost so far.
         is_weakened: whether a keyword went, so that more values fit the schema than before.
+        are_all_needed: whether nothing went that referred to a definition.
     """
 
     dropped = SILENT
@@ -128,7 +129,7 @@ class Adaptation(Rewrite):
         self.rules = rules
         self.losses: list[Loss] = []
         self.is_weakened = False
-        self._is_changed = False
+        self.are_all_needed = True
         self._has_odd_names = False
 
     def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
@@ -139,7 +140,7 @@ class Adaptation(Rewrite):
         """Return the schema as the provider takes it."""
         parameters = self.definitions.root
         root = _Root(self.schema(parameters, ROOT), self.finish())
-        schema = root.finished(self.rules.root, are_all_needed=not self._is_changed)
+        schema = root.finished(self.rules.root, are_all_needed=self.are_all_needed)
         losses = tuple(dict.fromkeys([*self.losses, *root.losses]))
         if self._has_odd_names:
             losses += refused_names(parameters, schema, rules=self.rules)
@@ -162,7 +163,7 @@ class Adaptation(Rewrite):
 
     def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
         """Return a subschema as the provider takes it, and note what it does not say."""
-        if "properties" in made and not self._has_odd_names:
+        if not self._has_odd_names and "properties" in made:
             self._has_odd_names = not self.rules.takes_names(made["properties"])
         lost = ["$dynamicRef"] if "$dynamicRef" in made else []
         if "$ref" in made and not self.definitions.is_address(made["$ref"]):
@@ -172,14 +173,22 @@ class Adaptation(Rewrite):
         found = self.adapted(schema, made, path)
         if found is None and not lost:
             return made
-        self._is_changed = True
         made, moved, notes, losses = found or Changed(made)
-        moved = [*lost, *moved]
-        if moved:  # what is lost in a keyword's own schemas goes with it
-            self.is_weakened = True
+        if lost:
+            moved = [*lost, *moved]
+        if moved and self.losses:  # what is lost in a keyword's own schemas goes with it
             gone, end = {(*path, keyword) for keyword in moved}, len(path) + 1
             self.losses = [each for each in self.losses if each.path[:end] not in gone]
         self.losses += losses
+        if moved:
+            notes = [*self._move(schema, made, moved, path), *notes]
+        return with_notes(made, notes)
+
+    def _move(
+        self, schema: dict[str, JSON], made: dict[str, JSON], moved: Sequence[str], path: Path
+    ) -> list[str]:
+        """Take keywords out of a subschema, note that, and return what they say in words."""
+        self.is_weakened, self.are_all_needed = True, False
         said = []
         for keyword in moved:
             if keyword not in _CONSEQUENCES:
@@ -188,7 +197,7 @@ class Adaptation(Rewrite):
             if keyword not in _CONSEQUENCES or "if" in schema:
                 said.append(note(keyword, self._written(keyword, schema[keyword])))
             made.pop(keyword, None)
-        return with_notes(made, [*said, *notes])
+        return said
 
     def _written(self, keyword: str, value: JSON) -> JSON:
         """Return what a keyword says, with references that lead to definitions."""
@@ -212,7 +221,15 @@ def compatible(parameters: dict[str, JSON], rules: Rules) -> Compatible:
 # keywords that count on what schemas within do not admit
 _INVERSE = frozenset({"oneOf", "not", "if", "maxContains"})
 
+_MEMBERS = {"array": "items", "object": "properties"}
 _WITHOUT_MEMBERS = ("string", "integer", "number", "boolean", "null")
+
+
+def _may_lack_members(keywords: frozenset[str], kind: str | None) -> bool:
+    """Tell whether a schema may not say what there is in its arrays or objects."""
+    if kind is None:
+        return not keywords.issuperset(_MEMBERS.values())
+    return kind not in _WITHOUT_MEMBERS and _MEMBERS.get(kind) not in keywords
 
 
 class _Compat(Adaptation):
@@ -235,7 +252,7 @@ class _Compat(Adaptation):
         rules = self.rules
         return (
             ("properties" in keywords and rules.names is not ANY_NAME)
-            or (rules.needs_members and "type" in keywords and kind not in _WITHOUT_MEMBERS)
+            or (rules.needs_members and "type" in keywords and _may_lack_members(keywords, kind))
             or (rules.needs_members and "unevaluatedItems" in keywords)
             or not (rules.takes_lookaround or keywords.isdisjoint(("pattern", "patternProperties")))
             or not keywords.isdisjoint(_INVERSE)
@@ -261,7 +278,7 @@ class _Compat(Adaptation):
                 self._inverse.append((schema, path))
         if self.rules.needs_members and "type" in schema:
             # what an array or an object has in it must be said, if only that it may be anything
-            for kind, keyword in (("array", "items"), ("object", "properties")):
+            for kind, keyword in _MEMBERS.items():
                 if keyword not in whole and _has(whole, kind):
                     whole = {**whole, keyword: {}}
         return Changed(whole, moved, (), losses) if moved or losses or whole is not made else None

@@ -140,7 +140,7 @@ def size_of(schema: dict[str, JSON]) -> Size:
         depth += "properties" in each or "items" in each
         if "enum" in each or "const" in each:
             choice = [each["const"]] if "const" in each else each["enum"]
-            length = sum(len(_text(value)) for value in choice)
+            length = sum(map(len, map(_text, choice)))
             values += len(choice)
             characters += length
             longest = max(longest, length) if len(choice) > _MANY else longest

@@ -38,7 +38,11 @@ _DOUBTFUL = frozenset(
     {"minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"}
 )
 _KEPT = _SAFE | _DOUBTFUL
-_OF_THE_ROOT = frozenset({"$ref", "allOf", "oneOf", "if", "then", "else"})
+# those of the root are seen to later
+_KEPT_AT_ROOT = _KEPT | {"$ref", "allOf", "oneOf", "if", "then", "else"}
+# what these refer to may take their place
+_FOLLOWED = frozenset({"$ref", "allOf"})
+_BY_VALUE = frozenset({"enum", "patternProperties"})
 _ANNOTATIONS = frozenset({"title", "description", "default"})
 _IDLE = frozenset({"deprecated", "readOnly", "writeOnly"})
 _RULES = OPENAI._replace(names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"))
@@ -111,19 +115,26 @@ class _Declaration(Adaptation):
     def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
         """Return a subschema in the keywords that Gemini knows, None if it has no others."""
         del schema
-        if _SAFE.issuperset(made) or made.keys() == {"$ref"}:
+        if _SAFE.issuperset(made) or ("$ref" in made and len(made) == 1):
             return None
-        kept, losses = _unchanged_keywords(made, path), []
+        kept = _KEPT_AT_ROOT if path == ROOT else _KEPT
+        if not _BY_VALUE.isdisjoint(made):
+            kept = _unchanged_keywords(made, kept)
+        found, others, losses = dict[str, JSON](), list[str](), list[Loss]()
         for keyword, value in made.items():
-            if keyword in _DOUBTFUL and value:
+            if keyword in kept:
+                found[keyword] = value
+            else:
+                others.append(keyword)
+            if value and keyword in _DOUBTFUL:
                 message = f"{keyword} may be ignored"
                 losses.append(Loss("doubt", (*path, keyword), message, _ADVICE))
-        others = [each for each in made if each not in kept]
         if not others:
             return Changed(made, losses=losses) if losses else None
         node = _Node(path, made, self._follow)
-        found = {key: each for key, each in made.items() if key in kept}
         moved, notes = list[str](), list[str]()
+        if not _FOLLOWED.isdisjoint(others):
+            self.are_all_needed = False
         for keyword in others:
             translation = _TRANSLATIONS.get(keyword, _annotated)(node, keyword)
             said = None if translation is None else _merged_parts(found, translation.parts)
@@ -140,9 +151,8 @@ class _Declaration(Adaptation):
         return self.definition(name) if name in self.definitions.targets else None
 
 
-def _unchanged_keywords(schema: dict[str, JSON], path: Path) -> frozenset[str]:
-    """Return the keywords that stay as they are; those of the root are seen to later."""
-    kept = _KEPT | _OF_THE_ROOT if path == ROOT else _KEPT
+def _unchanged_keywords(schema: dict[str, JSON], kept: frozenset[str]) -> frozenset[str]:
+    """Return the keywords that stay as they are, where that depends on a schema's values."""
     # Without the patterns it would be about the names that match them, too.
     if "patternProperties" in schema:
         kept -= {"additionalProperties"}

@@ -13,12 +13,12 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
 _HEADINGS = ("Argument", "Type", "Required", "Description")
-_ESCAPED = str.maketrans({each: f"\\{each}" for each in "\\`*_{}[]<>#|"})
+_SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|]")
 
 
 def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return the section about one tool."""
-    said = tool.description.strip().translate(_ESCAPED)
+    said = _SPECIAL.sub(r"\\\g<0>", tool.description.strip())
     facts = {
         "Category": tool.category,
         "Tags": ", ".join(tool.tags),
@@ -83,4 +83,4 @@ def _code(value: JSON) -> str:
 
 def _escaped(text: str) -> str:
     """Return a text on one line, without what Markdown would read as its own."""
-    return " ".join(text.split()).translate(_ESCAPED)
+    return _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))

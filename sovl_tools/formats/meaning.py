@@ -1,4 +1,4 @@
-"""What schemas say: whether anything, of which properties, and whether two exclude each other."""
+"""What schemas say: anything, of which properties, null; and whether two exclude each other."""
 
 from __future__ import annotations
 
@@ -59,6 +59,25 @@ def consequences(schema: Mapping[str, JSON]) -> Iterator[str]:
     for keyword in ("anyOf", "oneOf"):
         for each in schema.get(keyword, ()):
             yield from mentioned(each)
+
+
+def accepts_null(
+    schema: dict[str, JSON], definitions: Mapping[str, JSON], seen: tuple[str, ...] = ()
+) -> bool:
+    """Tell whether a strict schema admits null; ``seen`` are references on the way to it."""
+    while "$ref" in schema:
+        reference: str = schema["$ref"]
+        if reference in seen or reference == "#":
+            return False
+        seen = (*seen, reference)
+        schema = definitions[reference.removeprefix(_DEFINITION)]
+    if "anyOf" in schema:
+        return any(accepts_null(each, definitions, seen) for each in schema["anyOf"])
+    types = schema["type"]
+    if "null" not in (types if isinstance(types, list) else [types]):
+        return False
+    values = [schema["const"]] if "const" in schema else schema.get("enum", [None])
+    return None in values
 
 
 class EndlessError(Exception):

@@ -111,10 +111,10 @@ class _Text:
         """Return a schema and those that a value has to fit because of it."""
         if not isinstance(schema, dict) or id(schema) in seen:
             return []
-        if _FOLLOWED.isdisjoint(schema):
-            return [schema]
-        seen.add(id(schema))
         found = [schema]
+        if _FOLLOWED.isdisjoint(schema):
+            return found
+        seen.add(id(schema))
         for keyword in _REFERENCES:
             if keyword in schema:
                 found += self.schemas(self.follow(schema[keyword]), seen)
@@ -168,6 +168,7 @@ class _Value:
         every = text.schemas(schema, set())
         self.types = ["nothing"] if schema is False else text.types_of(every, frozenset())
         self._schemas: list[dict[str, JSON]] = []
+        self._structured: list[dict[str, JSON]] = []
         self._required: dict[str, None] = {}
         description = title = ""
         notes: list[str] = []
@@ -177,20 +178,17 @@ class _Value:
                 repeated.append(f"The same as {text.places[id(each)]} above.")
                 continue
             self._schemas.append(each)
+            noted, is_structured = _told_apart(tuple(each))
+            if is_structured:
+                self._structured.append(each)
             if "description" in each:
                 description = description or each["description"].strip()
             if "title" in each:
                 title = title or each["title"].strip()
             if "required" in each:
                 self._required.update(dict.fromkeys(each["required"]))
-            for keyword in _noted(tuple(each)):
-                value = each[keyword]
-                if keyword in _REFERENCES:  # what can be followed is described in its place
-                    is_noted = not isinstance(text.follow(value), dict)
-                else:  # a schema is, too
-                    is_noted = keyword not in _MAYBE_PLACED or value is (keyword != "items")
-                if is_noted:
-                    notes.append(note(keyword, value))
+            if noted:
+                notes += self._notes_of(each, noted)
         self.meaning = description or title
         if self._required:
             known = {name for each in self._schemas for name in each.get("properties", ())}
@@ -200,6 +198,19 @@ class _Value:
         self.notes = list(dict.fromkeys(notes)) if len(notes) > 1 else notes
         named = self._named_types() if "array" in self.types else self.types
         self.type = " or ".join(named)
+
+    def _notes_of(self, schema: dict[str, JSON], keywords: tuple[str, ...]) -> list[str]:
+        """Return a sentence for each keyword but for those that do have a place."""
+        notes = []
+        for keyword in keywords:
+            value = schema[keyword]
+            if keyword in _REFERENCES:  # what can be followed is described in its place
+                is_noted = not isinstance(self._text.follow(value), dict)
+            else:  # a schema is, too
+                is_noted = keyword not in _MAYBE_PLACED or value is (keyword != "items")
+            if is_noted:
+                notes.append(note(keyword, value))
+        return notes
 
     def _named_types(self) -> list[str]:
         """Return the types, an array as ``array of strings``, which saves the line about items."""
@@ -211,8 +222,10 @@ class _Value:
 
     def default(self) -> str:
         """Return what happens if it is left out."""
-        found = [each["default"] for each in self._schemas if "default" in each]
-        return f"default {_json(found[0])}" if found else "optional"
+        for each in self._schemas:
+            if "default" in each:
+                return f"default {_json(each['default'])}"
+        return "optional"
 
     def said(self) -> str:
         """Return its description, and what is asked of it beside its type."""
@@ -225,17 +238,18 @@ class _Value:
         words = [] if self.types == ["any"] and not marks else [self.type, *marks]
         head = f"- {label} ({', '.join(words)})" if words else f"- {label}"
         said = self.said()
-        first, *rest = (f"{head}: {said}" if said else head).split("\n")
-        rest += self.inner()
-        return [first, *((_INDENT + line).rstrip() for line in rest)] if rest else [first]
+        lines = (f"{head}: {said}" if said else head).split("\n")
+        lines += self.inner()
+        for index in range(1, len(lines)):
+            lines[index] = (_INDENT + lines[index]).rstrip()
+        return lines
 
     def inner(self) -> list[str]:
         """Return the lines about what lies in it, and remember that."""
-        structured = [each for each in self._schemas if not _STRUCTURE.isdisjoint(each)]
-        if not structured:
+        if not self._structured:
             return []
         named: dict[str, list[JSON]] = {}
-        for schema in structured:
+        for schema in self._structured:
             self._text.places[id(schema)] = self._place
             for name, each in schema.get("properties", {}).items():
                 named.setdefault(name, []).append(each)
@@ -244,7 +258,7 @@ class _Value:
             label = _label(name)
             value = _Value(found[0] if len(found) == 1 else {"allOf": found}, self._text, label)
             lines += value.lines(label, "required" if name in self._required else value.default())
-        for each in structured:
+        for each in self._structured:
             lines += self._unnamed(each)
         return lines
 
@@ -283,13 +297,17 @@ class _Value:
 
 
 @lru_cache(maxsize=4096)
-def _noted(keywords: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those of a schema's keywords that have no place of their own, or not always."""
-    return tuple(
+def _told_apart(keywords: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """Return which of a schema's keywords have no place of their own, or not always.
+
+    The other value is whether something may lie in what it describes.
+    """
+    noted = tuple(
         each
         for each in keywords
         if each in _MAYBE_PLACED or not (each in _PLACED or each.startswith("x-"))
     )
+    return noted, not _STRUCTURE.isdisjoint(keywords)
 
 
 def _label(name: str) -> str:

@@ -11,7 +11,8 @@ from functools import cached_property
 from itertools import islice, product
 
 from sovl_tools.formats.base import Compile
-from sovl_tools.formats.strict import Dialect, accepts_null, strict_subset
+from sovl_tools.formats.meaning import accepts_null
+from sovl_tools.formats.strict import Dialect, strict_subset
 from sovl_tools.model.document import JSON
 
 # ways to read a value that are tried; their number doubles with each null that may mean itself

@@ -17,6 +17,7 @@ from sovl_tools.formats.compat import has_lookaround
 from sovl_tools.formats.meaning import (
     EndlessError,
     SpelledOut,
+    accepts_null,
     are_disjoint,
     audible,
     consequences,
@@ -25,7 +26,7 @@ from sovl_tools.formats.meaning import (
 )
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.document import JSON, Path, copied, kind
-from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SINGLE
+from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SCALAR, SINGLE
 from sovl_tools.schema.rewrite import Definitions, merged, refer
 
 FORMATS = frozenset(
@@ -128,12 +129,14 @@ class Dialect:
         elif "anyOf" in keywords or "oneOf" in keywords:
             way = "union"
         others = [each for each in keywords if each not in _STRUCTURE]
-        sure = {each for each in others if each in self.keeps and each not in _IDLE}
+        sure = {each for each in others if each in self.keeps & SCALAR and each not in _IDLE}
         is_said = key[0] in _SCALARS and sure.union({"type"}).issuperset(keywords)
         plan = self._plans[key] = _Plan(
             way,
+            key[0],
             "$dynamicRef" in keywords,
             tuple((each, each in sure) for each in others),
+            tuple(each for each in ("enum", "const") if each in keywords),
             not _CONDITIONAL.isdisjoint(keywords),
             ("type", *others) if is_said else (),
         )
@@ -149,15 +152,19 @@ class _Plan(NamedTuple):
 
     Attributes:
         way: what it is; ``several`` for what has to be merged first.
+        type: its type; None if there is none, or several.
         is_dynamic: whether there is a dynamic reference.
         beside: keywords beside the structure, each with whether it stays, whatever its value.
+        choices: keywords that list its values.
         has_conditions: whether something depends on something else.
         whole: all keywords of a scalar that stay, whatever their values; empty for any other.
     """
 
     way: _Way
+    type: str | None
     is_dynamic: bool
     beside: tuple[tuple[str, bool], ...]
+    choices: tuple[str, ...]
     has_conditions: bool
     whole: tuple[str, ...]
 
@@ -240,13 +247,24 @@ class _Subset:
 
     def root(self) -> dict[str, JSON]:
         """Return the schema of all arguments, an object with nothing beside its properties."""
-        schema = self._merge_all_of(self._source.root, ROOT)
-        if (
-            "type" not in schema
-            or "properties" not in schema
-            or "additionalProperties" not in schema
-        ):
+        schema, plan = self._merge_all_of(self._source.root, ROOT)
+        if not schema.keys() >= _OF_ROOT or plan.way == "union":
             schema = {"type": "object", "properties": {}, "additionalProperties": False, **schema}
+            schema, notes = self._without_alternatives(schema)
+            plan = self._dialect.plan(schema)
+        else:
+            notes = []
+        self._open.append(None)
+        made = self._plain(schema, plan, ROOT)
+        self._open.pop()
+        if notes:
+            self.notes.append((made, notes))
+        return made
+
+    def _without_alternatives(
+        self, schema: dict[str, JSON]
+    ) -> tuple[dict[str, JSON], Sequence[_Moved]]:
+        """Return the root without alternatives, which its description tells of."""
         notes = []
         for keyword in [each for each in ("anyOf", "oneOf") if each in schema]:
             # They can be taken away if they are about known properties alone.
@@ -259,11 +277,7 @@ class _Subset:
             message = f"{keyword} of all arguments stands in the description only"
             self._record_loss("moved", (*ROOT, keyword), message)
             schema = {key: each for key, each in schema.items() if key != keyword}
-        self._open.append(None)
-        made = self._plain(schema, self._dialect.plan(schema), ROOT)
-        self._open.pop()
-        self.notes.append((made, notes))
-        return made
+        return schema, notes
 
     def spelled_out(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return what is said in words, with definitions in the places of references."""
@@ -286,8 +300,7 @@ class _Subset:
         if plan.whole:
             return {keyword: schema[keyword] for keyword in plan.whole}
         if plan.way == "several" or plan.is_dynamic:
-            schema = self._merge_all_of(schema, path)
-            plan = self._dialect.plan(schema)
+            schema, plan = self._merge_all_of(schema, path)
         if plan.way == "plain":
             return self._plain(schema, plan, path)
         schema = audible(schema)
@@ -295,10 +308,11 @@ class _Subset:
             return self._reference(schema, path)
         return self._union(schema, "anyOf" if "anyOf" in schema else "oneOf", path)
 
-    def _merge_all_of(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
+    def _merge_all_of(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], _Plan]:
         """Return a schema without ``allOf``, and without a reference beside other constraints."""
         steps, schema = 0, self._resolve_dynamic(audible(schema))
-        while self._dialect.plan(schema).way == "several" or (path == ROOT and "$ref" in schema):
+        plan = self._dialect.plan(schema)
+        while plan.way == "several" or (path == ROOT and "$ref" in schema):
             steps += 1  # what is merged may bring up another ``allOf`` or reference
             if steps > _MOST or len(path) > _MOST:
                 raise StrictError(path[:_SHOWN], "it refers to itself")
@@ -308,8 +322,8 @@ class _Subset:
             found = merged([audible(self._inline_reference(each, path)) for each in parts])
             if found is None:
                 raise StrictError(path, "allOf can't be said as one schema")
-            schema = found
-        return schema
+            schema, plan = found, self._dialect.plan(found)
+        return schema, plan
 
     def _resolve_dynamic(self, schema: JSON) -> JSON:
         """Return a schema in which a dynamic reference to one place is one like any other."""
@@ -435,13 +449,14 @@ class _Subset:
 
     def _plain(self, schema: dict[str, JSON], plan: _Plan, path: Path) -> dict[str, JSON]:
         """Return a schema that is neither a union nor a reference."""
-        types = schema.get("type")
-        if type(types) is not str:
+        types: JSON = plan.type
+        is_object, is_array = types == "object", types == "array"
+        if types is None:
             found = self._types(schema, path)
             types = found[0] if len(found) == 1 else found
+            is_object, is_array = "object" in found, "array" in found
             self._spend("unions", len(found) > 1)
         made: dict[str, JSON] = {"type": types}
-        is_object = types == "object" or (type(types) is list and "object" in types)
         others = []
         for keyword, is_sure in plan.beside:
             value = schema[keyword]
@@ -454,11 +469,11 @@ class _Subset:
             elif not (is_object and keyword in _SAID_BY_CLOSING):
                 others.append(keyword)
         moved = self._moved(schema, others, path) if others else ()
-        if "enum" in schema or "const" in schema:
-            self._add_values(made, schema, path)
+        for keyword in plan.choices:
+            self._add_values(made, keyword, schema[keyword], path)
         if is_object:
             self._add_properties(made, schema, plan, path)
-        if types == "array" or (type(types) is list and "array" in types):
+        if is_array:
             made["items"] = self._items(schema, path)
         return self._remember_notes(made, moved)
 
@@ -490,21 +505,20 @@ class _Subset:
                 return [name]
         raise StrictError(path, "any type is admitted", "say its type")
 
-    def _add_values(self, made: dict[str, JSON], schema: dict[str, JSON], path: Path) -> None:
-        for keyword in ("enum", "const"):
-            if keyword in schema:
-                values = schema[keyword] if keyword == "enum" else [schema[keyword]]
-                if not values:
-                    raise StrictError((*path, keyword), "there is nothing to choose from")
-                if any(isinstance(each, dict | list) for each in values):
-                    raise StrictError((*path, keyword), f"{keyword} has values that are no scalars")
-                made[keyword] = copied(schema[keyword])
-                if self._dialect.minds_case:
-                    continue
-                texts = [each for each in values if isinstance(each, str)]
-                if len({*map(str.lower, texts)}) < len({*texts}):
-                    message = "values that differ in case alone may be mistaken for one another"
-                    self._record_loss("doubt", (*path, keyword), message)
+    def _add_values(self, made: dict[str, JSON], keyword: str, value: JSON, path: Path) -> None:
+        values = value if keyword == "enum" else [value]
+        if not values:
+            raise StrictError((*path, keyword), "there is nothing to choose from")
+        kinds = {*map(type, values)}
+        if not kinds.isdisjoint((dict, list)):
+            raise StrictError((*path, keyword), f"{keyword} has values that are no scalars")
+        made[keyword] = copied(value)
+        if self._dialect.minds_case or str not in kinds:
+            return
+        texts = [each for each in values if isinstance(each, str)]
+        if len({*map(str.lower, texts)}) < len({*texts}):
+            message = "values that differ in case alone may be mistaken for one another"
+            self._record_loss("doubt", (*path, keyword), message)
 
     def _items(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         if "prefixItems" in schema:
@@ -579,22 +593,3 @@ def _nullable(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[
     if "enum" in schema and None not in schema["enum"]:
         made["enum"] = [*schema["enum"], None]
     return made
-
-
-def accepts_null(
-    schema: dict[str, JSON], definitions: Mapping[str, JSON], seen: tuple[str, ...] = ()
-) -> bool:
-    """Tell whether a strict schema admits null; ``seen`` are references on the way to it."""
-    while "$ref" in schema:
-        reference: str = schema["$ref"]
-        if reference in seen or reference == "#":
-            return False
-        seen = (*seen, reference)
-        schema = definitions[reference.removeprefix("#/$defs/")]
-    if "anyOf" in schema:
-        return any(accepts_null(each, definitions, seen) for each in schema["anyOf"])
-    types = schema["type"]
-    if "null" not in (types if isinstance(types, list) else [types]):
-        return False
-    values = [schema["const"]] if "const" in schema else schema.get("enum", [None])
-    return None in values

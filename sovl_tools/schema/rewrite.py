@@ -18,7 +18,7 @@ from sovl_tools.schema.subschemas import Reference, is_static, lookup
 _MOST_PLANS = 4096
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 
-_AS_THEY_ARE = SCALAR - {"$ref", "$dynamicRef"}
+_AS_THEY_ARE = SCALAR - {"$ref"}
 
 
 class _Plan(NamedTuple):
@@ -26,17 +26,20 @@ class _Plan(NamedTuple):
 
     Attributes:
         dropped: keywords that are left out.
-        nested: keywords whose values can't be taken over as they are.
+        nested: keywords whose values can't be taken over as they are, each with the method that
+            copies such a value; None for one that is only data.
         is_dynamic: whether there is a dynamic reference.
         refers: whether there is a reference.
         is_due: whether something may have to be changed in it.
+        is_flat: whether nothing of that is so: a shallow copy is all.
     """
 
     dropped: tuple[str, ...]
-    nested: tuple[str, ...]
+    nested: tuple[tuple[str, Callable[[Any, str, JSON, Path], JSON] | None], ...]
     is_dynamic: bool
     refers: bool
     is_due: bool
+    is_flat: bool
 
 
 def in_definitions(name: str | None) -> str:
@@ -181,19 +184,25 @@ class Rewrite:
         """Return the copy of a subschema."""
         if not isinstance(schema, dict):
             return self.decided(schema, path) if isinstance(schema, bool) else copied(schema)
-        copy = schema.copy()
         kind = schema.get("type")
         # Most schemas have one of a few sets of keywords, so that a plan serves many of them.
         key = (kind if type(kind) is str else None, *schema)
         plan = self._own_plans.get(key) or self._plan(key)
+        copy = schema.copy()
+        if plan.is_flat:
+            return copy
         if plan.is_dynamic and self.definitions.is_static(copy["$dynamicRef"]):
             # now a reference like any other, for which another plan is due
             refer(copy, copy.pop("$dynamicRef"))
             return self.schema(copy, path)
         for keyword in plan.dropped:
             del copy[keyword]
-        for keyword in plan.nested:
-            copy[keyword] = self._value(keyword, copy[keyword], path)
+        for keyword, copy_value in plan.nested:
+            value = copy[keyword]
+            if copy_value is not None:
+                copy[keyword] = copy_value(self, keyword, value, path)
+            elif type(value) in (dict, list):
+                copy[keyword] = copied(value)
         leads_nowhere = plan.refers and not self.definitions.is_address(copy["$ref"])
         return self.changed(schema, copy, path) if plan.is_due or leads_nowhere else copy
 
@@ -201,29 +210,46 @@ class Rewrite:
         kind, *keywords = key
         dropped = tuple(each for each in keywords if each in self.dropped)
         others = [each for each in keywords if each not in dropped]
-        nested = tuple(each for each in others if each not in _AS_THEY_ARE)
-        is_due = "$dynamicRef" in others or self.concerns(frozenset(others), kind)
-        plan = _Plan(dropped, nested, "$dynamicRef" in others, "$ref" in others, is_due)
+        nested = tuple(
+            (each, self._copier(each))
+            for each in others
+            if each not in _AS_THEY_ARE and (each != "type" or kind is None)
+        )
+        is_dynamic, refers = "$dynamicRef" in others, "$ref" in others
+        is_due = is_dynamic or self.concerns(frozenset(others), kind)
+        is_flat = not (dropped or nested or refers or is_due)
+        plan = _Plan(dropped, nested, is_dynamic, refers, is_due, is_flat)
         # Schemas from outside could otherwise fill the memory with odd keywords.
         if len(self._own_plans) > _MOST_PLANS:
             self._own_plans.clear()
         self._own_plans[key] = plan
         return plan
 
-    def _value(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return the copy of what a keyword says, with its subschemas changed already."""
-        kind = type(value)
-        # a value of another kind is wrong there, and stays for those who say so
-        if keyword in IN_OBJECT and kind is dict:
-            schema = self.schema
-            return {name: schema(each, (*path, keyword, name)) for name, each in value.items()}
+    def _copier(self, keyword: str) -> Callable[[Any, str, JSON, Path], JSON] | None:
+        """Return the method that copies what a keyword says; None if that is no schema."""
+        if keyword in IN_OBJECT:
+            return Rewrite._by_name
+        if keyword in IN_LIST:
+            return Rewrite._listed
         if keyword in SINGLE:
-            return self.single(keyword, value, path)
-        if keyword in IN_LIST and kind is list:
-            return [self.schema(each, (*path, keyword, step)) for step, each in enumerate(value)]
-        if keyword == "$ref" and kind is str:
-            return self.reference(value)
-        return copied(value)
+            return type(self).single
+        return Rewrite._reference if keyword == "$ref" else None
+
+    # a value of another kind is wrong there, and stays for those who say so
+
+    def _by_name(self, keyword: str, value: JSON, path: Path) -> JSON:
+        if type(value) is not dict:
+            return copied(value)
+        schema, place = self.schema, (*path, keyword)
+        return {name: schema(each, (*place, name)) for name, each in value.items()}
+
+    def _listed(self, keyword: str, value: JSON, path: Path) -> JSON:
+        if type(value) is not list:
+            return copied(value)
+        return [self.schema(each, (*path, keyword, step)) for step, each in enumerate(value)]
+
+    def _reference(self, _: str, value: JSON, __: Path) -> JSON:
+        return self.reference(value) if type(value) is str else copied(value)
 
     def single(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return the copy of a keyword's only subschema."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.openai import DIALECT
 from sovl_tools.formats.restore import Restore
-from sovl_tools.formats.strict import accepts_null, strict_subset
+from sovl_tools.formats.strict import strict_subset
 from sovl_tools.schema.engine import compile_schema
 from tests.tables import check_each
 
