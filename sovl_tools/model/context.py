@@ -1,4 +1,4 @@
-"""What a running tool may ask of those who run it, and packages of one another's objects."""
+"""``ToolContext``, what a running tool can use, and protocols of objects from higher layers."""
 
 from __future__ import annotations
 
@@ -92,17 +92,17 @@ class Watch(Protocol):
 
 
 Listener: TypeAlias = Callable[[Progress | LogMessage], object]
-"""Told what running calls report, in the thread of the tool; what it returns is ignored."""
+"""Called with what running calls report, in the tool's thread; its result is ignored."""
 
 _SCALARS = frozenset({type(None), bool, int, float, complex, str, bytes})
 _CONTAINERS = frozenset({list, tuple, set, frozenset})
 
 
 class State(MutableMapping[str, Any]):
-    """Values that a tool keeps from call to call, also when its code is loaded anew.
+    """Values that a tool keeps from call to call, and across reloads of its code.
 
-    Only values of built-in types can be kept, because those of a tool's own classes would be of
-    classes that are no longer there after a reload.
+    Only values of built-in types can be kept: after a reload, instances of a tool's own classes
+    would belong to classes that no longer exist.
     """
 
     def __init__(self) -> None:
@@ -159,16 +159,16 @@ _MAX_STATE_DEPTH = 32
 
 
 class ToolContext:
-    """Given to a parameter annotated ``ToolContext``; no part of the tool's schema.
+    """Passed to a parameter annotated ``ToolContext``, which is not part of the tool's schema.
 
-    ``elicit``, ``sample`` and ``list_roots`` are awaited, and have a sync form for sync tools. All
-    other methods are plain calls, alike in sync and async tools, from any thread.
+    ``elicit``, ``elicit_url``, ``sample`` and ``list_roots`` are awaited, and each has a sync form
+    for sync tools. All other methods are plain calls in any tool, from any thread.
 
     Attributes:
         tool: the tool that runs.
-        call_id: names the call in logs, events and ``Tooler.cancel``.
-        registry: where the tools are.
-        tooler: calls other tools; no tool may call itself in a circle.
+        call_id: identifies the call in logs, events and ``Tooler.cancel``.
+        registry: the tools.
+        tooler: calls other tools; a tool must not call itself, directly or through others.
         state: values kept from call to call.
     """
 
@@ -199,21 +199,21 @@ class ToolContext:
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for the result any more; a tool that looks can stop early."""
+        """Whether the call was cancelled or has timed out; a tool that checks it can stop early."""
         return self._is_cancelled()
 
     @property
     def tell(self) -> Listener:
-        """What progress and messages are given to."""
+        """The function that gets progress and log messages."""
         return self._listen
 
     def report_progress(
         self, done: float, total: float | None = None, message: str | None = None
     ) -> None:
-        """Say how far the call is: ``done`` of ``total``, in a unit of the tool's own.
+        """Report the progress of the call: ``done`` of ``total``, in any unit.
 
         Raises:
-            TypeError: one of them is no number.
+            TypeError: one of them is not a number.
             ValueError: one of them is not finite.
         """
         check_number("done", done)
@@ -222,9 +222,9 @@ class ToolContext:
         self._listen(Progress(self.tool.name, self.call_id, done, total, words))
 
     def log(self, level: Level, message: str) -> None:
-        """Say something to whoever watches the call; the model does not see it.
+        """Send a log message to those who watch the call; the model does not see it.
 
-        Another word for a level counts as the level that it is nearest to.
+        A level such as ``"critical"`` counts as the nearest of these four, an unknown one as info.
         """
         known = level if level in LEVELS else _SIMILAR.get(str(level), "info")
         self._listen(LogMessage(self.tool.name, self.call_id, known, str(message)))
@@ -232,19 +232,18 @@ class ToolContext:
     async def elicit(
         self, message: str, schema: dict[str, JSON] | None = None, *, key: str = ""
     ) -> Answer:
-        """Ask the user something, and await the answer.
+        """Ask the user a question, and await the answer.
 
         Args:
-            message: what the user reads.
-            schema: the JSON Schema of the answer, an object whose properties are texts, numbers,
-                booleans or choices; None where all there is to say is yes or no.
-            key: names the question to clients since 2026-07-28, which see it beside the question;
-                without one they see a number.
+            message: the question.
+            schema: the JSON Schema of the answer, an object whose properties are strings, numbers,
+                booleans or enums; None to ask for consent alone.
+            key: identifies the question to clients since 2026-07-28; without it they see a number.
 
         Raises:
-            ElicitationError: nobody can be asked, or the answer does not fit; the message says
-                why, and is what the model reads unless the tool catches it.
-            ValueError: the schema is not one of an object.
+            ElicitationError: nobody can be asked, or the answer does not fit the schema. Its
+                message says why; the model reads it unless the tool catches it.
+            ValueError: the schema is not of type ``object``.
         """
         answer: Answer = await self._await(self._question(message, schema, key))
         return answer
@@ -252,29 +251,29 @@ class ToolContext:
     def elicit_sync(
         self, message: str, schema: dict[str, JSON] | None = None, *, key: str = ""
     ) -> Answer:
-        """Ask the user something from a sync tool, and wait for the answer; see ``elicit``."""
+        """Ask the user a question in a sync tool, and wait for the answer; see ``elicit``."""
         answer: Answer = self._wait_for("elicit", self._question(message, schema, key))
         return answer
 
     async def elicit_url(self, message: str, url: str, *, key: str = "") -> Answer:
-        """Ask the user to open a page, such as one to log in: what is said there is no client's.
+        """Ask the user to open a page, such as one to log in; the client can't see what is entered.
 
-        The answer has no content, and says that the user agreed, not that it is done.
+        The answer has no content. It says that the user agreed, not that the user is done.
 
         Args:
-            message: why that is needed, for the user to read.
-            url: the address of the page, of http or https.
+            message: the reason, which the user reads.
+            url: the http or https address of the page.
             key: as for ``elicit``.
 
         Raises:
-            ElicitationError: nobody can be asked to.
-            ValueError: it is no such address.
+            ElicitationError: nobody can be asked.
+            ValueError: the URL is not one of http or https.
         """
         answer: Answer = await self._await(self._page(message, url, key))
         return answer
 
     def elicit_url_sync(self, message: str, url: str, *, key: str = "") -> Answer:
-        """Ask the user to open a page, from a sync tool, and wait; see ``elicit_url``."""
+        """Ask the user to open a page in a sync tool, and wait for consent; see ``elicit_url``."""
         answer: Answer = self._wait_for("elicit_url", self._page(message, url, key))
         return answer
 
@@ -296,21 +295,21 @@ class ToolContext:
     async def sample(
         self, prompt: str | Sequence[Mapping[str, JSON]], *, max_tokens: int = 1000, **options: Any
     ) -> Sample:
-        """Ask the client's model something, and await what it says.
+        """Send a prompt to the client's model, and await its answer.
 
         Args:
             prompt: a text, or messages with ``role`` (``"user"`` or ``"assistant"``) and
-                ``content``: a text, a block of content as in MCP, or a list of blocks.
-            max_tokens: how long the answer may be.
-            options: ``system_prompt``, what the model is told beside it, which the client may
-                leave out; ``temperature``, how freely it may answer; ``stop_sequences``, texts at
-                which the answer ends; ``key``, as for ``elicit``.
+                ``content``: a text, a content block of MCP, or a list of blocks.
+            max_tokens: the longest answer.
+            options: ``system_prompt``, which the client may leave out; ``temperature``;
+                ``stop_sequences``, texts at which the answer ends; ``key``, as for ``elicit``.
 
         Raises:
-            SamplingError: no model can be asked, or it does not answer; the message says why, and
-                is what the calling model reads unless the tool catches it.
-            ValueError: the prompt is neither a text nor a list of messages, or a number is none.
-            TypeError: there is no such option, or it is of another type.
+            SamplingError: no model can be asked, or it does not answer. The message says why; the
+                calling model reads it unless the tool catches it.
+            ValueError: the prompt is neither a text nor a list of messages, or a number is out of
+                range.
+            TypeError: there is no such option, or its value is of another type.
         """
         request = sample_request(self.tool.name, prompt, max_tokens=max_tokens, **options)
         sample: Sample = await self._await(request)
@@ -319,7 +318,7 @@ class ToolContext:
     def sample_sync(
         self, prompt: str | Sequence[Mapping[str, JSON]], *, max_tokens: int = 1000, **options: Any
     ) -> Sample:
-        """Ask the client's model from a sync tool, and wait for what it says; see ``sample``."""
+        """Send a prompt to the client's model in a sync tool, and wait; see ``sample``."""
         request = sample_request(self.tool.name, prompt, max_tokens=max_tokens, **options)
         sample: Sample = self._wait_for("sample", request)
         return sample
@@ -328,20 +327,20 @@ class ToolContext:
         """Return the directories and files in which the client works.
 
         Raises:
-            RootsError: it does not say.
+            RootsError: the client does not tell.
         """
         roots: list[Root] = await self._await(RootsRequest(self.tool.name, str(key)))
         return roots
 
     def list_roots_sync(self, *, key: str = "") -> list[Root]:
-        """Return where the client works, to a sync tool; see ``list_roots``."""
+        """Return the directories and files of the client in a sync tool; see ``list_roots``."""
         roots: list[Root] = self._wait_for("list_roots", RootsRequest(self.tool.name, str(key)))
         return roots
 
     def _wait_for(self, method: str, request: ClientRequest) -> Any:
         check_sendable(request)
         ask = self._find(type(request))
-        # whoever brings an answer has loaded it
+        # no import cost: where an answer can come from, asyncio is loaded
         from asyncio import get_running_loop  # noqa: PLC0415
 
         with suppress(RuntimeError):
@@ -362,7 +361,7 @@ class ToolContext:
         except BaseException:
             future.cancel()
             raise
-        # looked at, or asyncio says that nobody has
+        # retrieved, or asyncio logs that the exception never was
         if not answered.cancelled():
             answered.exception()
         return answer_of(request, future)

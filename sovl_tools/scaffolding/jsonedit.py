@@ -1,6 +1,6 @@
-"""A JSON text that says something else: what stays the same stays as it is written.
+"""Edits JSON text with minimal changes: what stays the same keeps its formatting.
 
-The text may have comments and commas before closing brackets (JSONC), as editors' settings do.
+The text may have comments and trailing commas (JSONC), as the settings of editors do.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.signature.agreement import canonical
 
 WIDTH = 100
-"""How long a line may become that holds a whole object or array, in characters."""
+"""The longest line on which a whole object or array is written, in characters."""
 
-# text, bracket or scalar; json.loads has refused whatever else the text might hold
+# string, bracket or scalar; json.loads has refused anything else
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s"{}\[\]:,]+', re.DOTALL)
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 
 
 class Node(NamedTuple):
-    """A value in a text: its offsets, and what is in it if it is an object or an array."""
+    """A value in a text: its offsets, and its children if it is an object or an array."""
 
     start: int
     end: int
@@ -36,7 +36,7 @@ class Node(NamedTuple):
         return slice(self.start + 1, self.children[0].start)
 
     def between(self, index: int) -> slice:
-        """The comma, and the space around it, before the child of that index, from 1."""
+        """The comma and the space before the child of an index, which is at least 1."""
         return slice(self.children[index - 1].value.end, self.children[index].start)
 
     @property
@@ -45,7 +45,7 @@ class Node(NamedTuple):
         return slice(self.children[-1].value.end, self.end - 1)
 
     def gap(self, index: int) -> slice:
-        """What stands before the child of that index, or behind the last one."""
+        """The text before the child of an index, or after the last one."""
         if index == len(self.children):
             return self.tail
         return self.between(index) if index else self.lead
@@ -71,10 +71,7 @@ class Child(NamedTuple):
 
 
 def without_comments(text: str) -> str:
-    """Return a text with comments and commas before closing brackets as JSON of the same length.
-
-    All else stands where it stood: blanks fill the places.
-    """
+    """Replace comments and trailing commas with blanks, so that all offsets stay the same."""
     return _LAST_COMMA.sub(_blank, _COMMENT.sub(_blank, text))
 
 
@@ -83,7 +80,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def parse_nodes(text: str) -> Node:
-    """Return where the values of a JSON text stand, from the first to the last character."""
+    """Return the tree of the values in a JSON text, with their offsets."""
     tokens = _TOKEN.finditer(text)
     return _node(next(tokens), tokens)
 
@@ -105,17 +102,17 @@ def _node(token: re.Match[str], tokens: Iterator[re.Match[str]]) -> Node:
 
 
 class Layout(NamedTuple):
-    """The habits of a text; unless said otherwise those of a manifest that is made here.
+    """The formatting style of a text; the defaults are the style of new manifests.
 
     Attributes:
-        newline: how lines end.
-        unit: what each level is indented by.
-        colon: what stands between a key and its value.
-        comma: what stands between two values on one line.
-        brace: what stands inside of the braces of an object on one line.
-        bracket: likewise of an array.
-        is_mixed: whether short objects and arrays stand on one line.
-        is_ascii: whether other letters are written as escapes.
+        newline: the line ending.
+        unit: the indentation of one level.
+        colon: the separator between a key and its value.
+        comma: the separator between two values on one line.
+        brace: the space inside the braces of an object on one line.
+        bracket: the space inside the brackets of an array on one line.
+        is_mixed: whether short objects and arrays are written on one line.
+        is_ascii: whether other characters are escaped.
     """
 
     newline: str = "\n"
@@ -132,7 +129,7 @@ HOUSE = Layout()
 
 
 def _layout_of(text: str, tree: Node) -> Layout:
-    """Return the habits of a text, the house's where it shows none."""
+    """Infer the style of a text; ``HOUSE`` where the text doesn't show it."""
     every = list(tree.containers())
     on_one_line = [each for each in every if "\n" not in text[each.start : each.end]]
     objects = [each for each in on_one_line if text[each.start] == "{"]
@@ -150,7 +147,7 @@ def _layout_of(text: str, tree: Node) -> Layout:
         brace=text[objects[0].lead] if objects else "",
         bracket=text[arrays[0].lead] if arrays else "",
         is_mixed=bool(on_one_line) or not tree.children,
-        # no other letter shows nothing: a text may have none by chance
+        # only an escape shows it: a text may be ASCII by chance
         is_ascii="\\u" in text and text.isascii(),
     )
 
@@ -172,12 +169,12 @@ def render_json(
     """Return a value as JSON text.
 
     Args:
-        value: what to write.
-        layout: how.
-        indent: the indentation of the line on which it begins.
-        lead: how many characters stand before it on that line, beside the indentation.
-        spread: True puts each member on a line of its own, False all on one line; None lets the
-            length decide.
+        value: the value.
+        layout: the style.
+        indent: the indentation of the line on which the value begins.
+        lead: the number of characters before the value on that line, without the indentation.
+        spread: True puts each member on a line of its own, False all on one line; None decides by
+            the length.
     """
     if not isinstance(value, dict | list) or not value:
         return _scalar(value, layout)
@@ -198,9 +195,9 @@ def render_json(
 
 
 def _is_simple(value: JSON) -> bool:
-    """Tell whether a value may stand on one line: it holds no object of objects alone."""
+    """Tell whether a value may be written on one line: it has no object of objects alone."""
     if isinstance(value, dict):
-        # Properties, for one, are read one below the other.
+        # Such as "properties", whose members are easier to read on lines of their own.
         is_map = bool(value) and all(isinstance(each, dict) for each in value.values())
         return not is_map and all(map(_is_simple, value.values()))
     return not isinstance(value, list) or all(map(_is_simple, value))
@@ -229,11 +226,10 @@ def _on_one_line(value: JSON, layout: Layout) -> str:
 
 
 def edit_json(text: str, document: JSON) -> str:
-    """Return a JSON text with as few changes as make it the text of the document.
+    """Return a JSON text, changed as little as possible so that it says what the document says.
 
-    What is new is written in the manner of what stands beside it. Members that stay keep their
-    order, and every comment stays that stands outside of what goes. Text that says the same
-    already comes back as it is.
+    New values are formatted like their siblings. Members that stay keep their order, and comments
+    stay unless they are inside of a removed value. An equal document returns the text unchanged.
 
     Raises:
         ValueError: the text is no JSON.
@@ -246,7 +242,7 @@ def edit_json(text: str, document: JSON) -> str:
 
 
 def rename_keys(text: str, renamed: Mapping[Path, str]) -> str:
-    """Return a JSON text in which some keys are others; all else stays as it is written.
+    """Return a JSON text with some keys renamed, and otherwise unchanged.
 
     Args:
         text: the old text.
@@ -267,7 +263,7 @@ def rename_keys(text: str, renamed: Mapping[Path, str]) -> str:
 
 
 def _walk(node: Node, path: Path) -> Iterator[tuple[Path, Child]]:
-    """Yield the members in a node, and in what they hold, in the order of the text."""
+    """Yield all members in a node, at any depth, in the order of the text."""
     for index, child in enumerate(node.children):
         inner = (*path, index if child.key is None else child.key)
         if child.key is not None:
@@ -276,14 +272,14 @@ def _walk(node: Node, path: Path) -> Iterator[tuple[Path, Child]]:
 
 
 class _Piece(NamedTuple):
-    """A child of the new text; ``old`` is its index among the old ones, None if it is new."""
+    """A child of the new text; ``old`` is its index in the old text, None if it is new."""
 
     old: int | None
     text: str
 
 
 class _Editor(NamedTuple):
-    """Writes values anew, in the manner of an old text; ``plain`` is that without comments."""
+    """Rewrites values in the style of an old text; ``plain`` is that text without comments."""
 
     text: str
     plain: str
@@ -300,8 +296,7 @@ class _Editor(NamedTuple):
         if is_like and node.children and (after or is_commented):
             pieces = self._members if isinstance(after, dict) else self._items
             return self._joined(node, list(pieces(node, before, after)))
-        begin = self.text.rfind("\n", 0, node.start) + 1
-        line = self.text[begin : node.start]
+        line = self._line_before(node)
         indent = _indentation(line)
         lead, spread = len(line) - len(indent), None if is_free else False
         if is_like and is_commented:  # nothing but comments stood there
@@ -312,6 +307,15 @@ class _Editor(NamedTuple):
 
     def _text_of(self, node: Node) -> str:
         return self.text[node.start : node.end]
+
+    def _line_before(self, node: Node) -> str:
+        """Return what stands before a node on its line."""
+        return self.text[self.text.rfind("\n", 0, node.start) + 1 : node.start]
+
+    def _line_break(self, node: Node) -> str:
+        """Return the first gap before a child with a line break in it, or ""."""
+        gaps = (self.plain[node.gap(index)] for index in range(len(node.children)))
+        return next((each for each in gaps if "\n" in each), "")
 
     def _members(
         self, node: Node, before: dict[str, JSON], after: dict[str, JSON]
@@ -336,7 +340,7 @@ class _Editor(NamedTuple):
 
     def _items(self, node: Node, before: list[JSON], after: list[JSON]) -> Iterator[_Piece]:
         old, new = [*map(canonical, before)], [*map(canonical, after)]
-        # Its heuristics for long texts would take frequent items for noise.
+        # autojunk would ignore items that are frequent in long arrays
         steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
         for step, start, end, first, last in steps:
             if step == "equal":
@@ -347,10 +351,8 @@ class _Editor(NamedTuple):
                     yield _Piece(None, self._new(node, None, value))
 
     def _new(self, node: Node, key: str | None, value: JSON) -> str:
-        """Return the text of a new child, on a line of its own if its siblings are."""
-        gaps = [self.plain[node.gap(index)] for index in range(len(node.children))]
-        gap = next((each for each in gaps if "\n" in each), "")
-        start = ""
+        """Format a new child like its siblings."""
+        gap, start = self._line_break(node), ""
         if key is not None:
             sibling = node.children[0]
             colon = self.text[sibling.key_end : sibling.value.start]
@@ -407,7 +409,7 @@ class _Editor(NamedTuple):
         behind: Sequence[str],
         above: Sequence[str],
     ) -> str:
-        """Return what stands between two pieces that were no neighbours, or the brackets."""
+        """Return the text between two pieces that were not neighbours; brackets count as pieces."""
         count = len(node.children)
         is_last = after.old == count
         if is_last and before.old == -1 and not behind and not above:
@@ -430,7 +432,7 @@ class _Editor(NamedTuple):
         return "".join([comma, *(f" {each}" for each in behind), lines, rest])
 
     def _separator(self, node: Node, before: _Piece, after: _Piece) -> str:
-        """Return what sets two pieces off, as in the old text, without its comments."""
+        """Return the separator between two pieces, as in the old text, without comments."""
         count = len(node.children)
         if before.old == -1:
             return self._tidy(node.tail if after.old == count else node.lead)
@@ -439,13 +441,13 @@ class _Editor(NamedTuple):
         if count == 1:
             lead = self._tidy(node.lead)
             return f",{lead}" if "\n" in lead else self.layout.comma
-        # what stood there; a new child is set off as the old one was that followed here
+        # as in the old text; a new child gets the separator of the old one that followed here
         is_new = before.old is not None and after.old is None
         index = (before.old or 0) + 1 if is_new else after.old or 0
         return self._tidy(node.between(min(max(index, 1), count - 1)))
 
     def _tidy(self, gap: slice) -> str:
-        """Return a gap without its comments, and without the blanks in their place."""
+        """Return a gap without its comments and the blanks around them."""
         plain = self.plain[gap]
         if plain == self.text[gap]:
             return plain
@@ -455,11 +457,8 @@ class _Editor(NamedTuple):
         return self.layout.comma if comma else ""
 
     def _new_line(self, node: Node) -> str:
-        """Return the end of a line and what its children are indented by."""
-        gaps = (self.plain[node.gap(index)] for index in range(len(node.children)))
-        found = next((each for each in gaps if "\n" in each), None)
-        if found is not None:
+        """Return a line ending with the indentation of the node's children."""
+        found = self._line_break(node)
+        if found:
             return f"{self.layout.newline}{_indentation(found)}"
-        begin = self.text.rfind("\n", 0, node.start) + 1
-        indent = _indentation(self.text[begin : node.start])
-        return f"{self.layout.newline}{indent}{self.layout.unit}"
+        return f"{self.layout.newline}{_indentation(self._line_before(node))}{self.layout.unit}"
