@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from sovl_tools.loading.function_spec import FunctionSpec, defined_name, needed_definitions
 from sovl_tools.loading.rules.schema import lacks_description
-from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.model.document import JSON, Path, canonical, copied
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.agreement import (
-    canonical,
     contrary_bounds,
     unknown_properties,
     unknown_values,

@@ -154,6 +154,11 @@ def copied(value: JSON) -> JSON:
 _CONTAINERS = frozenset({dict, list})
 
 
+def canonical(value: JSON) -> str:
+    """Return a text that is the same for equal values only: 1 is not true."""
+    return json.dumps(value, sort_keys=True)
+
+
 def encodes(text: str) -> bool:
     """Tell whether a text can be sent: it holds no half of a surrogate pair."""
     try:

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from sovl_tools.model.document import JSON, Path
-from sovl_tools.signature.agreement import canonical
+from sovl_tools.model.document import JSON, Path, canonical
 
 WIDTH = 100
 """The longest line on which a whole object or array is written, in characters."""

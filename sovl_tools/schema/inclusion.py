@@ -7,14 +7,13 @@ other. Here what can't be compared counts as narrower, so that nobody relies on 
 from __future__ import annotations
 
 import copy
-import json
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import chain, combinations
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, kind
+from sovl_tools.model.document import JSON, canonical, kind
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import (
     alternatives_of,
@@ -59,13 +58,13 @@ def narrowings(wide: JSON, narrow: JSON) -> list[Narrowing]:
     Both are valid and stand for themselves: references lead to other parts of the same schema.
     """
     wide, narrow = without_annotations(wide), without_annotations(narrow)
-    if _text(wide) == _text(narrow):
+    if canonical(wide) == canonical(narrow):
         return []
     try:
         found = _Comparison(wide, narrow).compare("", [wide], narrow)
     except (_TooFarError, RecursionError):
         found = [Narrowing("", "allOf", None, None)]
-    unique = {_text(each): each for each in found}.values()
+    unique = {canonical(each): each for each in found}.values()
     return sorted(unique, key=lambda each: each.name.count(".") + each.name.count("["))
 
 
@@ -78,10 +77,6 @@ def without_annotations(schema: JSON) -> JSON:
         for keyword in ANNOTATIONS & node.schema.keys():
             del node.schema[keyword]
     return copied
-
-
-def _text(value: JSON) -> str:
-    return json.dumps(value, sort_keys=True)
 
 
 class _TooFarError(Exception):
@@ -363,7 +358,7 @@ class _Comparison:
         pending, seen = [(wide, narrow)], set[str]()
         while pending:
             one, other = pending.pop()
-            if _text(one) != _text(other) or 'Ref": ' in _text(one):
+            if canonical(one) != canonical(other) or 'Ref": ' in canonical(one):
                 return False
             for reference in set(_references(one)) - seen:
                 seen.add(reference)

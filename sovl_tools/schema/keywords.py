@@ -92,6 +92,15 @@ SCALAR = _that_hold("scalar")
 LISTS = frozenset({"enum", "examples", "required"})
 """Keywords with a list of values."""
 
+BOUNDS = (
+    ("minimum", "maximum"),
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minProperties", "maxProperties"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+)
+"""Keywords that bound values from below, each with the one that bounds them from above."""
+
 IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
 """Keywords that say nothing once every reference leads to one place."""
 

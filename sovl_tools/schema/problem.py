@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path, json_path, kind
+from sovl_tools.model.document import JSON, Path, canonical, json_path, kind
 from sovl_tools.model.suggestion import as_hint, nearest, one_of, question
 
 UNEXPLAINED = frozenset({"contains", "propertyNames", "uniqueItems", "unevaluatedItems", "false"})
@@ -372,7 +372,7 @@ def _bounded(relation: str) -> Callable[[Problem], str]:
 def _repeated(problem: Problem) -> str:
     seen = set()
     for item in problem.value:
-        text = json.dumps(item, sort_keys=True)
+        text = canonical(item)
         if text in seen:
             return f"must not have the same item twice: {shown(item)}"
         seen.add(text)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from sovl_tools.model.document import JSON, Path, copied
-from sovl_tools.schema.keywords import IDENTITY, IN_LIST, IN_OBJECT, SCALAR, SINGLE
+from sovl_tools.schema.keywords import BOUNDS, IDENTITY, IN_LIST, IN_OBJECT, SCALAR, SINGLE
 from sovl_tools.schema.subschemas import Reference, is_static, lookup
 
 _MOST_PLANS = 4096
@@ -410,7 +410,7 @@ _JOINED: dict[str, Callable[[Any, Any], JSON]] = {
     "description": lambda first, second: f"{first}\n\n{second}",
     "title": lambda first, _: first,
     "examples": _united,
-    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
-    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), min),
+    **dict.fromkeys((lower for lower, _ in BOUNDS), max),
+    **dict.fromkeys((upper for _, upper in BOUNDS), min),
     "uniqueItems": lambda first, second: first or second,
 }

@@ -6,15 +6,14 @@ compared with the schema that the annotations imply, as deep as both go.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.scalars import is_in_format
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON, Path, canonical
 from sovl_tools.schema.applicators import combinator_of, kinds, values_of
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.keywords import COMBINING
+from sovl_tools.schema.keywords import BOUNDS, COMBINING
 from sovl_tools.schema.subschemas import follow
 from sovl_tools.signature.pairs import (
     ANNOTATIONS,
@@ -239,7 +238,7 @@ def _omitted(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> Iterator[st
         yield "additionalProperties"
     if own.get("required") and schema.keys().isdisjoint({"properties", "additionalProperties"}):
         yield "required"
-    for lower, upper in _BOUNDS:
+    for lower, upper in BOUNDS:
         if lower in own and (lower not in schema or schema[lower] < own[lower]):
             yield lower
         if upper in own and (upper not in schema or schema[upper] > own[upper]):
@@ -276,21 +275,7 @@ def unknown_values(values: list[JSON], own: Mapping[str, JSON]) -> list[JSON]:
     return [each for each in values if not (is_valid(each) and is_in_format(each, schema_format))]
 
 
-def canonical(value: JSON) -> str:
-    """Return a text that is the same for equal values only: 1 is not true."""
-    return json.dumps(value, sort_keys=True)
-
-
-_BOUNDS = (
-    ("minimum", "maximum"),
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-    ("exclusiveMinimum", "exclusiveMaximum"),
-)
-
-
-_LIMITING = frozenset(keyword for each in _BOUNDS for keyword in each)
+_LIMITING = frozenset(keyword for each in BOUNDS for keyword in each)
 
 
 def contrary_bounds(
@@ -299,7 +284,7 @@ def contrary_bounds(
     """Yield keywords of a schema and of another one that no value can satisfy together."""
     if _LIMITING.isdisjoint(own) or _LIMITING.isdisjoint(schema):
         return
-    for lower, upper in _BOUNDS:
+    for lower, upper in BOUNDS:
         if _exceeds(schema.get(lower), own.get(upper)):
             yield lower, upper
         if _exceeds(own.get(lower), schema.get(upper)):
