@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from sovl_tools.cli.command import Misuse
@@ -102,6 +102,26 @@ def read_json(text: str, option: str) -> str:
     with suppress(ValueError, RecursionError):
         json.loads(found, object_pairs_hook=refuse_duplicates)
     return found
+
+
+@contextmanager
+def opened_input(path: str) -> Iterator[BinaryIO]:
+    """Open a file, or the standard input for ``-``.
+
+    Raises:
+        Misuse: there is no such file, or no input.
+    """
+    if path == "-":
+        if sys.stdin is None:
+            raise Misuse("there is no standard input")
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - an error of the body is none of opening
+    except OSError as error:
+        raise Misuse(f"{path!r} can't be read: {error.strerror}") from error
+    with file:
+        yield file
 
 
 def read_text(path: str, place: str) -> str:

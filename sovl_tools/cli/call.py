@@ -21,7 +21,7 @@ from sovl_tools.cli.command import (
     timeout_option,
     tools_option,
 )
-from sovl_tools.cli.load_tools import complete_names, one_tool
+from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.telemetry import JsonLines
@@ -29,7 +29,6 @@ from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Mode, Progress
 from sovl_tools.model.result import Failure
 from sovl_tools.reporting.text import plain
-from sovl_tools.schema.dynamic import without_functions
 
 EXAMPLES = """\b
 Examples:
@@ -90,8 +89,7 @@ def call(
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
     quiet = is_quiet()  # tools say things in other threads, where click has no context
     registry = one_tool(tools, name, entry_points=entry_points, locked=locked)
-    tool = registry.get(name)
-    parameters = without_functions(tool.parameters) if tool else {}
+    parameters = parameters_of(registry, name)
     arguments = parse_pairs(pairs, parameters) if text is None else read_json(text, "--args")
     try:
         log = None if events is None else JsonLines(events)

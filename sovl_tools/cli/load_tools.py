@@ -13,11 +13,13 @@ from sovl_tools.cli.command import Misuse, is_quiet, refuse_unlisted, settings
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
 from sovl_tools.loading.discovery import collect
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
+from sovl_tools.schema.dynamic import without_functions
 
 
 def all_tools(
@@ -88,6 +90,12 @@ def one_tool(
             hint = did_you_mean(name, known) or "sovl-tools list shows the tools"
             raise Misuse(f"there is no tool {name!r}; {hint}")
     return registry
+
+
+def parameters_of(registry: ToolRegistry, name: str) -> dict[str, JSON]:
+    """Return the schema of a tool's arguments without its functions; {} if it is not loaded."""
+    tool = registry.get(name)
+    return without_functions(tool.parameters) if tool else {}
 
 
 def complete_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -14,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 import click
 
+from sovl_tools.cli.arguments import opened_input
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
@@ -28,7 +28,7 @@ from sovl_tools.cli.command import (
     timeout_option,
     tools_option,
 )
-from sovl_tools.cli.load_tools import complete_names, one_tool
+from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.map_files import (
     Earlier,
     Given,
@@ -49,7 +49,6 @@ from sovl_tools.model.call import Mode
 from sovl_tools.model.result import Failure
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
-from sovl_tools.schema.dynamic import without_functions
 
 EXAMPLES = """\b
 Examples:
@@ -129,8 +128,7 @@ def map_tool(
     if resume and (output is None or inputs == "-"):
         raise Misuse("--resume needs -o FILE and --inputs FILE")
     registry = one_tool(tools, name, entry_points=entry_points, locked=locked)
-    tool = registry.get(name)
-    parameters = without_functions(tool.parameters) if tool else {}
+    parameters = parameters_of(registry, name)
     by_default: Mode | None = "process" if processes_missing() is None else None
     total = _total(inputs)
     if resume and total is None:
@@ -179,12 +177,7 @@ def _open(
     stack: ExitStack, inputs: str, output: str | None, *, total: int | None, resumes: bool
 ) -> tuple[BinaryIO, Results, Earlier]:
     """Open the inputs, and where the results go with what is there already."""
-    if inputs == "-":
-        if sys.stdin is None:
-            raise Misuse("there is no standard input")
-        file: BinaryIO = sys.stdin.buffer
-    else:
-        file = stack.enter_context(open(inputs, "rb"))  # noqa: SIM115 - the stack closes it
+    file = stack.enter_context(opened_input(inputs))
     if output is None:
         written, earlier = Results(partial(write, end=""), as_csv=False), Earlier(0)
     else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import BinaryIO, get_args
 
 import click
 
+from sovl_tools.cli.arguments import opened_input
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
@@ -107,7 +107,7 @@ def stats(
     tally = _Tally(pattern or "*")
     source = "standard input" if file == "-" else file
     bad = 0
-    with _opened(file) as lines:
+    with opened_input(file) as lines:
         for bad, (number, words) in enumerate(_warnings(lines, tally), 1):
             if bad <= _MOST_WARNINGS:
                 click.echo(plain(f"{source}:{number}: {words}"), err=True)
@@ -163,21 +163,6 @@ class _Tally:
             self.logs[tool].failed(record["error"], record["duration"], abandoned=abandoned)
         self.first = min(self.first, time)
         self.last = max(self.last, time)
-
-
-@contextlib.contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
-    if path == "-":
-        if sys.stdin is None:
-            raise Misuse("there is no standard input")
-        yield sys.stdin.buffer
-        return
-    try:
-        file = open(path, "rb")  # noqa: SIM115 - an error of the body is none of opening
-    except OSError as error:
-        raise Misuse(f"{path!r} can't be read: {error.strerror}") from error
-    with file:
-        yield file
 
 
 def _warnings(file: BinaryIO, tally: _Tally) -> Iterator[tuple[int, str]]:
