@@ -83,10 +83,6 @@ class Sizes(enum.Enum):
     ANY = float("inf")
 
 
-class Unhashable:
-    __hash__ = None  # type: ignore[assignment]
-
-
 class Nothing(enum.Flag):
     pass
 

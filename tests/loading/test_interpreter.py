@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import os
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -13,7 +12,6 @@ import pytest
 
 from sovl_tools.loading.child import DamageError, Interpreter
 
-LIBRARY = os.path.dirname(os.__file__)
 NAMES = vars(builtins)
 
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from threading import Event
 from typing import Any
 
 import httpx
@@ -17,8 +16,6 @@ from sovl_tools.model.content import Audio, EmbeddedResource, Image
 from tests.patience import PATIENCE
 
 PNG = b"\x89PNG\r\n\x1a\n"
-RELEASE = Event()
-"""Lets ``wait`` go on."""
 
 
 def add(first: int, second: int = 2) -> int:
