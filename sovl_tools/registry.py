@@ -24,7 +24,6 @@ from typing import Any, Self, TypeAlias
 from sovl_tools.loading.discovery import report_of
 from sovl_tools.loading.load import Load, load
 from sovl_tools.loading.lock import read_lock
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.caller import (
     check_count,
@@ -43,7 +42,7 @@ from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolNotFoundError
-from sovl_tools.model.folder import IMPORT_TIMEOUT
+from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
 from sovl_tools.model.path_patterns import patterns_of
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.reporting.log import log_change, log_load, log_rejected, log_sources
@@ -490,7 +489,7 @@ class ToolRegistry:
         async for change in registry.changes():
             print(change.updated)
         """
-        from sovl_tools.reloading.stream import stream  # noqa: PLC0415 - asyncio takes 20 ms
+        from sovl_tools.reloading.watcher import stream  # noqa: PLC0415 - its events
 
         return stream(self.subscribe, self.watch(poll=poll, libraries=libraries))
 

@@ -15,8 +15,8 @@ from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules import agreement, manifest, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.diagnostic import Finding, RuleTable, rule
+from sovl_tools.model.folder import Settings
 from sovl_tools.scaffolding.sync import plan_sync
 from tests.conftest import REPOSITORY, Run, Write, code_of, manifest_of
 

@@ -26,8 +26,8 @@ from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.exporting import checked
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import LoadReport
+from sovl_tools.model.folder import Settings
 from sovl_tools.reporting import text
 from sovl_tools.reporting.outcome import Outcome
 from tests.conftest import REPOSITORY, Run, code_of, manifest_of

@@ -21,9 +21,9 @@ from folders import make_folders
 from sovl_tools import Tooler
 from sovl_tools.loading.importer import TOOL_ROOT
 from sovl_tools.loading.load import load
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.folder import Settings
 from sovl_tools.reloading.reloader import Reloader
 
 TOOLS = 50

@@ -29,7 +29,7 @@ START = """
 import resource, sys
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.settings import Settings
+from sovl_tools.model.folder import Settings
 """
 END = """
 used = [resource.getrusage(each) for each in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

@@ -10,9 +10,8 @@ from sovl_tools.cli.command import is_quiet
 from sovl_tools.cli.output import colored, write
 from sovl_tools.cli.sync import difference
 from sovl_tools.linting.mending import Check, Load, Mending
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 

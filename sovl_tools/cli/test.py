@@ -31,9 +31,8 @@ from sovl_tools.linting.examples import LIMIT, Tested, examples_of, groups_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.document import JSON
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.junit import Case, Failure, document
 from sovl_tools.reporting.outcome import counted

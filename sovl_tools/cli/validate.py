@@ -38,11 +38,10 @@ from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.dependencies import Findings, Loaded, state_of
 from sovl_tools.loading.discovery import report_of, tool_folder
 from sovl_tools.loading.rules.folder import no_tools
-from sovl_tools.loading.settings import Lock, Settings
 from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.errors import ConfigurationError
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Lock, Settings, ToolFolder
 from sovl_tools.model.path_patterns import PathPattern
 from sovl_tools.reporting.outcome import (
     FORMATS,

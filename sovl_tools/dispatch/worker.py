@@ -39,12 +39,12 @@ from sovl_tools.dispatch.steps import author_steps, chained
 from sovl_tools.loading.modules import Sources
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
-from sovl_tools.loading.settings import Settings
 from sovl_tools.loading.sources import read_manifest, take_snapshot
 from sovl_tools.model.client_requests import REQUEST_KINDS, ClientRequest
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import ToolError, UnavailableError
+from sovl_tools.model.folder import Settings
 from sovl_tools.model.result import Failure
 from sovl_tools.threads import after_fork
 

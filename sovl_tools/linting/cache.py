@@ -31,10 +31,9 @@ from sovl_tools.loading.dependencies import (
     stamp_of,
     state_of,
 )
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.document import JSON, is_record, texts
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 
 _LOGGER = logging.getLogger("sovl_tools")
 

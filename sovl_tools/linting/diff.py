@@ -10,10 +10,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from sovl_tools.loading.interface import parse_module
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
-from sovl_tools.loading.settings import Settings
 from sovl_tools.loading.sources import read_manifest, take_snapshot
 from sovl_tools.model.document import JSON
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.schema.inclusion import Narrowing, narrowings
 from sovl_tools.schema.keywords import COMBINING
 from sovl_tools.schema.subschemas import nodes

@@ -11,10 +11,9 @@ from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.loading.lock import hashes_of
 from sovl_tools.loading.rules.folder import LOCKED_PARTS, LockCase, Unreadable, not_as_locked
-from sovl_tools.loading.settings import Hashes, Lock
 from sovl_tools.loading.sources import read_manifest, take_snapshot
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Hashes, Lock, ToolFolder
 from sovl_tools.reporting.text import read_lines
 
 

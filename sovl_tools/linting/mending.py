@@ -16,11 +16,10 @@ from sovl_tools.linting.fixes import (
     fixes_in,
     mended,
 )
-from sovl_tools.loading.settings import Settings
 from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, read_file
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.sync import plan_sync
 

@@ -19,10 +19,9 @@ from sovl_tools.loading.dependencies import OpenedPaths, Stamps, stamps_of
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.modules import guard_imports
 from sovl_tools.loading.rules.module import import_stalled
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.document import JSON, is_record, parse_json
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.threads import after_fork
 
 _LEAST_LIMIT = 1000

@@ -24,12 +24,11 @@ from sovl_tools.loading.rules.module import (
     import_flooded,
     import_stalled,
 )
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Position, Rule, ask
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 
 _T = TypeVar("_T")
 

@@ -17,12 +17,11 @@ from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.pipeline import load_folder, rejected
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import ask
 from sovl_tools.model.errors import TimeLimitError
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.threads import Job, after_fork
 
 Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]

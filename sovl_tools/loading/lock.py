@@ -15,12 +15,11 @@ from sovl_tools.loading.rules.folder import (
     not_as_locked,
     unreadable_file,
 )
-from sovl_tools.loading.settings import Lock
 from sovl_tools.loading.sources import Snapshot, framed, read_all_data, read_file, unique
 from sovl_tools.model.diagnostic import Verdict, ask
 from sovl_tools.model.document import JSON, dotted, strict_decoder
 from sovl_tools.model.errors import LockError
-from sovl_tools.model.folder import Manifest, ToolFolder
+from sovl_tools.model.folder import Lock, Manifest, ToolFolder
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.problem import describe
 

@@ -28,10 +28,9 @@ from sovl_tools.loading.importer import PLUGIN_ROOT, PrivatePackage, install
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.registration import are_distinct
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.folder import IMPORT_TIMEOUT
+from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
 from sovl_tools.model.path_patterns import PathPattern, is_excluded
 from sovl_tools.threads import Stalled, run_within
 

@@ -22,9 +22,8 @@ from sovl_tools.linting.examples import (
 )
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.errors import SovlToolsError
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
 from sovl_tools.pytest_plugin import INCLUDE, OPTION
 from sovl_tools.registry import ToolRegistry

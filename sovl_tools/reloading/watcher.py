@@ -8,13 +8,16 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import AbstractContextManager
 from functools import partial
 from queue import Empty, SimpleQueue
 from stat import S_ISREG
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
+from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.model.context import Watch
 from sovl_tools.reloading.events import Events, Place
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -200,3 +203,30 @@ class Watcher:
             self._events.stop()
             self._events = None
         return True
+
+
+async def stream(
+    subscribe: Callable[[Callable[[CatalogChange], object]], Callable[[], None]],
+    watch: AbstractContextManager[Watch],
+) -> AsyncGenerator[CatalogChange]:
+    """Yield every change from now on; the watch is begun and ended beside the event loop."""
+    import asyncio  # noqa: PLC0415 - 20 ms, for this alone
+
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[CatalogChange] = asyncio.Queue()
+
+    def tell(change: CatalogChange) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may have been closed
+            loop.call_soon_threadsafe(queue.put_nowait, change)
+
+    unsubscribe = subscribe(tell)
+    try:
+        # it looks at every folder, and at the end it waits for its thread
+        await asyncio.to_thread(watch.__enter__)
+        try:
+            while True:
+                yield await queue.get()
+        finally:
+            await asyncio.to_thread(watch.__exit__, None, None, None)
+    finally:
+        unsubscribe()

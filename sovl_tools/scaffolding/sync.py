@@ -26,7 +26,6 @@ from sovl_tools.loading.rules.folder import Unreadable, name_problem
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.rules.schema import default_on_required, invalid_default
-from sovl_tools.loading.settings import Settings
 from sovl_tools.loading.sources import (
     MAX_MANIFEST_BYTES,
     Snapshot,
@@ -44,7 +43,7 @@ from sovl_tools.model.diagnostic import (
     internal_diagnostic,
 )
 from sovl_tools.model.errors import InferenceError, TimeLimitError
-from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, ToolFolder
+from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, Settings, ToolFolder
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.jsonedit import edit_json, render_json
 from sovl_tools.scaffolding.new_tool import manifest_of

@@ -20,8 +20,7 @@ from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.dependencies import MAX_READ, Loaded
 from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.settings import Settings
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reporting.outcome import FORMATS, Outcome, render
 from tests.conftest import Run, Write, code_of, manifest_of
 from tests.tables import check_each

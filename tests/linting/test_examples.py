@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.linting.examples import GROUPS, LIMIT, Example, examples_of
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.settings import Settings
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from tests.conftest import code_of, manifest_of
 from tests.schema.strategies import moderate
 from tests.tables import check_each

@@ -19,9 +19,8 @@ from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate, LoadReport
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from tests.schema.strategies import examples, moderate
 from tests.test_wrong_types import MANIFEST, changes, mutated, places, tools_with
 

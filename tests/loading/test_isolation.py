@@ -14,9 +14,8 @@ import pytest
 from sovl_tools import Diagnostic, SovlToolsError
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.isolation import loaded_in_child
-from sovl_tools.loading.settings import Settings
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from tests.conftest import Write, code_of, is_running
 from tests.forked_commands import Forker
 from tests.patience import wait_until

@@ -10,8 +10,7 @@ from time import time_ns
 import pytest
 
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.settings import Settings
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
 from sovl_tools.reloading.folder_changes import FolderChanges
 from tests.conftest import REPOSITORY, Write, manifest_of

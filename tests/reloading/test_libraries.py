@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 
 from sovl_tools.loading.load import load
-from sovl_tools.loading.settings import Settings
+from sovl_tools.model.folder import Settings
 from sovl_tools.reloading.libraries import Libraries, put_back
 from sovl_tools.reloading.reload_state import ReloadState
 from tests.conftest import Write

@@ -15,7 +15,7 @@ import pytest
 from sovl_tools import CatalogChange
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.load import load
-from sovl_tools.loading.settings import Settings
+from sovl_tools.model.folder import Settings
 from sovl_tools.reloading.events import Place
 from sovl_tools.reloading.reload_state import ReloadState
 from tests.conftest import Write, manifest_of

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sovl_tools import Diagnostic
 from sovl_tools.loading.discovery import discover
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.settings import Settings
+from sovl_tools.model.folder import Settings
 from sovl_tools.scaffolding.sync import plan_sync
 from tests.conftest import Run, Write, manifest_of
 from tests.schema.strategies import examples, moderate
