@@ -13,6 +13,8 @@ from sovl_tools.model.diagnostic import Deferred, Diagnostic, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
 
+_HIDDEN = (".", "_")
+
 
 def discover(root: str, location: str) -> list[ToolFolder]:
     """Return the tool folders of a tools directory, ordered by name; not yet looked into.
@@ -25,20 +27,27 @@ def discover(root: str, location: str) -> list[ToolFolder]:
     """
     with os.scandir(location) as entries:
         # the order of a directory differs from one file system to the next
-        found = sorted((entry.name, entry.inode()) for entry in entries if _is_candidate(entry))
+        found = sorted(
+            (entry.name, entry.inode(), entry.is_symlink())
+            for entry in entries
+            if _is_candidate(entry)
+        )
     return [
-        ToolFolder(name, f"{root}/{name}", f"{location}{os.sep}{name}", inode=inode)
-        for name, inode in found
+        ToolFolder(
+            name, f"{root}/{name}", f"{location}{os.sep}{name}", inode=inode, is_link=is_link
+        )
+        for name, inode, is_link in found
     ]
 
 
 def is_tool_name(path: str) -> bool:
     """Tell whether a folder of that name, in a tools directory, is one of a tool."""
-    return os.path.basename(path)[:1] not in {"", ".", "_"}
+    name = os.path.basename(path)
+    return bool(name) and not name.startswith(_HIDDEN)
 
 
 def _is_candidate(entry: os.DirEntry[str]) -> bool:
-    if not is_tool_name(entry.name):
+    if entry.name.startswith(_HIDDEN):
         return False
     try:
         # a link to nothing is a tool whose folder is gone, which somebody wants to hear of
@@ -60,7 +69,8 @@ def tool_folder(path: str, location: str) -> ToolFolder | None:
     # a link to nothing counts: the folder is a tool that lacks a file
     if not any(os.path.lexists(f"{location}/{name}.{suffix}") for suffix in ("json", "py")):
         return None
-    return ToolFolder(name, folder.rstrip("/") or folder, location)
+    is_link = os.path.islink(location)
+    return ToolFolder(name, folder.rstrip("/") or folder, location, is_link=is_link)
 
 
 def listed(folder: ToolFolder) -> ToolFolder:

@@ -58,6 +58,7 @@ class ToolFolder(NamedTuple):
         revision: how often something that its module may use has changed, other than sources.
         inode: its number in the file system, by which another folder of its name is known; 0 of one
             that was named by itself.
+        is_link: whether it is a symbolic link to a folder.
         drafts: what some of its files would say, by their names: they are read in place of the
             files, so that a change can be tried before it is written.
         is_whole: whether the drafts are its manifest and all its sources, whatever is there.
@@ -70,6 +71,7 @@ class ToolFolder(NamedTuple):
     folders: frozenset[str] = frozenset()
     revision: int = 0
     inode: int = 0
+    is_link: bool = False
     drafts: tuple[tuple[str, bytes], ...] = ()
     is_whole: bool = False
 

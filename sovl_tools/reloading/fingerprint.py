@@ -174,8 +174,9 @@ def fingerprint(
     Links are followed. Each real folder is visited once: under its own path if it is one of those
     below, under a link's otherwise. What can't be listed or read is left out; nothing is raised.
 
-    ``is_bare`` says that nothing but the tool's own two files matters. Where no link leads to them,
-    the folder isn't listed then, which costs as much as asking for five files.
+    ``is_bare`` says that nothing but the tool's own two files matters, and that the folder is no
+    link. Where the files are none either, it isn't listed then, which costs as much as asking for
+    five files.
     """
     return _walked(location, suffixes, is_bare=is_bare)
 
@@ -196,8 +197,9 @@ def _walked(
         walk.run()
         files, folders, links = walk.files, walk.folders, walk.links
     newest = 0
-    for stamp in (*files.values(), *folders.values()):
-        newest = max(newest, stamp.modified, stamp.changed)
+    for stamps in (files, folders):
+        for modified, changed, _, _ in stamps.values():
+            newest = max(newest, modified, changed)
     contents: dict[str, bytes | None] = {}
     is_listed = bool(folders or files)
     # mostly nothing is so young that each file would have to be looked at
@@ -216,18 +218,14 @@ def _own_names(location: str) -> tuple[str, str]:
 
 def _own_stamps(location: str) -> dict[str, Stamp]:
     """Look at a tool's own two files alone; return none unless both are there, and no links."""
-    found: dict[str, Stamp] = {}
+    manifest, module = _own_names(location)
     try:
-        if not S_ISDIR(os.lstat(location).st_mode):
-            return {}
-        for path in _own_names(location):
-            status = os.lstat(f"{location}/{path}")
-            if not S_ISREG(status.st_mode):
-                return {}
-            found[path] = Stamp.of(status)
+        first, second = os.lstat(f"{location}/{manifest}"), os.lstat(f"{location}/{module}")
     except (OSError, ValueError):
         return {}
-    return found
+    if not (S_ISREG(first.st_mode) and S_ISREG(second.st_mode)):
+        return {}
+    return {manifest: Stamp.of(first), module: Stamp.of(second)}
 
 
 class _Walk:

@@ -61,7 +61,8 @@ class FolderChanges:
         known = self._known.get(location)
         if known is not None:
             return known.look.again()
-        return fingerprint(location, is_bare=patterns == () and location in self._unseen)
+        is_bare = patterns == () and not folder.is_link and location in self._unseen
+        return fingerprint(location, is_bare=is_bare)
 
     def is_changed(
         self, folder: ToolFolder, now: Fingerprint, patterns: Sequence[str] | None
@@ -69,7 +70,10 @@ class FolderChanges:
         """Tell whether a folder looks otherwise than when it was loaded; if not, remember that."""
         known = self._known.get(folder.location)
         if known is None:
-            if folder.location not in self._unseen or not now.files.keys() >= {*_own(folder)}:
+            if folder.location not in self._unseen or not now.files:
+                return True
+            # without folders it was a look at the tool's own files, and they were there
+            if now.folders and not now.files.keys() >= {*_own(folder)}:
                 return True
             young = now.since(self._since)
             if young and concerning(folder, young, patterns):

@@ -47,6 +47,7 @@ class ReloadState:
 
     def __init__(self, load: Load) -> None:
         self._found = load.collected.diagnostics
+        self._last_collected = load.collected
         self.libraries = Libraries()
         self.folders: dict[str, ToolFolder] = {
             each.location: each for each in load.collected.folders
@@ -267,6 +268,9 @@ class ReloadState:
     def _relist(self) -> None:
         """Look which folders there are, and forget those that are gone."""
         collected = self._collected()
+        if collected == self._last_collected:
+            return
+        self._last_collected = collected
         self._found = collected.diagnostics
         before, revisions = self.folders, self._revisions
         self.folders = {
@@ -317,16 +321,18 @@ class ReloadState:
         Patience is had with files that are still on their way. Who has none asks for everything:
         then it is also tried again what has failed, or depends on more than files.
         """
+        looks: dict[str, Fingerprint] = {}
         with patient_collector() if len(due) > _FEW else nullcontext():
-            looks = {each.location: self._look(each) for each in due}
+            for folder in due:
+                known = self._candidates.get(folder.location)
+                seen = self._look(folder, known)
+                is_due = folder.location in forced
+                if is_due or self._is_due(folder, known, seen, is_patient=is_patient):
+                    looks[folder.location] = seen
         candidates: list[Candidate] = []
         ready: list[ToolFolder] = []
-        for folder in due:
-            location = folder.location
-            known, seen = self._candidates.get(location), looks[location]
-            if location not in forced and not self._is_due(folder, seen, is_patient=is_patient):
-                del looks[location]
-                continue
+        for location, seen in [*looks.items()]:
+            folder, known = self.folders[location], self._candidates.get(location)
             self._give_up(location)
             is_new = known is None or known.status == "waiting"
             waiting = arriving(folder, seen, is_new=is_new) if is_patient else None
@@ -348,14 +354,16 @@ class ReloadState:
             self.changes.keep(self.folders[location], seen, patterns.get(location))
         return candidates
 
-    def _look(self, folder: ToolFolder) -> Fingerprint:
+    def _look(self, folder: ToolFolder, known: Candidate | None) -> Fingerprint:
         late = self._late.get(folder.location)
-        return (
-            self.changes.look(folder, self._patterns(folder)) if late is None else late.seen.again()
-        )
+        if late is not None:
+            return late.seen.again()
+        return self.changes.look(folder, None if known is None else known.patterns)
 
-    def _is_due(self, folder: ToolFolder, seen: Fingerprint, *, is_patient: bool) -> bool:
-        late, known = self._late.get(folder.location), self._candidates.get(folder.location)
+    def _is_due(
+        self, folder: ToolFolder, known: Candidate | None, seen: Fingerprint, *, is_patient: bool
+    ) -> bool:
+        late = self._late.get(folder.location)
         if late is not None:  # what it writes beside itself must not begin its import again
             changed = late.seen.changed(seen)
             listed = listed_now(folder) if changed else ()
@@ -364,11 +372,11 @@ class ReloadState:
         if known is None:
             return True
         # it may load otherwise although its files are as before: by what it requires, or imports
-        is_unsure = known.status != "disabled" and known.definition is None
-        is_unsure = is_unsure or (known.definition is not None and bool(known.definition.requires))
-        if is_unsure and not is_patient:
-            return True
-        return self.changes.is_changed(folder, seen, self._patterns(folder))
+        if not is_patient:
+            definition = known.definition
+            if known.status != "disabled" if definition is None else definition.requires:
+                return True
+        return self.changes.is_changed(folder, seen, known.patterns)
 
     def _load_all(
         self, folders: Sequence[ToolFolder], defer: Callable[[LateFolder], None] | None
