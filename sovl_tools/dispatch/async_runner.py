@@ -103,10 +103,12 @@ class AsyncRunner:
 
     def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:
         """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits."""
-        if isinstance(error, KeyboardInterrupt):
+        # by its type, because an exception of a tool's own may claim to be of any class
+        kind = type(error)
+        if issubclass(kind, KeyboardInterrupt):
             return not _IS_SERVING.get()  # a server hears of the user's by a signal
         if since is None:
-            return isinstance(error, asyncio.CancelledError)
+            return issubclass(kind, asyncio.CancelledError)
         return is_cancellation(error, since=since)
 
 

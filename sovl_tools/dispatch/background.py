@@ -185,7 +185,7 @@ def is_cancellation(error: BaseException, *, since: int) -> bool:
     ``since`` is how often it had been cancelled before the work began that raises it. If it was
     not cancelled again, a CancelledError is the work's own.
     """
-    if not isinstance(error, asyncio.CancelledError):
+    if not issubclass(type(error), asyncio.CancelledError):  # whatever it claims to be
         return False
     task = asyncio.current_task()
     return task is not None and task.cancelling() > since

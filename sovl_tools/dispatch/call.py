@@ -11,7 +11,7 @@ from time import perf_counter, time
 from types import CoroutineType, MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from sovl_tools.dispatch.failure import failure_of, without_secrets
+from sovl_tools.dispatch.failure import failure_of, log_exception, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
@@ -298,8 +298,8 @@ def _emit(
         except KeyboardInterrupt:
             raise
         # observers are the user's: what they raise must not change a result
-        except BaseException:
-            _LOGGER.exception("an observer failed at a call of %s", name)
+        except BaseException:  # noqa: BLE001 - logged
+            log_exception("an observer failed at a call of %s", name)
 
 
 class Caller:

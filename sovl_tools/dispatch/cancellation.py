@@ -300,7 +300,13 @@ def _resume(
 
 @types.coroutine
 def _await_future(found: asyncio.Future[Any], ending: _Ending) -> Generator[Any, Any, None]:
-    """Await a task or the like, which may go on although it was cancelled, but not when late."""
+    """Await a task or the like, which may go on although it was cancelled, but not when late.
+
+    Raises:
+        RuntimeError: the work awaits the task that it runs in, as asyncio has it.
+    """
+    if found is ending.task:
+        raise RuntimeError("a task can't await itself")
     while not found.done():
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 

@@ -52,7 +52,8 @@ def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
     their variables are called. A long message is cut.
     """
     try:
-        text = str(error)
+        # exactly a text: what its ``__str__`` returns may be of a class with methods of its own
+        text = str.__str__(str(error))
     except KeyboardInterrupt:
         raise
     except BaseException as failure:  # noqa: BLE001 - the tool's own code
@@ -80,6 +81,22 @@ def failure_of(
         secrets: names of environment variables whose values are not to be seen.
         abandoned: what was given up and may still be at it: a thread, or a call on an executor.
     """
+    try:
+        return _failure_of(error, tool, function, tuple(secrets), abandoned)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the attributes of an exception may be as broken
+        kind = brief(redact(type_name(type(error)), secrets), MAX_NAME)
+        return Failure("tool_error", f"{kind}: it can't be read", error_type=kind)
+
+
+def _failure_of(
+    error: BaseException,
+    tool: str,
+    function: object,
+    secrets: tuple[str, ...],
+    abandoned: Literal["thread", "call"] | None,
+) -> Failure:
     if isinstance(error, RemoteError):
         if error.trace:
             _LOGGER.debug("tool %s failed: %s\n%s", tool, error.failure.message, error.trace)
@@ -139,6 +156,16 @@ def trace_of(error: BaseException, secrets: Iterable[str]) -> str:
     except BaseException:  # noqa: BLE001 - the tool's own code
         text = f"{type_name(type(error))}, whose traceback can't be read"
     return redact(text, secrets)
+
+
+def log_exception(message: str, *arguments: object) -> None:
+    """Log the exception that is being handled, which a handler of the log may not survive."""
+    try:
+        _LOGGER.error(message, *arguments, exc_info=True)  # noqa: LOG014 - see above
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - the user's own code
+        _LOGGER.error(message, *arguments)  # noqa: TRY400 - without what the handler can't read
 
 
 def _leave_out_our_frames(trace: TracebackException) -> None:

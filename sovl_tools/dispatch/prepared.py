@@ -12,7 +12,7 @@ from weakref import WeakMethod
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
-from sovl_tools.dispatch.failure import redact, secrets_of
+from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
 from sovl_tools.dispatch.hooks import Hook, with_form
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.remote import Remote
@@ -439,7 +439,7 @@ class Engine:
                     _TOOLS_LOGGER.log(level, "%s: %s", event.tool, event.message)
             except KeyboardInterrupt:
                 raise
-            except BaseException:
-                _LOGGER.exception("a listener failed at %s", type(event).__name__)
+            except BaseException:  # noqa: BLE001 - logged
+                log_exception("a listener failed at %s", type(event).__name__)
 
         return tell

@@ -190,7 +190,7 @@ class SyncRunner:
 
     def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:  # noqa: ARG002 - of tasks
         """Tell whether an exception is the user's Ctrl-C."""
-        return isinstance(error, KeyboardInterrupt)
+        return issubclass(type(error), KeyboardInterrupt)  # whatever it claims to be
 
 
 SYNC = SyncRunner()

@@ -6,11 +6,14 @@ import asyncio
 import os
 import threading
 import types
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from typing import Any, cast
 
 import pytest
 
+from sovl_tools import ToolError
+from sovl_tools.model.errors import TimeLimitError
 from tests.dispatch.toolbox import Call, each_way, run_script, tool, tooler
 from tests.patience import PATIENCE
 from tests.tables import check_each
@@ -32,15 +35,127 @@ class NamelessError(Exception, metaclass=Meta):
     pass
 
 
-@pytest.mark.parametrize("error", [ExitingError, NamelessError], ids=["exiting", "nameless"])
-@each_way
-def test_an_exception_that_bites_becomes_a_result(call: Call, error: type[Exception]) -> None:
-    def fail() -> None:
-        raise error
+class BitingError(BaseException):
+    pass
 
-    failure = call(tooler(fail), "fail").error
+
+def bite(*_: object) -> Any:
+    raise BitingError
+
+
+def claiming(kind: type[BaseException]) -> type[Exception]:
+    """Return a class of exceptions that say they are of another."""
+    return type(f"Claiming{kind.__name__}", (Exception,), {"__class__": property(lambda _: kind)})
+
+
+BitingText: type[str] = type(
+    "BitingText", (str,), dict.fromkeys(("__len__", "__format__", "__eq__", "__hash__"), bite)
+)
+
+
+def saying(text: Any) -> type[Exception]:
+    """Return a class of exceptions whose text that is."""
+    return type("SayingError", (Exception,), {"__str__": lambda _: text})
+
+
+BITING: list[Callable[[], BaseException]] = [
+    ExitingError,
+    NamelessError,
+    *map(claiming, (KeyboardInterrupt, asyncio.CancelledError, TimeLimitError, ToolError)),
+    *map(saying, (BitingText("it bites"), 5, "\ud800")),
+    lambda: TimeLimitError(cast("Any", None)),
+    *(
+        type(f"Biting{name}", (Exception,), {name: property(bite)})
+        for name in ("__class__", "__traceback__", "args")
+    ),
+    *(
+        type(f"Biting{name}", (Exception,), {name: bite})
+        for name in ("__getattribute__", "__setattr__", "__eq__", "__hash__", "with_traceback")
+    ),
+    BitingError,
+    SystemExit,
+    GeneratorExit,
+    StopIteration,
+    StopAsyncIteration,
+    asyncio.CancelledError,
+    RecursionError,
+    partial(ToolError, "\ud800"),
+    partial(BaseExceptionGroup, "g", [KeyboardInterrupt()]),
+]
+
+
+def forms_of(act: Callable[[], Any]) -> list[Callable[[], Any]]:
+    """Return tools of each kind that do it."""
+
+    def plain() -> Any:
+        return act()
+
+    def generator() -> Iterator[Any]:
+        yield act()
+
+    async def coroutine() -> Any:
+        return act()
+
+    async def suspending() -> Any:
+        await asyncio.sleep(0)
+        return act()
+
+    async def async_generator() -> AsyncIterator[Any]:
+        yield act()
+
+    return [plain, generator, coroutine, suspending, async_generator]
+
+
+def answer() -> int:
+    return 42
+
+
+@each_way
+@check_each("error", BITING)
+@check_each("mode", [None, "inline", "thread"])
+def test_an_exception_that_bites_becomes_a_result(
+    call: Call, error: Callable[[], BaseException], mode: Any
+) -> None:
+    def act() -> None:
+        raise error()
+
+    for biting in forms_of(act):
+        tools = tooler(biting, answer)
+        failure = call(tools, biting.__name__, mode=mode).error
+        assert failure is not None
+        assert failure.kind in {"tool_error", "timeout"}
+        assert call(tools, "answer").value == 42
+
+
+@each_way
+@check_each("error", BITING)
+def test_a_hook_that_bites_fails_a_call(call: Call, error: Callable[[], BaseException]) -> None:
+    def sync(_: Any, __: Any) -> Any:
+        raise error()
+
+    async def coroutine(_: Any, __: Any) -> Any:
+        raise error()
+
+    def generator(call: Any, following: Any) -> Iterator[Any]:
+        yield following(call)
+        raise error()
+
+    for hook in (sync, coroutine, generator):
+        failure = call(tooler(answer, hooks=[hook]), "answer").error
+        assert failure is not None
+        assert failure.kind in {"tool_error", "timeout", "cancelled"}
+        assert call(tooler(answer, observers=[lambda _: sync(0, 0)]), "answer").value == 42
+
+
+async def test_a_tool_that_awaits_its_own_task_fails() -> None:
+    async def wait() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        await task
+
+    failure = (await tooler(wait).call("wait")).error
     assert failure is not None
-    assert failure.kind == "tool_error"
+    assert failure.message == "RuntimeError: a task can't await itself"
 
 
 @check_each("name", [None, 5, ["x"], {}])
