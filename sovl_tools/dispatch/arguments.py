@@ -25,7 +25,7 @@ from sovl_tools.model.result import BadArgument, Failure, Repair
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import Problem, Validator, compile_schema
-from sovl_tools.schema.problem import MAX_NAME, brief, explanations, named, place
+from sovl_tools.schema.problem import MAX_NAME, MAX_PROBLEMS, brief, explanations, named, place
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.agreement import call_schema
 from sovl_tools.signature.signature import REQUIRED, Parameter, Signature
@@ -40,7 +40,9 @@ def refused_arguments(tool: str, details: Sequence[tuple[Path, str]]) -> Failure
         for path, words in details[:_MOST_LINES]
     ]
     left_out = len(details) - _MOST_LINES
-    more = [f"- and {left_out} more"] if left_out > 0 else []
+    more = [f"- and {left_out} more"] if len(details) > _MOST_LINES else []
+    if len(details) >= MAX_PROBLEMS:  # nobody has counted the rest
+        more = ["- and many more"]
     bad = tuple(BadArgument(json_path(path), words) for path, words in details)
     message = "\n".join([f"invalid arguments for {tool}:", *lines, *more])
     return Failure("invalid_arguments", message, bad)

@@ -42,12 +42,17 @@ class Problem(NamedTuple):
     branches: tuple[tuple[Problem, ...], ...] = ()
 
 
+MAX_PROBLEMS = 1_000
+"""Problems of one value that are told: millions of them would keep everybody else waiting."""
+
+
 class Validator(NamedTuple):
     """A compiled schema.
 
     Attributes:
         is_valid: the fast question. May raise ValueError for values that are no JSON.
-        problems: the slow one: everything that is wrong, each place and keyword once.
+        problems: the slow one: everything that is wrong, each place and keyword once, but no more
+            than ``MAX_PROBLEMS``.
     """
 
     is_valid: Callable[[JSON], bool]
@@ -219,7 +224,7 @@ def describe(problem: Problem) -> str:
 def explanations(
     problems: Iterable[Problem], known: Callable[[Path], Collection[str]]
 ) -> list[tuple[Path, str]]:
-    """Return every place where something is wrong and what that is, in order of place.
+    """Return up to ``MAX_PROBLEMS`` places where something is wrong, with what that is, in order.
 
     Missing and superfluous properties have the place that they have or would have. ``known``
     returns the names of the properties that the object at a place may have, for suggestions.
@@ -232,7 +237,7 @@ def explanations(
         if keyword in _ABSENT:
             found += [((*path, name), _ABSENT[keyword]) for name in problem.expected]
         elif keyword in SUPERFLUOUS:
-            names, lacking = problem.expected, missing.get(path, ())
+            names, lacking = problem.expected[:MAX_PROBLEMS], missing.get(path, ())
             # A name that is given already is not what another one was meant to be.
             others = {*known(path), *lacking}.difference(names)
             near = {name: nearest(name, others) for name in names}
@@ -245,7 +250,7 @@ def explanations(
             ]
         else:
             found.append((path, describe(problem)))
-    return sorted(found, key=lambda line: in_order(line[0]))
+    return sorted(found, key=lambda line: in_order(line[0]))[:MAX_PROBLEMS]
 
 
 _ABSENT = {

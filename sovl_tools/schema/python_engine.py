@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
@@ -17,6 +18,7 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.keywords import IN_OBJECT
 from sovl_tools.schema.problem import (
     COMBINATORS,
+    MAX_PROBLEMS,
     ONE_FOR,
     UNEXPLAINED,
     Problem,
@@ -77,7 +79,8 @@ def _is_valid(engine: Any, value: JSON) -> bool:
 
 def _problems(engine: Any, value: JSON) -> list[Problem]:
     try:
-        return deduplicated([_problem(error) for error in engine.iter_errors(value)])
+        errors = islice(engine.iter_errors(value), MAX_PROBLEMS)
+        return deduplicated([_problem(error) for error in errors])
     except RecursionError:
         return [Problem("$ref", (), value, "too deep to check")]
 

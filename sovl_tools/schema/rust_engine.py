@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from itertools import islice
 
 import jsonschema_rs
 
@@ -11,6 +12,7 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.problem import (
     COMBINATORS,
+    MAX_PROBLEMS,
     MISSING,
     ONE_FOR,
     SUPERFLUOUS,
@@ -34,7 +36,7 @@ def compile_schema(schema: JSON) -> Validator:
 def _problems(
     compiled: jsonschema_rs.Draft202012Validator, schema: JSON, value: JSON
 ) -> list[Problem]:
-    errors = list(compiled.iter_errors(value))
+    errors = list(islice(compiled.iter_errors(value), MAX_PROBLEMS))
     if errors and _has_lost_keys(value):
         from sovl_tools.schema import python_engine  # noqa: PLC0415 - 60 ms, and hardly ever needed
 
@@ -81,7 +83,8 @@ def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
     elif keyword in COMBINATORS:
         expected = None
         branches = tuple(
-            tuple(deduplicated([_problem(each, root) for each in branch])) for branch in kind.value
+            tuple(deduplicated([_problem(each, root) for each in branch[:MAX_PROBLEMS]]))
+            for branch in kind.value
         )
     return Problem(keyword, path, error.instance, expected, branches)
 

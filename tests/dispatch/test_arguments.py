@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
-from sovl_tools import Failure, ToolDefinition
+from sovl_tools import Failure, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.result import BadArgument
@@ -505,6 +505,22 @@ def test_a_message_that_would_be_very_long_is_cut() -> None:
         '- value[19]: must be an integer, not the string "x"',
         "- and 40 more",
     ]
+
+
+def test_of_very_many_mistakes_nobody_counts_the_rest() -> None:
+    registry = ToolRegistry()
+
+    @registry.tool
+    def total(numbers: list[int]) -> int:
+        """Add numbers."""
+        return sum(numbers)
+
+    error = Tooler(registry).call_sync("total", {"numbers": ["a"] * 5_000}).error
+    assert error is not None
+    assert error.message.endswith(
+        '- numbers[19]: must be an integer, not the string "a"\n- and many more'
+    )
+    assert len(error.details) == 1_000
 
 
 def test_an_explicit_null_does_not_stand_in_the_way_of_a_repair() -> None:

@@ -16,7 +16,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
-from sovl_tools.schema.problem import Problem, describe
+from sovl_tools.schema.problem import MAX_PROBLEMS, Problem, describe, explanations
 from tests.schema.strategies import moderate, schemas, values
 from tests.tables import check_each
 
@@ -453,6 +453,26 @@ def test_a_schema_that_makes_no_sense_is_refused(engine: ModuleType, schema: JSO
 )
 def test_a_reference_within_the_schema_is_followed(engine: ModuleType, schema: JSON) -> None:
     assert engine.compile_schema(schema)
+
+
+@each_engine
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"items": IS_INTEGER}, ["a"] * 5_000),
+        (CLOSED, {f"b{number}": 1 for number in range(5_000)}),
+        ({"items": {"anyOf": [IS_INTEGER, {"type": "null"}]}}, ["a"] * 5_000),
+        ({"anyOf": [{"items": IS_INTEGER}, IS_INTEGER]}, ["a"] * 5_000),
+    ],
+    ids=["types", "keys", "unions", "branches"],
+)
+def test_no_more_problems_are_told_than_somebody_could_read(
+    engine: ModuleType, schema: JSON, value: JSON
+) -> None:
+    validator = engine.compile_schema(schema)
+    assert 0 < len(validator.problems(value)) <= MAX_PROBLEMS
+    told = explanations(validator.problems(value), lambda _: [])
+    assert 0 < len(told) <= MAX_PROBLEMS
 
 
 @each_engine
