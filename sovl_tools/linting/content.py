@@ -54,7 +54,8 @@ def read_content(folder: ToolFolder, *, whole: bool = True) -> Content:
         except (OSError, ValueError, RecursionError):
             is_known = False
             continue
-        digest.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
+        if is_known:
+            digest.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
         sees_others |= _REGISTER in data
         if is_asked:
             asking[name] = data

@@ -213,14 +213,14 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     with contextlib.suppress(OSError):
         folder = listed(folder)
     stems = {name[:-3] for name in folder.files if name.endswith(".py")} | folder.folders
+    # in whatever form Python imports modules
+    helpers = {*folder.folders, *(each.partition(".")[0] for each in folder.files)}
     for node in imports:
         place = Position(folder.module_name, node.lineno, node.col_offset + 1)
         names = [each.name for each in node.names]
         if isinstance(node, ast.ImportFrom):
             names = [] if node.level else [node.module or ""]
             helper = str(node.module).partition(".")[0]
-            # in whatever form Python imports modules
-            helpers = {*folder.folders, *(each.partition(".")[0] for each in folder.files)}
             if node.level == 1 and node.module and folder.files and helper not in helpers:
                 failures.missing.append(missing_helper(folder, f"{helper}.py", place))
         for module in (name.partition(".")[0] for name in names):

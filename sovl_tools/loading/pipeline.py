@@ -126,7 +126,8 @@ def load_folder(
         is_disabled = document.get("enabled", True) is False
         # of a disabled tool nobody reads the module, unless the lock knows it
         is_read = not is_disabled or settings.locked is not None
-        snapshot = take_snapshot(folder) if is_read else None
+        is_run = settings.imports or settings.locked is not None
+        snapshot = take_snapshot(folder, is_run=is_run) if is_read else None
         if settings.locked is not None and isinstance(snapshot, Snapshot):
             # of the very bytes that run, not of what is in the files by then
             verdicts += lock_verdicts(settings.locked, manifest, snapshot)

@@ -172,8 +172,11 @@ class Snapshot(NamedTuple):
         return any(file.startswith(f"{path}/") for file in self.files)
 
 
-def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
-    """Read the folder's module and every Python file beside and below it."""
+def take_snapshot(folder: ToolFolder, *, is_run: bool = True) -> Snapshot | Unreadable:
+    """Read the folder's module and every Python file beside and below it.
+
+    Of a module that nobody runs, or compares with its lock, the others are left out.
+    """
     name = folder.module_name
     main = read_file(folder, name, limit=MAX_MODULE_BYTES)
     if isinstance(main, Unreadable):
@@ -182,7 +185,7 @@ def take_snapshot(folder: ToolFolder) -> Snapshot | Unreadable:
     has_helpers = _may_import_helpers(main)
     if folder.is_whole:
         files = {each: data for each, data in folder.drafts if each.endswith(".py")}
-    elif has_helpers:
+    elif has_helpers and is_run:
         files |= _read_helpers(folder)
     digest = source_hash(framed(files) if len(files) > 1 else main).hex()
     return Snapshot(folder, files, digest, has_helpers)

@@ -18,7 +18,7 @@ MAX_TEXT = 4_000
 """The characters of one description, or of instructions, that a model reads with every request."""
 
 _PROSE = frozenset({"title", "description", "instructions", "$comment"})
-_NESTING = (dict, list)
+_NESTING = frozenset({dict, list})
 
 
 class Text(NamedTuple):
@@ -46,7 +46,7 @@ class DescriptionCase:
         self.document = document
         self.prose: list[Text] = []
         _find_prose(document, (), self.prose)
-        self._may_hide = "\\u" in text or _UNSEEN.search(text) is not None
+        self._may_hide = _MAY_HIDE.search(text) is not None
 
     @property
     def texts(self) -> Iterator[Text]:
@@ -66,11 +66,12 @@ class DescriptionCase:
 
 
 def _find_prose(value: JSON, path: Path, found: list[Text]) -> None:
-    for key, each in value.items() if isinstance(value, dict) else enumerate(value):
-        if isinstance(each, str):
+    for key, each in value.items() if type(value) is dict else enumerate(value):
+        kind = type(each)
+        if kind is str:
             if key in _PROSE:
                 found.append(Text((*path, key), each))
-        elif isinstance(each, _NESTING):
+        elif kind in _NESTING:
             _find_prose(each, (*path, key), found)
 
 
@@ -120,8 +121,11 @@ _NO_WIDTH = frozenset(
     "\u00ad\u034f\u115f\u1160\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u3164\ufeff"
 )
 _JOINERS = frozenset("\u200c\u200d")
-_UNSEEN = re.compile(
-    f"[{''.join(sorted(_DIRECTIONS | _NO_WIDTH | _JOINERS))}\U000e0000-\U000e007f]"
+_UNSEEN = sorted(_DIRECTIONS | _NO_WIDTH | _JOINERS)
+# as they are, or as JSON escapes them; a tag is written as two halves
+_MAY_HIDE = re.compile(
+    f"[{''.join(_UNSEEN)}\U000e0000-\U000e007f]"
+    rf"|\\u(?i:{'|'.join(f'{ord(each):04x}' for each in _UNSEEN)}|db40)"
 )
 
 
