@@ -11,7 +11,7 @@ import collections.abc
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from types import CodeType, FunctionType, MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
@@ -42,12 +42,11 @@ def converter_of(
         annotations = None if isinstance(function, type) else function.__annotations__
     except (AttributeError, NameError):
         annotations = None
-    if not isinstance(annotations, dict):
-        annotations = {}
+    known = annotations if isinstance(annotations, dict) else {}
     named, rest = frozenset(names), _variable_keyword(function)
     odd = {
         name: annotation
-        for name, annotation in {**annotations, **types}.items()
+        for name, annotation in {**known, **types}.items()
         if (name in named or name == rest) and not is_plain(annotation)
     }
     converters = _converters(function, odd) if odd else {}
@@ -55,27 +54,22 @@ def converter_of(
     if not converters and others is None:
         return None
 
-    return partial(_convert_keywords, converters, lambda name: None if name in named else others)
+    def convert_keywords(keywords: dict[str, Any]) -> dict[str, Any]:
+        made, problems = {**keywords}, []
+        for name, value in keywords.items():
+            convert = converters.get(name) or (None if name in named else others)
+            if convert is not None:
+                try:
+                    made[name] = convert(value)
+                except ConversionError as error:
+                    problems += error.below(name)
+                except RecursionError:  # a class that refers to itself may take any depth
+                    problems.append(((name,), "is nested too deep"))
+        if problems:
+            raise ConversionError(problems)
+        return made
 
-
-def _convert_keywords(
-    converters: Mapping[str, Convert],
-    other: Callable[[str], Convert | None],
-    keywords: dict[str, Any],
-) -> dict[str, Any]:
-    made, problems = {**keywords}, []
-    for name, value in keywords.items():
-        convert = converters.get(name) or other(name)
-        if convert is not None:
-            try:
-                made[name] = convert(value)
-            except ConversionError as error:
-                problems += error.below(name)
-            except RecursionError:  # a class that refers to itself may take any depth
-                problems.append(((name,), "is nested too deep"))
-    if problems:
-        raise ConversionError(problems)
-    return made
+    return convert_keywords
 
 
 def _variable_keyword(function: Any) -> str | None:
