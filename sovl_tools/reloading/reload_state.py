@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from operator import is_
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine, difference, duplicate
 from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.discovery import Collected, collect
+from sovl_tools.loading.discovery import Collected, collect, listed
 from sovl_tools.loading.load import LateFolder, Load, load_folders
 from sovl_tools.loading.modules import forget_folder, snapshots
 from sovl_tools.loading.origins import OriginLoad
-from sovl_tools.loading.registration import Registrations
+from sovl_tools.loading.registration import Registrations, content_of
+from sovl_tools.loading.rules.folder import misnamed
 from sovl_tools.loading.sources import listed_now
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Deferred, Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.events import Place, places
-from sovl_tools.reloading.fingerprint import Fingerprint
-from sovl_tools.reloading.folder_changes import FolderChanges, arriving, concerning, successor
+from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges, concerning
 from sovl_tools.reloading.libraries import Libraries, Unloaded, reimport, reimport_parts
 from sovl_tools.reloading.origin_state import LateLook, Origins
 
@@ -322,7 +322,7 @@ class ReloadState:
         then it is also tried again what has failed, or depends on more than files.
         """
         looks: dict[str, Fingerprint] = {}
-        with patient_collector() if len(due) > _FEW else nullcontext():
+        with patient_collector() if len(due) > _FEW else contextlib.nullcontext():
             for folder in due:
                 known = self._candidates.get(folder.location)
                 seen = self._look(folder, known)
@@ -366,8 +366,8 @@ class ReloadState:
         late = self._late.get(folder.location)
         if late is not None:  # what it writes beside itself must not begin its import again
             changed = late.seen.changed(seen)
-            listed = listed_now(folder) if changed else ()
-            patterns = None if listed is None else ("*.py", *listed)
+            data = listed_now(folder) if changed else ()
+            patterns = None if data is None else ("*.py", *data)
             return bool(concerning(folder, changed, patterns))
         if known is None:
             return True
@@ -399,3 +399,65 @@ class _Late(NamedTuple):
 
     late: LateFolder
     seen: Fingerprint
+
+
+def arriving(folder: ToolFolder, seen: Fingerprint, *, is_new: bool) -> Candidate | None:
+    """Return the candidate of a folder whose files are on their way, or None if they are there.
+
+    Of a new folder no file may be missing or empty; one that is known has lost both of them.
+    """
+    files = (folder.manifest_name, folder.module_name)
+    missing = [name for name in files if name not in seen.files or not seen.files[name].size]
+    if not missing or not (is_new or _is_emptied(folder)):
+        return None
+    reason = f"{' and '.join(missing)} {'have' if len(missing) > 1 else 'has'} not arrived yet"
+    reason += _advice(folder, [name for name in missing if name not in seen.files])
+    return Candidate(folder.name, folder.path, folder.location, "waiting", reasons=(reason,))
+
+
+def _advice(folder: ToolFolder, missing: Sequence[str]) -> str:
+    """Return what to do if the files are there but have kept the name of another folder."""
+    with contextlib.suppress(OSError):
+        folder = listed(folder)
+    # the former name of the folder is that of its only manifest
+    former = (misnamed(folder, folder.manifest_name) or folder.manifest_name).removesuffix(".json")
+    others = {name: f"{former}{os.path.splitext(name)[1]}" for name in missing}
+    renames = [
+        f"rename {other!r} to {name!r}"
+        for name, other in others.items()
+        if other in folder.files and other != name
+    ]
+    return f"; {' and '.join(renames)}" if renames else ""
+
+
+def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
+    """Return what stands for a folder from now on: the old candidate itself if nothing changed.
+
+    A new one keeps the last good version beside it, for as long as it may be needed.
+
+    Args:
+        old: what stood for it.
+        new: what has become of its files.
+        is_served: whether the old one, rather than its last good version, is in the catalog.
+    """
+    if old is new:
+        return old
+    # what they are first: to compare what is wrong with them, both would have to be linted
+    if content_of(old.definition) == content_of(new.definition):
+        bare, other = (each._replace(definition=None, previous=None) for each in (old, new))
+        if bare == other:
+            return old
+    if new.status in {"disabled", "unavailable", "waiting"}:
+        return new
+    if new.status == "rejected" and _is_emptied(ToolFolder(new.name, new.path, new.location)):
+        return new
+    return new._replace(previous=old._replace(previous=None) if is_served else old.previous)
+
+
+def _is_emptied(folder: ToolFolder) -> bool:
+    """Tell whether neither file of a tool is there any more: it was deleted, not broken."""
+    try:
+        names = os.listdir(folder.location)
+    except OSError:
+        return False
+    return folder.manifest_name not in names and folder.module_name not in names

@@ -11,8 +11,7 @@ import pytest
 
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.model.folder import Settings, ToolFolder
-from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
-from sovl_tools.reloading.folder_changes import FolderChanges
+from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges, fingerprint
 from tests.conftest import REPOSITORY, Write, manifest_of
 
 HELPED = "from . import helpers\n\n\ndef echo(text: str):\n    return text\n"

@@ -14,7 +14,7 @@ from sovl_tools import ToolDefinition
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.fingerprint import fingerprint
-from sovl_tools.reloading.folder_changes import arriving, successor
+from sovl_tools.reloading.reload_state import arriving, successor
 from tests.conftest import Write
 from tests.loading.folders import bad, good, handler
 from tests.tables import check_each
