@@ -68,9 +68,11 @@ class Forker:
         address: where the process listens.
         python: the path of a program that runs in forks what Python is asked to run, if it is one
             of our modules or imports them.
+        directory: where that is, beside such a ``sovl-tools``: a shell finds them by its ``PATH``.
     """
 
     def __init__(self, directory: str) -> None:
+        self.directory = directory
         self.address = os.path.join(directory, _SOCKET)
         self.python = os.path.join(directory, _PYTHON)
 
@@ -128,6 +130,9 @@ def forker(environment: Mapping[str, str]) -> Iterator[Forker]:
         program = Path(forks.python)
         program.write_text(f"#!{sys.executable} -ISE\n{source}\n\nmain({forks.address!r})\n")
         program.chmod(0o700)
+        command = Path(directory, "sovl-tools")
+        command.write_text(f'#!/bin/sh\nexec {forks.python} {" ".join(_COMMAND)} "$@"\n')
+        command.chmod(0o700)
         with subprocess.Popen(
             [sys.executable, "-P", "-m", __name__, directory],
             env=environment,

@@ -230,7 +230,7 @@ def test_what_is_forged_is_reported_as_it_says_or_ignored(kept: Kept) -> None:
     document = json.loads(kept.file.read_text().partition("\n")[2])
     # half of a surrogate pair is in no path of this system
     every = [(at, value) for at in places(document) for value in WRONG if value != "\ud800"]
-    texts = [json.dumps(mutated(document, *each)) for each in random.sample(every, 300)]
+    texts = [json.dumps(mutated(document, *each)) for each in random.sample(every, 100)]
     for text in [*texts, "[" * 100_000]:
         digest = blake2b(text.encode(), digest_size=16).hexdigest()
         kept.file.write_text(f"{digest}\n{text}")

@@ -99,17 +99,24 @@ class _Stage:
         """Run a command, in a shell if it has signs of it; return its exit code."""
         with open(os.devnull) as nothing:
             if self._forks is not None and _PLAIN.fullmatch(command):
-                request = Request(shlex.split(command)[1:], os.getcwd(), _environment())
+                request = Request(shlex.split(command)[1:], os.getcwd(), self._environment())
                 return self._forks.run(request, [nothing.fileno(), output, output])
             return subprocess.run(
                 ["sh", "-c", f"(exit {self._exit_code}); {command}"],
-                env=_environment(),
+                env=self._environment(),
                 stdin=nothing,
                 stdout=output,
                 stderr=output,
                 timeout=60,
                 check=False,
             ).returncode
+
+    def _environment(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
+        programs = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+        if self._forks is not None:
+            programs.insert(0, self._forks.directory)
+        return {**kept, "PATH": os.pathsep.join(programs), "COLUMNS": "80", "PYTHONUTF8": "1"}
 
     def _printed(self, block: Block, following: Block) -> dict[int, str]:
         """Run a Python block; return what it printed as the body of the output block after it."""
@@ -129,9 +136,3 @@ class _Stage:
         problems = published("tool").problems(manifest_of("echo", **manifest_part(block)))
         if problems:
             raise ValueError(f"{self._place(block)}: {problems}")
-
-
-def _environment() -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("SOVL_TOOLS")}
-    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    return {**kept, "PATH": programs, "COLUMNS": "80", "PYTHONUTF8": "1"}
