@@ -10,7 +10,6 @@ import collections
 import collections.abc
 import json
 import typing
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import reduce
 from itertools import chain, count
@@ -18,6 +17,8 @@ from typing import Any
 
 from sovl_tools.annotations.hints import origin_of, text_of
 from sovl_tools.annotations.kind import (
+    DICTS,
+    LISTS,
     MAPPINGS,
     Build,
     Builder,
@@ -34,11 +35,7 @@ from sovl_tools.annotations.kind import (
 from sovl_tools.model.document import parse_json
 
 _ARRAYS: dict[Any, type[Any]] = {
-    list: list,
-    collections.abc.Sequence: list,
-    collections.abc.MutableSequence: list,
-    collections.abc.Collection: list,
-    collections.abc.Iterable: list,
+    **dict.fromkeys(LISTS, list),
     set: set,
     collections.abc.MutableSet: set,
     frozenset: frozenset,
@@ -47,9 +44,7 @@ _ARRAYS: dict[Any, type[Any]] = {
     tuple: tuple,
 }
 _OBJECTS: dict[Any, type[Any]] = {
-    dict: dict,
-    Mapping: dict,
-    collections.abc.MutableMapping: dict,
+    **dict.fromkeys(DICTS, dict),
     collections.OrderedDict: collections.OrderedDict,
     collections.defaultdict: collections.defaultdict,
 }

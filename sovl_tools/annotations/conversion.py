@@ -7,7 +7,6 @@ no kind of type is. Where something is made, its parts must be of their own anno
 
 from __future__ import annotations
 
-import collections.abc
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +15,15 @@ from types import CodeType, FunctionType, MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from sovl_tools.annotations.hints import underlying
-from sovl_tools.annotations.kind import EMPTY, ConversionError, Convert, identity, optional
+from sovl_tools.annotations.kind import (
+    DICTS,
+    EMPTY,
+    LISTS,
+    ConversionError,
+    Convert,
+    identity,
+    optional,
+)
 
 Conversion: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
 """From a function's keywords to keywords of the annotated types, a new dictionary."""
@@ -128,21 +135,13 @@ def _plain_keys(arguments: tuple[Any, ...]) -> bool:
 
 _ANNOTATED = type(Annotated[str, ""])
 _SCALARS = frozenset({str, int, bool, NoneType})
-_ARRAYS = (
-    list,
-    collections.abc.Sequence,
-    collections.abc.MutableSequence,
-    collections.abc.Collection,
-    collections.abc.Iterable,
-)
-_OBJECTS = (dict, Mapping, collections.abc.MutableMapping)
 # By identity, because the classes that are looked for here may have any idea of being equal.
 _GENERICS: dict[int, Callable[[tuple[Any, ...]], bool]] = {
-    **{id(origin): _all_plain for origin in (*_ARRAYS, Union)},
-    **{id(origin): _plain_keys for origin in _OBJECTS},
+    **{id(origin): _all_plain for origin in (*LISTS, Union)},
+    **{id(origin): _plain_keys for origin in DICTS},
     id(Literal): lambda arguments: _SCALARS.issuperset(map(type, arguments)),
 }
-_PLAIN = frozenset(map(id, (*_SCALARS, float, None, Any, object, *_ARRAYS, *_OBJECTS)))
+_PLAIN = frozenset(map(id, (*_SCALARS, float, None, Any, object, *LISTS, *DICTS)))
 
 
 @lru_cache(maxsize=1024)

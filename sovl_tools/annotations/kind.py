@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    Sequence,
+)
 from contextlib import suppress
 from threading import local
 from typing import Any, Protocol, TypeAlias
@@ -26,6 +34,12 @@ Problem: TypeAlias = tuple[Path, str | Callable[[], str]]
 
 EMPTY = inspect.Parameter.empty
 """In the place of an annotation or a default that is not there."""
+
+LISTS = (list, Sequence, MutableSequence, Collection, Iterable)
+"""Classes as which a list is annotated."""
+
+DICTS = (dict, Mapping, MutableMapping)
+"""Classes as which a dictionary is annotated."""
 
 MAPPINGS = (dict, Mapping)
 """What an object may be; dict comes first, because asking Mapping takes longer."""
