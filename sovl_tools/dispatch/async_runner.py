@@ -16,7 +16,7 @@ from types import CoroutineType
 from typing import Any, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
-from sovl_tools.dispatch.background import cancellations, is_cancellation
+from sovl_tools.dispatch.background import is_cancellation
 from sovl_tools.dispatch.cancellation import begin, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.reference import Outcome
@@ -96,10 +96,6 @@ class AsyncRunner:
     ) -> Any:
         """Run a sync hook on a thread, so that the loop stays free."""
         return await await_thread(partial(function, call, blocking(following)), scope)
-
-    def cancellations(self) -> int:
-        """Return how often the task that awaits was cancelled so far."""
-        return cancellations()
 
     def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:
         """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits."""

@@ -400,17 +400,28 @@ class Caller:
             TypeError: there is no such option.
             ValueError: an option makes no sense, or a call of that id is under way.
         """
-        check_options(options)
         parent = self._parent
+        chain: tuple[str, ...] = (tool.name,)
+        listen, asks = None, NOBODY
+        if parent is not None:
+            chain, listen, asks = (*parent.chain, tool.name), parent.listen, parent.asks
+        call_id, mode, coerce = None, tool.mode, tool.coerce
+        if options:
+            check_options(options)
+            call_id = options.get("call_id")
+            mode = options.get("mode") or mode
+            coerce = options.get("coerce") or coerce
+            listen = options.get("on_event") or listen
+            asks = _asks(options, asks)
         return CallScope(
-            options.get("call_id") or new_call_id(),
-            (tool.name,) if parent is None else (*parent.chain, tool.name),
+            call_id or new_call_id(),
+            chain,
             parent=parent,
             limit=limit,
-            mode=options.get("mode") or tool.mode,
-            coerce=options.get("coerce") or tool.coerce,
-            listen=options.get("on_event") or (None if parent is None else parent.listen),
-            asks=_asks(options, NOBODY if parent is None else parent.asks),
+            mode=mode,
+            coerce=coerce,
+            listen=listen,
+            asks=asks,
             sink=sink,
             under_way=self._engine.under_way,
         )
@@ -452,11 +463,5 @@ def _asks(
     options: Mapping[str, Any], known: Mapping[type[ClientRequest], Ask]
 ) -> Mapping[type[ClientRequest], Ask]:
     """Return who answers what a tool asks: as the options say, or else as of the outer call."""
-    if not options:
-        return known
-    given = {}
-    for name, kind in REQUESTS.items():
-        ask = options.get(name)
-        if ask is not None:
-            given[kind] = ask
-    return {**known, **given} if given and known else given or known
+    given = {kind: ask for name, kind in REQUESTS.items() if (ask := options.get(name)) is not None}
+    return {**known, **given} if given else known

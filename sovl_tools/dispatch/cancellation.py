@@ -57,7 +57,7 @@ def begin(
 
     Most work has finished by then, and needs neither a timer nor a coroutine; see ``drive``.
     """
-    started = perf_counter() if scope is None else scope.started
+    started = scope.started if scope is not None else perf_counter() if limit is not None else 0.0
     context, task = copy_context(), asyncio.current_task()
     if task is None:
         raise RuntimeError(_NO_TASK)
@@ -66,6 +66,8 @@ def begin(
     except IndexError:
         driver = new_driver()
     requests = task.cancelling()
+    if scope is not None:
+        scope.cancellations = requests and told_cancellations(task)
     try:
         found = context.run(driver.send, work)
     except BaseException as error:

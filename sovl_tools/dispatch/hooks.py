@@ -180,7 +180,7 @@ async def run_hooks(
 
     An async hook can only be run by an event loop.
     """
-    first, following, since = hooks[0], last, runner.cancellations()
+    first, following = hooks[0], last
     if len(hooks) > 1:
         following = partial(run_hooks, hooks[1:], scope=scope, runner=runner, last=last)
     try:
@@ -197,7 +197,7 @@ async def run_hooks(
     except (KeyboardInterrupt, GeneratorExit, RunCancelledError):
         raise
     except BaseException as error:
-        if runner.is_own_end(error, since=since):
+        if runner.is_own_end(error, since=scope.cancellations):
             raise
         secrets = secrets_of(call.tool)
         kind, message = type_name(type(error)), message_of(error, secrets)

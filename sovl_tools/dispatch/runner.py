@@ -111,10 +111,6 @@ class Runner(Protocol):
         """Run a sync hook."""
         ...
 
-    def cancellations(self) -> int:
-        """Return how often the caller was cancelled so far."""
-        ...
-
     def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:
         """Tell whether an exception ends the caller and not the tool.
 
@@ -183,10 +179,6 @@ class SyncRunner:
             return await following(call)
 
         return function(call, lambda call: run_without_loop(follow(call)))
-
-    def cancellations(self) -> int:
-        """Return 0: nobody cancels sync code."""
-        return 0
 
     def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:  # noqa: ARG002 - of tasks
         """Tell whether an exception is the user's Ctrl-C."""

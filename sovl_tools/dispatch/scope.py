@@ -56,12 +56,13 @@ class CallScope:
         asks: who answers what a tool asks of its client, by the kind of request.
         sink: takes the items of a generator as they come.
         is_abandoned: whether a thread or task was given up that may still be at it.
+        cancellations: how often the task that awaits it had been cancelled before it began.
         repairs: what was done to its arguments to make them fit.
     """
 
     __slots__ = (
-        "_end", "_is_stopped", "_stops", "_under_way", "asks", "call_id", "chain", "coerce",
-        "is_abandoned", "limit", "listen", "mode", "parent", "repairs", "sink", "started",
+        "_end", "_is_stopped", "_stops", "_under_way", "asks", "call_id", "cancellations", "chain",
+        "coerce", "is_abandoned", "limit", "listen", "mode", "parent", "repairs", "sink", "started",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - one for each attribute that somebody decides
@@ -96,6 +97,7 @@ class CallScope:
         self.asks = asks
         self.sink = sink
         self.is_abandoned = False
+        self.cancellations = 0
         self.repairs: tuple[Repair, ...] = ()
         self._end = Lock()
         self._is_stopped = False
@@ -128,7 +130,7 @@ class CallScope:
     @property
     def is_stopped(self) -> bool:
         """Whether nobody waits for the result any more."""
-        return self._is_stopped or (self.parent is not None and self.parent.is_stopped)
+        return self._is_stopped  # what stops the one above stops this one as well
 
     def stop(self) -> None:
         """End the call, and those below it, as far as they can be ended."""
@@ -157,8 +159,11 @@ class CallScope:
 
     def forget(self, stop: Callable[[], object]) -> None:
         """Call something no more when the call is stopped."""
-        if stop in self._stops:
+        # not asked before, because another thread may be stopping the call
+        try:
             self._stops.remove(stop)
+        except ValueError:
+            return
 
     @property
     def above(self) -> tuple[CallScope, ...]:
