@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sovl_tools.formats.base import Loss, Options, Shape
@@ -28,10 +28,12 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
             name.replace("_", " ") for name, is_so in tool.annotations.items() if is_so
         ),
     }
-    known = "\n".join(f"- **{name}:** {_escaped(text)}" for name, text in facts.items() if text)
+    stated = {name: text for name, text in facts.items() if text}
+    escaped = zip(stated, _escaped(stated.values()), strict=True)
+    known = "\n".join(f"- **{name}:** {text}" for name, text in escaped) if stated else ""
     blocks = [f"## {tool.name}", said, known, *_arguments(tool)]
     if tool.returns:
-        blocks.append(f"**Returns:** {_escaped(tool.returns)}")
+        blocks += [f"**Returns:** {each}" for each in _escaped([tool.returns])]
     if tool.examples:
         blocks.append("### Examples")
     for each in tool.examples:
@@ -43,10 +45,12 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
 
 def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
     """Return the sections of all tools below a table of them."""
-    rows = []
-    for tool in (shape.tool for shape in shapes):
-        first_line = _escaped(tool.description.strip().partition("\n")[0])
-        rows.append(f"| [{tool.name}](#{tool.name.lower()}) | {first_line} |")
+    tools = [shape.tool for shape in shapes]
+    first_lines = _escaped(tool.description.strip().partition("\n")[0] for tool in tools)
+    rows = [
+        f"| [{tool.name}](#{tool.name.lower()}) | {line} |"
+        for tool, line in zip(tools, first_lines, strict=False)
+    ]
     head = "\n".join(["| Tool | What it does |", "| --- | --- |", *rows])
     sections = [shape.definition for shape in shapes]
     return "\n\n".join(["# Tools", head if rows else "There are no tools.", *sections]), ()
@@ -55,18 +59,17 @@ def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]
 def _arguments(tool: ToolDefinition) -> Iterator[str]:
     """Yield a table of the arguments, and lists of what lies in them."""
     found = list(described(tool.parameters))
-    rows = [
-        (
-            f"`{each.name}`",
-            _escaped(each.type),
-            _escaped(each.mark),
-            _escaped(" ".join([each.meaning, *each.notes])),
-        )
-        for each in found
-    ]
-    if not rows:
+    if not found:
         yield "It takes no arguments."
         return
+    cells = iter(
+        _escaped(
+            text
+            for each in found
+            for text in (each.type, each.mark, " ".join([each.meaning, *each.notes]))
+        )
+    )
+    rows = [(f"`{each.name}`", next(cells), next(cells), next(cells)) for each in found]
     lines = [_HEADINGS, ("---",) * len(_HEADINGS), *rows]
     yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
     for each in found:
@@ -81,6 +84,8 @@ def _code(value: JSON) -> str:
     return f"{fence}json\n{text}\n{fence}"
 
 
-def _escaped(text: str) -> str:
-    """Return a text on one line, without what Markdown would read as its own."""
-    return _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
+def _escaped(texts: Iterable[str]) -> list[str]:
+    """Return texts, each on one line, without what Markdown would read as its own."""
+    # searched together, which costs little more than to search one of them
+    lines = "\n".join([" ".join(each.split()) for each in texts])
+    return _SPECIAL.sub(r"\\\g<0>", lines).split("\n")

@@ -327,11 +327,23 @@ def merged(schemas: Sequence[JSON]) -> dict[str, JSON] | None:
     return found
 
 
+def joined(first: dict[str, JSON], second: JSON) -> dict[str, JSON] | None:
+    """Return what ``merged`` does of two schemas, but share with the first what only it says."""
+    if not first or not isinstance(second, dict):
+        return merged([first, second])
+    try:
+        return _both(first, second)
+    except _ConflictError:
+        return None
+
+
 def _both(first: dict[str, JSON], second: dict[str, JSON]) -> dict[str, JSON]:
     # Some keywords mean something else beside those of the other schema.
-    if not _SEE_OTHERS.isdisjoint({*first, *second}):
+    if not (_SEE_OTHERS.isdisjoint(first) and _SEE_OTHERS.isdisjoint(second)):
         raise _ConflictError
     for group in _GROUPS:
+        if group.isdisjoint(second):
+            continue
         ours, others = group & first.keys(), group & second.keys()
         if ours and others and (ours | others != {"items"}):
             raise _ConflictError
