@@ -24,11 +24,12 @@ def mend(
     check: Check,
     settings: Settings,
     unsafe: bool,
+    procedures: Sequence[str] = (),
 ) -> Mending:
     """Return folders with what can be mended in them, which is not written yet."""
     by_location = {each.location: each for each in folders}
     found = {each.location: each for each in candidates}
-    mending = Mending(by_location, found, load, check, settings=settings, unsafe=unsafe)
+    mending = Mending(by_location, found, load, check, settings, unsafe, procedures)
     mending.run()
     return mending
 

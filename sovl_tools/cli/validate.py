@@ -205,6 +205,7 @@ def _check_once(asked: _Options) -> int:
             ),
             settings=check.limits,
             unsafe=asked.unsafe_fixes,
+            procedures=places.procedures,
         )
         if asked.diff:
             return FINDINGS if fixing.show(mending) else 0
@@ -388,9 +389,14 @@ class _Check:
         """Return what mends findings of a report."""
         if not any(each.code in FIXERS for each in report.diagnostics):
             return {}
-        from sovl_tools.linting.fixes import fixes_in  # noqa: PLC0415 - 20 ms, for findings
+        from sovl_tools.linting.fixes import (  # noqa: PLC0415 - 20 ms, for findings
+            fixes_in,
+            procedure_fixes,
+        )
 
-        return fixes_in(report, self.places.collected.folders, imports=self.limits.imports)
+        imports = self.limits.imports
+        found = fixes_in(report, self.places.collected.folders, imports=imports)
+        return found | (procedure_fixes(report, self.places.procedures) if imports else {})
 
 
 def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:

@@ -10,7 +10,7 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import deepcopy
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache, partial
@@ -19,6 +19,7 @@ from json import JSONDecoder
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.linting.fixable import BEHIND, DRIFT, FIXERS
+from sovl_tools.linting.rules import unused_suppression
 from sovl_tools.linting.suppressions import KEY as SUPPRESSIONS
 from sovl_tools.linting.suppressions import without_idle
 from sovl_tools.loading.interface import parse_module
@@ -36,6 +37,7 @@ from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, internal_verdict
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json
 from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder
+from sovl_tools.procedures.parse.files import UnreadableError, read
 from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.keywords import KEYWORDS
@@ -410,12 +412,12 @@ def _lifted(data: bytes, *, path: Path, schema: str) -> bytes:
 
 
 def idle_suppression(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Takes out what leaves nothing out, of a tool that was imported."""
+    """Takes out what leaves nothing out, of an imported tool or a procedure without errors."""
     if not case.is_loaded or found.message.startswith("there is no "):
         return None
     name = found.path.removeprefix(f"{case.folder.path}/")
-    if name != case.folder.manifest_name:
-        return _without_comment(case, name, found)
+    if name.endswith(".py"):
+        return _without_comment(case.read(name) or b"", name, found)
     path = case.path_of(found)
     if not path or path[0] != SUPPRESSIONS or len(path) == 1:
         return None
@@ -424,7 +426,7 @@ def idle_suppression(case: FixCase, found: Diagnostic) -> Fix | None:
     return Fix("safe", "remove it", (Edit("remove", path),))
 
 
-def _without_comment(case: FixCase, name: str, found: Diagnostic) -> Fix | None:
+def _without_comment(before: bytes, name: str, found: Diagnostic) -> Fix | None:
     def rewrite(data: bytes) -> bytes:
         mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
         lines = data.removeprefix(mark).decode().split("\n")
@@ -439,12 +441,43 @@ def _without_comment(case: FixCase, name: str, found: Diagnostic) -> Fix | None:
         lines[found.line - 1 : found.line] = changed if rest or code.strip() else []
         return mark + "\n".join(lines).encode()
 
-    before = case.read(name) or b""
     try:
-        is_there = rewrite(before) != before
-    except ValueError:  # it is no UTF-8
+        after = rewrite(before)
+        # in a procedure it may be a part of a text
+        is_comment = name.endswith(".py") or (
+            read(before, path=name).value == read(after, path=name).value
+        )
+    except (ValueError, UnreadableError):  # it is no UTF-8, or no procedure
         return None
-    return Fix("safe", "remove it", file=name, rewrite=rewrite) if is_there else None
+    if after == before or not is_comment:
+        return None
+    return Fix("safe", "remove it", file=name, rewrite=rewrite)
+
+
+def procedure_fixes(report: LoadReport, paths: Collection[str]) -> dict[Diagnostic, Fix]:
+    """Return what mends the findings of a report in procedures of these paths: idle suppressions.
+
+    Of a procedure with errors most was not looked at, so that it is left alone.
+    """
+    flawed = {each.path for each in report.errors}
+    found: dict[Diagnostic, Fix] = {}
+    for each in report.diagnostics:
+        if each.code != unused_suppression.code or each.path not in paths or each.path in flawed:
+            continue
+        if not each.message.startswith("there is no "):
+            folder, name = directory_of(each.path)
+            fix = _without_comment(
+                FixCase(folder, (), is_loaded=True).read(name) or b"", name, each
+            )
+            found |= {} if fix is None else {each: fix}
+    return found
+
+
+def directory_of(path: str) -> tuple[ToolFolder, str]:
+    """Return the directory that a procedure is in, which can have drafts, and its name there."""
+    directory, name = os.path.split(path)
+    location = os.path.dirname(os.path.abspath(path))
+    return ToolFolder(os.path.basename(location), directory or os.curdir, location), name
 
 
 Fixer: TypeAlias = Callable[[FixCase, Diagnostic], Fix | None]

@@ -12,9 +12,11 @@ from sovl_tools.linting.fixable import BEHIND, DRIFT, FIXERS
 from sovl_tools.linting.fixes import (
     Fix,
     by_folder,
+    directory_of,
     encoded,
     fixes_in,
     mended,
+    procedure_fixes,
 )
 from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, read_file
 from sovl_tools.model.catalog import Candidate, LoadReport
@@ -46,6 +48,7 @@ class Mending:
         check: returns the report that is shown, of candidates and of the folders with drafts.
         settings: how they are loaded.
         unsafe: whether fixes are made that may not be what was meant.
+        procedures: the paths of those that were checked.
         fixed: how many findings have been mended, by the path of the folder.
     """
 
@@ -55,22 +58,44 @@ class Mending:
     check: Check
     settings: Settings
     unsafe: bool
+    procedures: Sequence[str] = ()
     fixed: Counter[str] = field(default_factory=Counter)
     _refused: set[Key] = field(default_factory=set)
     _originals: dict[str, tuple[Candidate, dict[str, bytes]]] = field(default_factory=dict)
+    _directories: dict[str, tuple[ToolFolder, dict[str, bytes]]] = field(default_factory=dict)
 
     def run(self) -> None:
         """Mend what can be mended, until there is nothing more."""
+        self._mend_procedures(self._mend_folders())
+
+    def _mend_folders(self) -> LoadReport:
+        """Mend the folders; return what is left."""
         report = self._report()
         for _ in range(_ROUNDS):
             changed = self._fixed(report) or self._synced(report)
             if not changed:
-                return
+                break
             for folder, candidate, count in changed:
                 self.folders[folder.location] = folder
                 self.candidates[folder.location] = candidate
                 self.fixed[folder.path] += count
             report = self._report()
+        return report
+
+    def _mend_procedures(self, report: LoadReport) -> None:
+        """Draft procedures without what can be mended in them."""
+        fixes = procedure_fixes(report, self.procedures) if self.settings.imports else {}
+        by_path: dict[str, list[Fix]] = {}
+        for found, fix in fixes.items():
+            by_path.setdefault(found.path, []).append(fix)
+        for path, wanted in by_path.items():
+            bare, name = directory_of(path)
+            folder, originals = self._directories.setdefault(bare.location, (bare, {}))
+            before = read_file(bare, name, limit=MAX_MODULE_BYTES)
+            if isinstance(before, bytes):
+                originals[name] = before
+                self._directories[bare.location] = mended(folder, wanted), originals
+                self.fixed[os.path.join(bare.path, name)] = len(wanted)
 
     def _report(self) -> LoadReport:
         return self.check([*self.candidates.values()], [*self._drafted()])
@@ -187,28 +212,45 @@ class Mending:
 
     def changes(self) -> Iterator[tuple[str, str, str]]:
         """Yield the path of each file that would change, and what it says before and after."""
-        for folder in self._drafted():
-            _, originals = self._originals[folder.location]
+        of_tools = ((each, self._originals[each.location][1]) for each in self._drafted())
+        for folder, originals in (*of_tools, *self._directories.values()):
             for name, data in folder.drafts:
                 if originals[name] != data:
                     before = originals[name].decode(errors="replace")
-                    yield f"{folder.path}/{name}", before, data.decode(errors="replace")
+                    path = os.path.normpath(f"{folder.path}/{name}")
+                    yield path, before, data.decode(errors="replace")
 
     def save(self) -> Iterator[str]:
         """Write the files that have changed; yield why some of them can't be written."""
         for folder in [*self._drafted()]:
             candidate, originals = self._originals[folder.location]
-            files = {name: data for name, data in folder.drafts if originals[name] != data}
-            self.folders[folder.location] = bare = folder._replace(drafts=())
-            try:
-                for name in files:
-                    _refuse_foreign(bare, name, originals[name])
-                replace_files(folder.location, files)
-            except OSError as error:
-                name = os.path.basename(error.filename or "") or next(iter(files))
-                yield f"{folder.path}/{name} is left as it is: {error.strerror or error}"
+            self.folders[folder.location] = folder._replace(drafts=())
+            failure = _write(folder, originals)
+            if failure is not None:
+                yield failure
                 self.candidates[folder.location] = candidate
                 del self.fixed[folder.path]
+        for folder, originals in self._directories.values():
+            for name, data in folder.drafts:
+                failure = _write(folder._replace(drafts=((name, data),)), originals)
+                if failure is not None:
+                    yield failure
+                    del self.fixed[os.path.join(folder.path, name)]
+
+
+def _write(folder: ToolFolder, originals: Mapping[str, bytes]) -> str | None:
+    """Write the drafts of a folder that differ from what its files said; return why that fails."""
+    files = {name: data for name, data in folder.drafts if originals[name] != data}
+    bare = folder._replace(drafts=())
+    try:
+        for name in files:
+            _refuse_foreign(bare, name, originals[name])
+        replace_files(folder.location, files)
+    except OSError as error:
+        name = os.path.basename(error.filename or "") or next(iter(files))
+        path = os.path.normpath(f"{folder.path}/{name}")
+        return f"{path} is left as it is: {error.strerror or error}"
+    return None
 
 
 def _refuse_foreign(folder: ToolFolder, name: str, original: bytes) -> None:

@@ -404,19 +404,69 @@ def test_folders_without_files_to_read_are_left(run: Run, tmp_path: Path) -> Non
     assert [*(tmp_path / "tools").rglob("*")] == before
 
 
-def test_plugins_and_procedures_are_left_alone(run: Run, write: Write, tmp_path: Path) -> None:
+def test_plugins_are_left_alone(run: Run, write: Write, tmp_path: Path) -> None:
     write("echo")
-    comment = "# sovl: ignore[ST408]\n"
-    files = {
-        tmp_path / "plugins" / "more.py": f"{comment}x = 1\n",
-        tmp_path / "procedures" / "go.yaml": f"{comment}name: go\ndescription: Go.\nsteps: []\n",
-    }
-    for file, text in files.items():
-        file.parent.mkdir()
-        file.write_text(text)
-    done = fix(run, "--unsafe-fixes", "plugins", "procedures", "tools")
-    assert {file: file.read_text() for file in files} == files, done.out
+    (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nplugins = ["plugins"]\n')
+    file = tmp_path / "plugins" / "more.py"
+    file.parent.mkdir()
+    file.write_text("# sovl: ignore[ST408]\nx = 1\n")
+    done = fix(run, "--unsafe-fixes", "plugins", "tools")
+    assert file.read_text() == "# sovl: ignore[ST408]\nx = 1\n"
     assert "fix" not in done.out
+
+
+IDLE = """\
+# sovl: ignore[ST408]
+name: go   # sovl: ignore[ST758, ST760] and why
+description: |
+  Say # sovl: ignore[ST758]
+steps:
+  - {action: return, value: 1}   # sovl: ignore[ST760]   # the end
+  - {action: set, values: {a: 1}}  # sovl: ignore[ST758, ST760]
+"""
+USED = """\
+name: go   # and why
+description: |
+  Say # sovl: ignore[ST758]
+steps:
+  - {action: return, value: 1}   # the end
+  - {action: set, values: {a: 1}}  # sovl: ignore[ST758]
+"""
+
+
+@check_each("end", ["\n", "\r\n"])
+def test_what_leaves_nothing_out_goes_from_procedures(
+    run: Run, write: Write, tmp_path: Path, end: str
+) -> None:
+    write("echo")
+    file = tmp_path / "procedures" / "go.yaml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(IDLE.replace("\n", end).encode())
+    shown = run("validate", "--diff")
+    assert (shown.code, "would fix 5 findings" in shown.err) == (1, True), shown.err
+    assert "-# sovl: ignore[ST408]" in shown.out
+    assert file.read_bytes() == IDLE.replace("\n", end).encode()
+    done = fix(run)
+    assert "fixed 5 findings" in done.out
+    assert file.read_bytes() == USED.replace("\n", end).encode()
+    # what stands in a text is none of ours to change
+    assert "1 warning" in fix(run).out
+    assert file.read_bytes() == USED.replace("\n", end).encode()
+
+
+def test_procedures_with_errors_or_without_imports_are_left_as_they_are(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    write("echo")
+    file = tmp_path / "procedures" / "go.yaml"
+    file.parent.mkdir()
+    file.write_text(IDLE)
+    fix(run, "--no-import")
+    assert file.read_text() == IDLE
+    broken = IDLE + "  - {action: tool, tool: nowhere, arguments: {}}\n"
+    file.write_text(broken)
+    assert fix(run).code == 1
+    assert file.read_text() == broken
 
 
 def test_a_locked_tool_is_left_as_it_was_locked(run: Run, write: Write) -> None:
