@@ -21,6 +21,7 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.folder import Manifest
 from sovl_tools.model.suggestion import did_you_mean, nearest, one_of
 from sovl_tools.schema import fit
+from sovl_tools.schema.applicators import numeric
 from sovl_tools.schema.problem import shown
 from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import (
@@ -31,6 +32,7 @@ from sovl_tools.signature.agreement import (
     value_differences,
 )
 from sovl_tools.signature.inference import Inference
+from sovl_tools.signature.pairs import exclude_each_other
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Signature
 
 PARAMETERS: Path = ("parameters",)
@@ -349,10 +351,7 @@ def _place_in_manifest(each: Difference) -> ManifestPlace:
 
 
 def _exclude_each_other(each: Difference) -> bool:
-    # ``T | None`` against a T is no contradiction; nor is a float that takes an integer
-    said, own = ({*names} - {"null"} or {*names} for names in (each.said, each.own))
-    numbers = {"integer", "number"}
-    return said.isdisjoint(own) and not (said & numbers and own & numbers)
+    return exclude_each_other(numeric(each.said), numeric(each.own))
 
 
 def _listed(types: Iterable[str]) -> str:
