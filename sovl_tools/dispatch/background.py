@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
 from typing import Any, TypeVar
 
+from sovl_tools.dispatch.failure import log_exception
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.threads import LOOP, after_fork, give_up_loop
 
@@ -36,12 +38,20 @@ class BackgroundLoop:
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
         while not self._is_given_up:  # a tool may stop the loop that it runs on
-            self._loop.run_forever()
+            self._run(self._loop.run_forever)
         # somebody may have chosen this loop just before it was given up
-        self._loop.run_until_complete(asyncio.sleep(_GRACE))
+        self._run(partial(self._loop.run_until_complete, asyncio.sleep(_GRACE)))
         while tasks := asyncio.all_tasks(self._loop):
-            self._loop.run_until_complete(asyncio.wait(tasks))
+            self._run(partial(self._loop.run_until_complete, asyncio.wait(tasks)))
         self._loop.close()
+
+    @staticmethod
+    def _run(run: Callable[[], object]) -> None:
+        """Run the loop, which an exit in a task that a tool has left must not end for all."""
+        try:
+            run()
+        except BaseException:  # noqa: BLE001 - logged
+            log_exception("a task that a tool has left behind would have ended its event loop")
 
     def run(self, work: Coroutine[Any, Any, _T], limit: float | None) -> _T:
         """Run the coroutine on the loop and return its value or raise its exception.

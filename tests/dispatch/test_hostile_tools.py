@@ -166,6 +166,27 @@ def test_a_name_that_is_no_string_is_an_unknown_tool(call: Call, name: Any) -> N
     assert failure.kind == "unknown_tool"
 
 
+@check_each("error", [SystemExit, KeyboardInterrupt])
+def test_an_exit_that_a_tool_leaves_behind_ends_no_loop(error: type[BaseException]) -> None:
+    async def exit_later() -> None:
+        raise error
+
+    async def leave() -> int:
+        task = asyncio.create_task(exit_later())
+        # keeps it until then, and asyncio need not say that nobody has looked at it
+        task.add_done_callback(lambda _: task.exception())
+        return 1
+
+    async def wait() -> int:
+        await asyncio.sleep(0)
+        return 2
+
+    calls = tooler(leave, wait)
+    for _ in range(2):
+        assert calls.call_sync("leave", timeout=PATIENCE).value == 1
+        assert calls.call_sync("wait", timeout=PATIENCE).value == 2
+
+
 def test_a_tool_that_stops_its_loop_stops_no_other() -> None:
     async def stop() -> int:
         asyncio.get_running_loop().stop()
