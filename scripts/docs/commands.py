@@ -53,10 +53,10 @@ def _blocks(command: click.Command, parent: click.Context) -> list[str]:
         "\n".join(_options(command, own)),
         "\n".join(_exits(command)),
     ]
-    below = command.commands.values() if isinstance(command, click.Group) else ()
-    return [block for block in blocks if block] + [
-        block for each in below for block in _blocks(each, own)
-    ]
+    if isinstance(command, click.Group):
+        for each in (command.get_command(own, name) for name in command.list_commands(own)):
+            blocks += [] if each is None else _blocks(each, own)
+    return [block for block in blocks if block]
 
 
 def _options(command: click.Command, context: click.Context) -> list[str]:

@@ -1,4 +1,4 @@
-"""``sovl-tools import``: what its commands share."""
+"""``sovl-tools import``: the group, and what its commands share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from sovl_tools.cli.command import FINDINGS, Misuse, is_quiet, tools_option
+from sovl_tools.cli.main import LazyGroup
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
 from sovl_tools.formats.foreign import Flaw, Selection
@@ -28,6 +29,32 @@ EXITS = {
 MAX_SOURCE = 64 << 20
 """How many bytes of a document are read."""
 _MOST_SHOWN = 20
+
+
+COMMANDS = {
+    "mcp": (
+        "sovl_tools.cli.import_mcp:import_mcp",
+        "Write a folder for each tool of an MCP server.",
+    ),
+    "openapi": (
+        "sovl_tools.cli.import_openapi:import_openapi",
+        "Write a folder for each operation of an OpenAPI 3 document.",
+    ),
+    "openai": (
+        "sovl_tools.cli.import_openai:import_openai",
+        "Write a folder for each definition in a file.",
+    ),
+}
+EXAMPLES = """\b
+Examples:
+  sovl-tools import mcp 'uvx mcp-server-git'
+  sovl-tools import openapi https://example.com/openapi.json
+  sovl-tools import openai functions.json"""
+
+
+@click.group("import", cls=LazyGroup, table=COMMANDS, epilog=EXAMPLES)
+def import_() -> None:
+    """Write folders of tools that are defined elsewhere."""
 
 
 class Target(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -33,7 +34,7 @@ COMMANDS = {
     "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
     "search": ("sovl_tools.cli.search:search", "Find the tools that a text asks for."),
     "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
-    "import": ("sovl_tools.cli.import_group:import_", "Write folders of tools defined elsewhere."),
+    "import": ("sovl_tools.cli.import_tools:import_", "Write folders of tools defined elsewhere."),
     "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
     "diff": ("sovl_tools.cli.diff:diff", "Tell what has changed in tools, and what breaks."),
     "clean": ("sovl_tools.cli.clean:clean", "Remove what validate keeps between runs."),
@@ -62,33 +63,43 @@ with zsh_source and fish_source."""
 
 
 class LazyGroup(click.Group):
-    """A group whose commands stand in a table until one of them is used."""
+    """A group whose commands are imported when they are used.
+
+    Args:
+        table: where each command is, and what the list of commands says of it.
+    """
+
+    def __init__(
+        self, *args: Any, table: Mapping[str, tuple[str, str]] | None = None, **settings: Any
+    ) -> None:
+        super().__init__(*args, **settings)
+        self._table = table or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
-        return list(COMMANDS)
+        return list(self._table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self._table:
             return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        module, _, attribute = self._table[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Suggest the nearest command where there is none of that name."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in self._table and not args[0].startswith("-"):
             # not at the top: --help and completion need nothing of the package
             suggestion = import_module("sovl_tools.model.suggestion")
-            near = suggestion.nearest(args[0], COMMANDS)
+            near = suggestion.nearest(args[0], self._table)
             ctx.fail(f"there is no command {args[0]!r}{suggestion.as_hint(near)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands from the table, without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in self._table.items()])
 
 
 def _width() -> int:
@@ -102,6 +113,7 @@ def _width() -> int:
 
 @click.group(
     cls=LazyGroup,
+    table=COMMANDS,
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _width()},
 )

@@ -133,4 +133,4 @@ def test_the_group_lists_its_commands_and_suggests_them(run: Run) -> None:
     assert "openai" in run("import", "--help").out
     done = run("import", "opnai")
     assert done.code == 2
-    assert "Did you mean one of: 'openai'" in done.err
+    assert "there is no command 'opnai'; did you mean 'openai'?" in done.err
