@@ -215,7 +215,7 @@ def request_body(
     The options win. Clients refuse arguments that they do not know, which servers may know all the
     same; so those go into the body of the request.
     """
-    body = encodable({"model": prompt.model, **body})
+    body = sendable({"model": prompt.model, **body})
     if prompt.tools:
         choice = modes[prompt.choice] if prompt.choice in modes else named(prompt.choice)
         body = {**body, "tools": prompt.tools, "tool_choice": choice}
@@ -234,7 +234,7 @@ def usage_of(usage: Mapping[str, Any] | None, sent: str, received: str) -> Usage
     return Usage(usage.get(sent) or 0, usage.get(received) or 0, cached, 1)
 
 
-def encodable(value: JSON) -> JSON:
+def sendable(value: JSON) -> JSON:
     """Return a value as it can be sent, which is itself unless there is something odd in it.
 
     Numbers that are none become null, and halves of characters that were cut apart, as a model

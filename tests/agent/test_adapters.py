@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolRegistry
-from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, check_answer, encodable, to_dict
+from sovl_tools.agent.answer import Answer, Call, Prompt, Usage, check_answer, sendable, to_dict
 from sovl_tools.agent.errors import ProviderError
 from sovl_tools.agent.history import assistant_message
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
@@ -258,12 +258,12 @@ def test_pictures_that_not_every_provider_shows_are_described() -> None:
 
 def test_what_can_be_sent_is_left_as_it_is() -> None:
     value = {"a": ["é", 1.5, None]}
-    assert encodable(value) is value
+    assert sendable(value) is value
 
 
 def test_what_cannot_be_sent_is_cleaned() -> None:
     odd = {"\ud83d": ["b\udc00", float("nan"), float("inf"), 1.5, True, None]}
-    assert encodable(odd) == {"?": ["b?", None, None, 1.5, True, None]}
+    assert sendable(odd) == {"?": ["b?", None, None, 1.5, True, None]}
 
 
 def test_an_object_of_an_sdk_is_told_as_it_was_sent() -> None:
