@@ -1,4 +1,4 @@
-"""What all commands share: options, exit codes, one clear line for an error, and progress."""
+"""What all commands share: options, exit codes, errors in one line, and progress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sovl_tools.reporting.text import plain
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-# exit codes; click itself ends with 2 where an option is wrong
+# exit codes; click itself exits with 2 for wrong options
 FINDINGS, MISUSE = 1, 2
 
 
@@ -58,16 +58,16 @@ def value_reader(
 
 
 class Command(click.Command):
-    """A command whose standard output belongs to its results alone.
+    """A command that writes nothing but its results to the standard output.
 
-    What a tool, a library or a child process prints goes to the error output instead. ``exits``
-    says when it ends with which code; 0 and misuse need no word.
+    What tools, libraries and child processes print goes to the error output instead. ``exits``
+    documents the exit codes in the help, other than 0 and misuse.
     """
 
     def __init__(self, *args: Any, exits: Mapping[int, str] | None = None, **settings: Any) -> None:
         super().__init__(*args, **settings)
         self.exits = exits or {}
-        # the help of the group has them; people write them behind the command as well
+        # documented in the help of the group; accepted after the command's name as well
         quiet = click.Option(["-q", "--quiet"], is_flag=True, hidden=True)
         verbose = click.Option(["-v", "--verbose"], count=True, hidden=True)
         self.params += [quiet, verbose]
@@ -80,18 +80,18 @@ class Command(click.Command):
                 formatter.write_dl([(str(code), words) for code, words in self.exits.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command with its output kept clean and its errors made one line."""
+        """Run the command with a clean standard output; turn exceptions into errors of one line."""
         shared = ctx.ensure_object(dict)
         shared["quiet"] = ctx.params.pop("quiet") or shared.get("quiet", False)
         verbose = shared["verbose"] = shared.get("verbose", 0) + ctx.params.pop("verbose")
         logger = logging.getLogger("sovl_tools")
         handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()
         handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
-        # tests and programs run several commands in one process: the last one's handler counts
+        # several commands may run in one process, as in tests: each replaces the handler
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel((logging.WARNING, logging.DEBUG, TRACE)[min(verbose, 2)])
-        # one place where an exception becomes an exit code; whatever is not caught here is click's
+        # the one place where exceptions become exit codes; click handles those not caught here
         with clean_output():
             try:
                 return super().invoke(ctx)
@@ -102,20 +102,20 @@ class Command(click.Command):
             except FileNotFoundError as error:
                 try:
                     os.getcwd()
-                except FileNotFoundError:  # others can remove the current directory
+                except FileNotFoundError:  # the current directory was removed
                     words = f"the current directory: {error.strerror}"
                     raise Misuse(f"{words}; go to a directory that is there") from error
                 raise
             except (click.ClickException, click.exceptions.Exit, click.Abort, OSError):
                 raise
             except Exception as error:
-                # a mistake of ours: users get a line that they can report, -vv has the traceback
+                # a bug of ours: users get a line to report, and the traceback with -vv
                 _, (_, words, advice, _) = internal_verdict(error)
                 raise click.ClickException(f"{words}; {advice}") from error
 
 
 class Misuse(click.ClickException):
-    """The command was used in a way that it can't be; exit code 2."""
+    """The command was used wrongly; exit code 2."""
 
     exit_code = MISUSE
 
@@ -289,20 +289,20 @@ def is_quiet() -> bool:
 def settings(
     tools: Sequence[str], *, needs_tools: bool = True, locked: bool | None = None
 ) -> Configuration:
-    """Return the settings that hold; every path that was named on purpose must be there.
+    """Load the configuration, check its paths, and make the user's packages importable.
 
-    ``./tools`` may be missing if nobody has named it and there are tools elsewhere. From here on
-    the user's own packages can be imported. ``locked`` wins over the configuration.
+    Paths from options or files must exist; the default ``./tools`` may be missing unless
+    ``needs_tools``. ``locked`` overrides the configuration.
 
     Raises:
         ConfigurationError: the configuration can't be read.
-        Misuse: a path is not there.
+        Misuse: a path does not exist.
     """
     found = load_configuration(tools)
     if locked is not None:
         found = replace(found, locked=locked)
     is_default = found.source == DEFAULT_SOURCE
-    # what a flag or a file names must be there even where the command could do without it
+    # paths from options and files must exist even where the command could do without them
     absent = (path for path in found.paths if not os.path.exists(path))
     for path in absent if needs_tools or not is_default else ():
         advice = " here; name a tools directory with --tools, or make a tool: sovl-tools new NAME"
@@ -329,7 +329,7 @@ _WIDTH = 30
 
 
 class Progress:
-    """Counts what is done; appears on the error output after a second and vanishes at the end."""
+    """A progress bar on the error output; it appears after a second and is erased at the end."""
 
     def __init__(self, total: int, *, done: int = 0) -> None:
         self._total = total
@@ -337,16 +337,16 @@ class Progress:
         self._drawn = 0.0
         self._shown = False
         self._started = perf_counter()
-        # in the log of a workflow a bar would be a line for each tool
+        # not in logs, where each update would be another line
         self._active = sys.stderr.isatty() and not is_quiet()
 
     @property
     def left(self) -> int:
-        """How many are not done yet, if the total was known."""
+        """The number of items that are not done yet; 0 if the total isn't known."""
         return max(self._total - self._done, 0)
 
     def advance(self, name: str) -> None:
-        """Count what is done, and show its name."""
+        """Count an item as done, and show its name."""
         self._done += 1
         now = perf_counter()
         if self._active and now - self._started > _DELAY and now - self._drawn > _PAUSE:

@@ -1,4 +1,4 @@
-"""What commands write: results on a clean standard output or in a file, as JSON, YAML or text."""
+"""Output of commands: results on a clean standard output or in a file, as JSON, YAML or text."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ import click
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.text import is_unsafe, plain
 
-# the stream of the results and the process whose they are; nested commands in tests have their own
+# the stream of the results and the process that owns it; nested commands in tests have their own
 _RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")
 _ERROR_OUTPUT = 2
 
 
 @contextlib.contextmanager
 def clean_output() -> Iterator[None]:
-    """Keep a duplicate of descriptor 1 for results and point descriptor 1 at the error output."""
+    """Redirect descriptor 1 to the error output, and keep a duplicate of it for results."""
     previous = sys.stdout
     encoding = getattr(previous, "encoding", None) or "utf-8"
     if previous is not None:
@@ -35,7 +35,7 @@ def clean_output() -> Iterator[None]:
         unwritable = os.open(os.devnull, os.O_RDONLY)
         os.dup2(unwritable, 1)
         kept = os.dup(unwritable)
-    # what an output can't encode is escaped: a result with an umlaut is no reason to fail
+    # characters that the output can't encode are escaped
     with open(kept, "w", encoding=encoding, errors="backslashreplace") as results:
         token = _RESULTS.set((results, os.getpid()))
         # child processes and C code of tools write to the descriptor, Python's print to the stream
@@ -51,9 +51,9 @@ def clean_output() -> Iterator[None]:
 
 
 def results() -> TextIO:
-    """Return the stream that the command's results go to.
+    """Return the stream for the command's results.
 
-    A process that a tool has forked, and that came back here, ends: its parent has the results.
+    A process that a tool has forked ends here: only its parent writes results.
     """
     stream, process = _RESULTS.get()
     if process != os.getpid():
@@ -62,16 +62,16 @@ def results() -> TextIO:
 
 
 def write(text: str, *, end: str = "\n") -> None:
-    """Write a result with a final newline, or what else it is to end with.
+    """Write a result, by default with a final newline.
 
     Raises:
-        ClickException: there is no room for it, or another reason why it can't be written.
-        BrokenPipeError: nobody reads it; click ends the program without a word.
+        ClickException: it can't be written, for example because the disk is full.
+        BrokenPipeError: the reader has closed the pipe; click then exits silently.
     """
     try:
         print(text, end=end, file=results(), flush=True)
     except OSError as error:
-        # what could not be written goes nowhere, so that closing the stream does not try again
+        # to the null device, or closing the stream would try to write the rest again
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, results().fileno())
         os.close(nowhere)
@@ -83,7 +83,7 @@ def write(text: str, *, end: str = "\n") -> None:
 
 
 def colored() -> bool:
-    """Tell whether results may be coloured: on a terminal, unless ``NO_COLOR`` is set."""
+    """Tell whether to color results: on a terminal, unless ``NO_COLOR`` is set."""
     return results().isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -96,13 +96,13 @@ def write_to(path: str | None, text: str) -> None:
 
 
 def write_each(results: Iterable[tuple[str | None, str]]) -> None:
-    """Write results into files and to the standard output, those that can be written.
+    """Write results into files and to the standard output; a failure doesn't stop the others.
 
     Raises:
-        ClickException: some can't be written; the others are all the same.
+        ClickException: some could not be written.
     """
     failures = []
-    # files first: nobody may read the standard output to its end
+    # files first: the reader of the standard output may leave early
     for path, text in sorted(results, key=lambda each: each[0] is None):
         try:
             write_to(path, text)
@@ -113,9 +113,9 @@ def write_each(results: Iterable[tuple[str | None, str]]) -> None:
 
 
 def save(path: str, text: str) -> None:
-    """Write a result into a file, with a final newline; what was there is replaced at once.
+    """Write a result into a file, with a final newline; a file that exists is replaced atomically.
 
-    What is no file, such as a pipe or ``/dev/null``, stays what it is and is written to.
+    Pipes and devices, such as ``/dev/null``, are written to.
 
     Raises:
         ClickException: it can't be written.
@@ -126,7 +126,7 @@ def save(path: str, text: str) -> None:
     folder, name = os.path.split(path)
     if not name:
         raise click.ClickException(f"{path!r} can't be written: it names a directory")
-    # a directory goes to replace_files as well, which says that it is one
+    # directories included: replace_files raises the error for them
     try:
         if os.path.isfile(path) or os.path.isdir(path) or not os.path.exists(path):
             replace_files(folder or ".", {name: data})
@@ -137,7 +137,7 @@ def save(path: str, text: str) -> None:
 
 
 def aligned(lines: Sequence[Sequence[str]], *, numbers: Collection[int] = ()) -> list[str]:
-    """Return lines of cells with columns one below another, those of numbers to the right."""
+    """Return rows of cells as lines with aligned columns; ``numbers`` are aligned to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
         "  ".join(
@@ -171,15 +171,14 @@ def serialized(value: JSON, format: str) -> str:  # noqa: A002 - the field's wor
 
 
 def json_text(value: JSON, *, indent: int | None = None) -> str:
-    """Return the value as JSON text that every output can hold and every terminal can show.
+    """Return the value as JSON text that is safe for the output and for terminals.
 
-    Control and direction characters are escaped, and all that is not ASCII where the output is
-    not UTF-8.
+    Control and bidirectional characters are escaped, and non-ASCII characters unless the output is
+    UTF-8.
 
     Raises:
-        TypeError, ValueError, RecursionError: the value is no JSON.
+        TypeError, ValueError, RecursionError: the value is not JSON; NaN isn't either.
     """
-    # NaN is refused: it is no JSON, and whoever reads the result would stumble over it
     is_wide = "utf" in (results().encoding or "").lower()
     text = json.dumps(value, indent=indent, ensure_ascii=not is_wide, allow_nan=False)
     return "".join(
