@@ -17,7 +17,7 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.dispatch.parse_arguments import parse_arguments
-from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind, value_at
 from sovl_tools.model.result import Repair
 from sovl_tools.schema.engine import Problem, Validator
 from sovl_tools.schema.problem import LISTED, MISSING, options
@@ -58,7 +58,7 @@ def repair_arguments(
     if depth(document) > MAX_DEPTH:
         return None
     repairs = [
-        Repair(json_path(path), before, _copy(_at(document, path)))
+        Repair(json_path(path), before, _copy(value_at(document, path)))
         for path, before in given.items()
     ]
     return document, tuple(repairs)
@@ -72,10 +72,10 @@ class _State(NamedTuple):
 
     def patched(self, patch: Patch) -> _State:
         document = _copy(self.document)
-        given = {path: _at(document, path) for path in patch}
+        given = {path: value_at(document, path) for path in patch}
         for path, value in patch.items():
             if path:
-                _at(document, path[:-1])[path[-1]] = value
+                value_at(document, path[:-1])[path[-1]] = value
             else:
                 document = value
         return _State(document, self.given | given)
@@ -86,12 +86,6 @@ def _copy(value: JSON) -> JSON:
     if isinstance(value, dict):
         return {key: _copy(member) for key, member in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list) else value
-
-
-def _at(document: JSON, path: Path) -> JSON:
-    for part in path:
-        document = document[part]
-    return document
 
 
 class _Search:
@@ -151,7 +145,7 @@ def _ways(problem: Problem, state: _State) -> list[Patch]:
     # what was changed once and is still refused was no slip of form
     if problem.path in state.given:
         return []
-    value = _at(state.document, problem.path)
+    value = value_at(state.document, problem.path)
     if problem.keyword == "type":
         readings = _spelt(value, problem.expected)
     else:  # the allowed values that it spells or resembles

@@ -35,7 +35,7 @@ from sovl_tools.loading.sources import (
 )
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, internal_verdict
-from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json
+from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json, value_at
 from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder
 from sovl_tools.procedures.parse.files import UnreadableError, read
 from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
@@ -140,12 +140,6 @@ class FixCase:
         return None if found is None or found.shape in {"class", "value"} else found
 
 
-def _at(document: JSON, path: Path) -> JSON:
-    for key in path:
-        document = document[key]
-    return document
-
-
 def _folded(name: str) -> str:
     return re.sub(r"[-_\s]", "", name.casefold())
 
@@ -174,7 +168,7 @@ def meant(word: str, known: frozenset[str]) -> str | None:
 def _misspelt(case: FixCase, path: Path, known: frozenset[str]) -> Fix | None:
     """Return the fix of a key that is nearly one of those known."""
     *above, key = path
-    holder = _at(case.document, tuple(above))
+    holder = value_at(case.document, tuple(above))
     if not isinstance(holder, dict) or key in known:
         return None
     name = meant(str(key), known)
@@ -251,7 +245,7 @@ def valid_schema(case: FixCase, found: Diagnostic) -> Fix | None:
 
 def _json_types(case: FixCase, path: Path) -> Fix | None:
     place = path if path[-1] == "type" else path[:-1]
-    old = _at(case.document, place)
+    old = value_at(case.document, place)
     names = [
         TYPE_SYNONYMS.get(each.casefold()) or meant(each, _TYPES) if isinstance(each, str) else None
         for each in (old if isinstance(old, list) else [old])
@@ -265,13 +259,13 @@ def _json_types(case: FixCase, path: Path) -> Fix | None:
 
 
 def _required_as_list(case: FixCase, path: Path) -> Fix | None:
-    value = _at(case.document, path)
+    value = value_at(case.document, path)
     if not isinstance(value, bool) or path[-3:-2] != ("properties",):
         return None
     remove, place = Edit("remove", path), (*path[:-3], "required")
     if not value:
         return Fix("safe", "remove it", (remove,))
-    if not isinstance(_at(case.document, path[:-3]).get("required", []), list):
+    if not isinstance(value_at(case.document, path[:-3]).get("required", []), list):
         return None
     words = f"list {path[-2]!r} in 'required' beside 'properties'"
     return Fix("safe", words, (Edit("append", place, path[-2]), remove))
@@ -311,8 +305,8 @@ def required_name(case: FixCase, found: Diagnostic) -> Fix | None:
     path = case.path_of(found)
     if not path or path[-2:-1] != ("required",):
         return None
-    name, required = _at(case.document, path), _at(case.document, path[:-1])
-    properties = _at(case.document, path[:-2]).get("properties", {})
+    name, required = value_at(case.document, path), value_at(case.document, path[:-1])
+    properties = value_at(case.document, path[:-2]).get("properties", {})
     if name in properties:
         return None
     others = [each for each in required if each not in properties]
@@ -332,7 +326,7 @@ def required_name(case: FixCase, found: Diagnostic) -> Fix | None:
 def items_of_any_kind(case: FixCase, found: Diagnostic) -> Fix | None:
     """Adds ``"items": {}``, which says that anything goes; with ``--unsafe-fixes`` alone."""
     path = case.path_of(found)
-    node = _at(case.document, path) if path else None
+    node = value_at(case.document, path) if path else None
     if not path or not isinstance(node, dict) or node.get("type") != "array" or "items" in node:
         return None
     return Fix("unsafe", 'add "items": {}', (Edit("put", (*path, "items"), {}),))
@@ -421,7 +415,7 @@ def idle_suppression(case: FixCase, found: Diagnostic) -> Fix | None:
     path = case.path_of(found)
     if not path or path[0] != SUPPRESSIONS or len(path) == 1:
         return None
-    if str(_at(case.document, path)) not in found.message:
+    if str(value_at(case.document, path)) not in found.message:
         return None
     return Fix("safe", "remove it", (Edit("remove", path),))
 
@@ -569,7 +563,7 @@ def encoded(folder: ToolFolder, content: str) -> bytes:
 def _edited(before: Manifest, edits: Sequence[Edit]) -> str:
     document = deepcopy(before.document)
     for action, path, value in edits:
-        holder: JSON = _at(document, path[:-1])
+        holder: JSON = value_at(document, path[:-1])
         if action == "put":
             holder[path[-1]] = value
         elif action == "append":
@@ -584,9 +578,9 @@ def _edited(before: Manifest, edits: Sequence[Edit]) -> str:
     # from the last one on, so that the indexes of those before it stay
     removed = sorted((each.path for each in edits if each.action == "remove"), reverse=True)
     for path in removed:
-        del _at(document, path[:-1])[path[-1]]
+        del value_at(document, path[:-1])[path[-1]]
     for path in {each[:-1] for each in removed}:
-        if _at(document, path) == []:
-            del _at(document, path[:-1])[path[-1]]
+        if value_at(document, path) == []:
+            del value_at(document, path[:-1])[path[-1]]
     renamed = {each.path: each.value for each in edits if each.action == "rename"}
     return rename_keys(edit_json(before.text, document), renamed)

@@ -8,9 +8,14 @@ from functools import partial
 from itertools import count
 from typing import NamedTuple
 
-from sovl_tools.loading.function_spec import FunctionSpec, defined_name, needed_definitions
-from sovl_tools.loading.rules.schema import lacks_description
-from sovl_tools.model.document import JSON, Path, canonical, copied
+from sovl_tools.loading.function_spec import (
+    FunctionSpec,
+    defined_name,
+    needed_definitions,
+    unwritable,
+)
+from sovl_tools.loading.rules.schema import describes, lacks_description
+from sovl_tools.model.document import JSON, Path, canonical, copied, value_at
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
@@ -22,13 +27,13 @@ from sovl_tools.signature.agreement import (
 )
 from sovl_tools.signature.pairs import (
     BASE,
+    Comparison,
     Matcher,
     Pair,
     agreed,
-    are_alike,
+    compare,
     exclude_each_other,
     is_wider,
-    pairs,
 )
 
 # patched one by one, or not at all; all other keywords are constraints
@@ -59,21 +64,28 @@ class Change(NamedTuple):
     value: JSON
 
 
-def changes(document: Mapping[str, JSON], spec: FunctionSpec) -> list[Change]:
-    """Return how a sound manifest would change, to be in line with its function."""
-    patched = patch_manifest(document, spec, name=document["name"])
+def changes(
+    document: Mapping[str, JSON], spec: FunctionSpec, comparison: Comparison | None = None
+) -> list[Change]:
+    """Return how a sound manifest would change, to be in line with its function.
+
+    ``comparison`` is that of both, if it was made already.
+    """
+    patched = patch_manifest(document, spec, name=document["name"], comparison=comparison)
     return [*_changes((), document, patched)]
 
 
 def _changes(path: Path, before: JSON, after: JSON) -> Iterator[Change]:
-    if before == after:
+    if before is after or before == after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
-        for key in after:
+        for key, value in after.items():
             if key in before or key == "required":
-                yield from _changes((*path, key), before.get(key, []), after[key])
+                said = before.get(key, [])
+                if said is not value:  # most of a patched manifest is the manifest's own
+                    yield from _changes((*path, key), said, value)
             else:
-                yield Change((*path, key), is_added=True, value=after[key])
+                yield Change((*path, key), is_added=True, value=value)
     elif isinstance(before, list) and isinstance(after, list):
         yield from _changed_items(path, before, after)
     else:
@@ -94,17 +106,24 @@ def _changed_items(path: Path, before: list[JSON], after: list[JSON]) -> Iterato
 
 
 def patch_manifest(
-    document: Mapping[str, JSON], spec: FunctionSpec, *, name: str, prune: bool = False
+    document: Mapping[str, JSON],
+    spec: FunctionSpec,
+    *,
+    name: str,
+    prune: bool = False,
+    comparison: Comparison | None = None,
 ) -> dict[str, JSON]:
     """Return a manifest brought into line with its folder and its function.
 
-    What it says otherwise stays.
+    What it says otherwise stays, and so do the objects in which it says that; itself if nothing
+    changes.
 
     Args:
         document: a manifest whose ``parameters``, if it has any, are a valid schema.
         spec: what the function says.
         name: the folder's name.
         prune: takes out properties and values that the function does not take.
+        comparison: that of both schemas, if it was made already.
     """
     found = insert(document, "name", name, after=("$schema",))
     own = found.get("description", "")
@@ -112,8 +131,10 @@ def patch_manifest(
     if isinstance(own, str) and not own.strip() and spec.documentation.description:
         text = spec.documentation.description
         found = insert(found, "description", text, after=("$schema", "name", "title"))
-    parameters = _parameters(found.get("parameters", {}), spec, prune=prune)
+    parameters = _parameters(found.get("parameters", {}), spec, comparison, prune=prune)
     found = insert(found, "parameters", parameters, after=("name", "title", "description"))
+    if not spec.fields:
+        return found
     whole = _add_missing(found, spec.fields, after=("$schema", "name", "description", "parameters"))
     for key in SECTIONS.keys() & spec.fields.keys():
         if isinstance(whole[key], dict):
@@ -121,39 +142,55 @@ def patch_manifest(
     return whole
 
 
-def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> dict[str, JSON]:
+def _parameters(
+    parameters: dict[str, JSON],
+    spec: FunctionSpec,
+    comparison: Comparison | None,
+    *,
+    prune: bool,
+) -> dict[str, JSON]:
     if not parameters:
         return {**spec.parameters, "properties": spec.properties}
-    own = _rename_definitions(parameters, spec.parameters)
+    if comparison is None or comparison.own is not spec.parameters:
+        comparison = compare(parameters, spec.parameters)
+    own = _rename_definitions(comparison)
     if own is not spec.parameters:
-        spec = replace(spec, parameters=own)
-    found = parameters
-    if not are_alike(found, own):
-        found = copied(found)
-        _patch_below(found, own, prune=prune)
+        spec, comparison = replace(spec, parameters=own), compare(parameters, own)
+    found = _patch_below(comparison, prune=prune)
     if "type" not in found:
         found = insert(found, "type", "object", after=("$schema",))
-    properties = {}
-    for name, each in found.get("properties", {}).items():
-        if prune and not spec.takes(name):
-            continue
-        properties[name] = each
-        if isinstance(each, dict):
-            node = SchemaNode((*BASE, "properties", name), each, found, BASE, is_property=True)
-            said = own["properties"].get(name, {})
-            properties[name] = _with_annotations(node, said, partial(spec.text_of, name))
+    properties = _properties(found, spec, prune=prune)
     # else a decorator may supply what the manifest doesn't list
     if spec.signature.is_certain and not properties.keys() >= {*spec.names}:
         properties = _add_missing(properties, spec.properties)
-    found = insert(found, "properties", properties, after=("type",))
+    if properties != found.get("properties"):
+        found = insert(found, "properties", properties, after=("type",))
     required = _required(found, spec, prune=prune)
-    if required or "required" in found:
+    if required != found.get("required", []):
         found = insert(found, "required", required, after=("type", "properties"))
+    if "$defs" not in own and "$defs" not in found:
+        return found
     known = found.get("$defs", {})
     others = {key: each for key, each in own.get("$defs", {}).items() if key not in known}
     new = sorted({*needed_definitions(found, {**others, **known})} - known.keys()) if others else ()
     definitions = {**known, **{name: others[name] for name in new}}
     return insert(found, "$defs", definitions, after=found) if definitions else found
+
+
+def _properties(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> dict[str, JSON]:
+    """Return the properties with what they lack in descriptions and defaults."""
+    own = spec.parameters["properties"]
+    known: dict[str, JSON] = parameters.get("properties", {})
+    found = {}
+    for name, each in known.items():
+        if prune and not spec.takes(name):
+            continue
+        found[name] = each
+        said = own.get(name, {})
+        if isinstance(each, dict) and ("default" in said or not describes(each)):
+            node = SchemaNode((*BASE, "properties", name), each, parameters, BASE, is_property=True)
+            found[name] = _with_annotations(node, said, partial(spec.text_of, name))
+    return found
 
 
 def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> list[str]:
@@ -177,12 +214,13 @@ def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -
     return found
 
 
-def _rename_definitions(parameters: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSON]:
+def _rename_definitions(comparison: Comparison) -> dict[str, JSON]:
     """Return a function's schema with its definitions under the names that a manifest has.
 
     That is the name of the definition to which the manifest refers in the same place, or else of
     one that says the same, or else one that is free.
     """
+    parameters, own, _ = comparison
     theirs, ours = parameters.get("$defs", {}), own.get("$defs", {})
     if not ours:
         return own
@@ -191,7 +229,7 @@ def _rename_definitions(parameters: dict[str, JSON], own: dict[str, JSON]) -> di
     # What both sides use in one place is one thing, whatever they call it.
     known = {id(each): name for name, each in ours.items()}
     partners: dict[str, str] = {}
-    for pair in agreed(pairs(parameters, own)):
+    for pair in agreed(comparison.pairs):
         path, partner = pair.path, known.get(id(pair.own))
         if partner is not None and path[:-1] == (*BASE, "$defs"):
             admitted = kinds(pair.schema, parameters), kinds(pair.own, own)
@@ -213,41 +251,56 @@ def _rename_definitions(parameters: dict[str, JSON], own: dict[str, JSON]) -> di
     return {**found, "$defs": {names[name]: each for name, each in found["$defs"].items()}}
 
 
-def _patch_below(parameters: dict[str, JSON], own: dict[str, JSON], *, prune: bool) -> None:
-    """Add to the properties of a manifest's schema what the function says within them.
+def _patch_below(comparison: Comparison, *, prune: bool) -> dict[str, JSON]:
+    """Return a manifest's schema with what the function says within its properties.
 
     Args:
-        parameters: the schema, which is changed; what it says stays.
-        own: what the function says, with its definitions under the manifest's names.
+        comparison: of the schema with what the function says, with its definitions under the
+            manifest's names.
         prune: takes out properties and values that the function does not take.
     """
-    every, is_patched = pairs(parameters, own), False
-    matcher = Matcher(parameters, own)
-    for pair in agreed(every):
-        found = pair.schema
-        ours, theirs = kinds(found, parameters), kinds(pair.own, own)
-        # What contradicts the function is told, not patched; see sync.
-        is_known = "$ref" not in found and ours is not None and theirs is not None
-        if is_known and not exclude_each_other(ours, theirs):
-            case = _PatchCase(pair, matcher, prune, ours, theirs)
-            for part in _PARTS:
-                found = part(case, found)
-            if found != pair.schema:
-                overwrite(pair.schema, found)
-                is_patched = True
+    parameters, own, every = comparison
+    is_patched = any(
+        _patched(each, comparison.matcher, prune=prune) != each.schema for each in agreed(every)
+    )
+    if not is_patched and not any(map(_is_annotated, every)):
+        return parameters
+    found: dict[str, JSON] = copied(parameters)
+    # the same places in the copy, which may be changed
+    every = [each._replace(schema=value_at(found, each.path[len(BASE) :])) for each in every]
+    matcher = Matcher(found, own)
+    for pair in agreed(every) if is_patched else ():
+        patched = _patched(pair, matcher, prune=prune)
+        if patched != pair.schema:
+            overwrite(pair.schema, patched)
     # Descriptions and defaults come last, into the subschemas that are new by now, too.
-    every = pairs(parameters, own) if is_patched else every
-    annotated = [
-        each
-        for each in every
-        if each.is_inner and each.is_property and not each.is_part
-        if not each.own.keys().isdisjoint({"description", "default"})
-    ]
-    places = {id(each.schema): each for each in nodes(parameters, BASE)} if annotated else {}
+    every = compare(found, own).pairs if is_patched else every
+    annotated = [*filter(_is_annotated, every)]
+    places = {id(each.schema): each for each in nodes(found, BASE)} if annotated else {}
     for pair in annotated:
         if (node := places.get(id(pair.schema))) is not None:
             text_of = partial(pair.own.get, "description")
             overwrite(pair.schema, _with_annotations(node, pair.own, text_of))
+    return found
+
+
+def _patched(pair: Pair, matcher: Matcher, *, prune: bool) -> dict[str, JSON]:
+    """Return what stands in the manifest's place of a pair when it is patched."""
+    found: dict[str, JSON] = pair.schema
+    ours, theirs = kinds(found, matcher.parameters), kinds(pair.own, matcher.own)
+    # What contradicts the function is told, not patched; see sync.
+    is_known = "$ref" not in found and ours is not None and theirs is not None
+    if is_known and not exclude_each_other(ours, theirs):
+        case = _PatchCase(pair, matcher, prune, ours, theirs)
+        for part in _PARTS:
+            found = part(case, found)
+    return found
+
+
+def _is_annotated(pair: Pair) -> bool:
+    """Tell whether the function says something of a member that its schema may lack."""
+    is_member = pair.is_inner and pair.is_property and not pair.is_part
+    return is_member and not pair.own.keys().isdisjoint({"description", "default"})
 
 
 def _with_annotations(
@@ -259,6 +312,8 @@ def _with_annotations(
     if text:
         found = insert(found, "description", text, after=("$ref", "type", "title"))
     is_open = "default" in own and "default" not in found and not node.is_required
+    # what no manifest can hold, no engine could check
+    is_open = is_open and unwritable(own["default"]) is None
     if is_open and not fit.problems(node, own["default"]):
         found = insert(found, "default", own["default"], after=found)
     return found
@@ -363,6 +418,8 @@ def insert(
 ) -> dict[str, JSON]:
     """Return an object with a member: where it is, or else after those that are there."""
     if key in document:
+        if document[key] is value and isinstance(document, dict):
+            return document
         return {**document, key: value}
     keys = list(document)
     before = [keys.index(each) for each in after if each in document]

@@ -121,6 +121,13 @@ def _part(name: str | None, index: str | None, quoted: str) -> str | int:
     return str(json.loads(f'"{text}"'))
 
 
+def value_at(document: JSON, path: Path) -> JSON:
+    """Return what a path leads to in a document that has it."""
+    for part in path:
+        document = document[part]
+    return document
+
+
 def depth(document: JSON) -> int:
     """Return how many objects and arrays lie inside one another, 0 for a scalar.
 

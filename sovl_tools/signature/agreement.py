@@ -17,11 +17,11 @@ from sovl_tools.schema.keywords import BOUNDS, COMBINING
 from sovl_tools.schema.subschemas import follow
 from sovl_tools.signature.pairs import (
     ANNOTATIONS,
+    Comparison,
     Matcher,
     Pair,
     exclude_each_other,
     is_wider,
-    pairs,
 )
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
@@ -106,25 +106,18 @@ def _parameter_difference(
     return [] if found is None else [Difference(found, name, parameter)]
 
 
-def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Difference]:
-    """Yield what differs in the values that a call may give and that a function takes.
-
-    Args:
-        parameters: the manifest's schema of the arguments.
-        own: the schema that the function's annotations and defaults imply.
-    """
-    properties = parameters["properties"]
-    others = {
-        name: each
-        for name, each in own["properties"].items()
-        if name in properties and not _is_same(properties[name], each)
-    }
-    if not others:
-        return
-    own = {**own, "properties": others}
-    matcher = Matcher(parameters, own)
-    for pair in pairs(parameters, own):
+def value_differences(comparison: Comparison) -> Iterator[Difference]:
+    """Yield what differs in the values that a call may give and that a function takes."""
+    matcher = comparison.matcher
+    properties, others = comparison.parameters["properties"], comparison.own["properties"]
+    same: dict[str, bool] = {}
+    for pair in comparison.pairs:
         found: list[_Finding] = []
+        name = pair.argument
+        if name not in same:
+            same[name] = _is_same(properties[name], others[name])
+        if same[name]:
+            continue
         if pair.is_property and not pair.is_part and "default" in pair.schema:
             said, other = pair.schema["default"], pair.own.get("default")
             # in Python True == 1
@@ -154,7 +147,7 @@ def _is_same(schema: JSON, own: dict[str, JSON]) -> bool:
 
 def _types(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
     """Yield where the manifest admits values of types that the function does not take."""
-    (_, _, schema, own, _), (parameters, root) = pair, matcher
+    (_, _, schema, own, *_), (parameters, root) = pair, matcher
     if schema.get("type") == own.get("type", ()):
         return  # the common case, before anything is followed
     own_types = types_of(own, root)
@@ -168,7 +161,7 @@ def _types(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
 
 def _foreign_alternatives(pair: Pair, matcher: Matcher) -> Iterator[Path]:
     """Yield the places of alternatives that are surely none of the function's."""
-    (_, _, schema, own, _), (parameters, root) = pair, matcher
+    (_, _, schema, own, *_), (parameters, root) = pair, matcher
     key, theirs = combinator_of(schema), kinds(own, root)
     is_other = exclude_each_other(kinds(schema, parameters), theirs)
     if key is None and ("anyOf" not in own or is_other):
@@ -184,7 +177,7 @@ def _foreign_alternatives(pair: Pair, matcher: Matcher) -> Iterator[Path]:
 
 def _open_alternatives(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
     """Yield the alternatives that admit any value where the function does not."""
-    (_, _, schema, own, _), root = pair, matcher.own
+    (_, _, schema, own, *_), root = pair, matcher.own
     key = combinator_of(schema)
     if key is None:
         return

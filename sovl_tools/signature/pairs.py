@@ -26,6 +26,7 @@ class Pair(NamedTuple):
         schema: the subschema.
         own: the function's, with what it refers to in the place of a reference.
         is_part: whether this is what the place refers to, or an alternative in it.
+        argument: the property of the whole schema in which it was met.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Pair(NamedTuple):
     schema: dict[str, JSON]
     own: dict[str, JSON]
     is_part: bool
+    argument: str
 
     @property
     def is_property(self) -> bool:
@@ -45,19 +47,40 @@ class Pair(NamedTuple):
         return len(self.path) > _TOP
 
 
-def pairs(parameters: dict[str, JSON], own: dict[str, JSON]) -> list[Pair]:
-    """Return the subschemas of both, from the properties of the same name on, parents first.
+class Comparison(NamedTuple):
+    """A manifest's schema of the arguments beside the one that its function implies.
+
+    Attributes:
+        parameters: the manifest's.
+        own: the function's.
+        pairs: the subschemas of both, from the properties of the same name on, parents first;
+            without the properties of which the manifest says word for word what the function does.
+    """
+
+    parameters: dict[str, JSON]
+    own: dict[str, JSON]
+    pairs: list[Pair]
+
+    @property
+    def matcher(self) -> Matcher:
+        """Finds alternatives that belong together."""
+        return Matcher(self.parameters, self.own)
+
+
+def compare(parameters: dict[str, JSON], own: dict[str, JSON]) -> Comparison:
+    """Walk through two schemas at once.
 
     References are followed on both sides. What is used in several places is met once for each
     thing that the function says there.
     """
-    walk, found = _Walk(parameters, own), []
+    found: list[Pair] = []
+    walk = _Walk(parameters, own)
     # Schemas may refer to themselves, so each combination is visited once.
     seen: set[tuple[int, int]] = set()
-    pending = deque(_members("", BASE, parameters, own))
+    pending = deque(_members("", "", BASE, parameters, own))
     while pending:
         step = pending.popleft()
-        name, path, schema, said, is_part = step
+        name, path, schema, said, is_part, argument = step
         key = (id(schema), id(said))
         if isinstance(schema, dict) and isinstance(said, dict) and key not in seen:
             seen.add(key)
@@ -66,14 +89,9 @@ def pairs(parameters: dict[str, JSON], own: dict[str, JSON]) -> list[Pair]:
                 # what stands beside a reference adds to what it refers to
                 beside = {name: each for name, each in said.items() if name != "$ref"}
                 said = {**target, **beside}
-            found.append(Pair(name, path, schema, said, is_part))
+            found.append(Pair(name, path, schema, said, is_part, argument))
             pending.extend(walk.below(step))
-    return found
-
-
-def are_alike(parameters: dict[str, JSON], own: dict[str, JSON]) -> bool:
-    """Tell whether a manifest says word for word all that a function does of its properties."""
-    return next(_members("", BASE, parameters, own), None) is None
+    return Comparison(parameters, own, found)
 
 
 class _Step(NamedTuple):
@@ -81,7 +99,8 @@ class _Step(NamedTuple):
     path: Path
     schema: JSON
     own: JSON
-    is_part: bool = False
+    is_part: bool
+    argument: str
 
 
 class _Walk:
@@ -97,21 +116,21 @@ class _Walk:
     def below(self, step: _Step) -> Iterator[_Step]:
         """Yield what lies below a step, or what it refers to."""
         parameters, root = self._matcher
-        name, path, schema, _, _ = step
+        name, path, schema, _, _, argument = step
         target = follow(schema, parameters)
         own = follow(step.own, root)
         if target is not schema:
             place = self._places.get(id(target))
             if place is not None:
-                yield _Step(name, place, target, own, is_part=True)
+                yield _Step(name, place, target, own, True, argument)  # noqa: FBT003 - all by place
         elif isinstance(own, dict):
             if "properties" in schema:
-                yield from _members(name, path, schema, own)
+                yield from _members(name, argument, path, schema, own)
             if "additionalProperties" in schema and "additionalProperties" in own:
                 below = (*path, "additionalProperties")
                 values = schema["additionalProperties"], own["additionalProperties"]
-                yield _Step(f"{name}[]", below, *values)
-            yield from _items(name, path, schema, own)
+                yield _Step(f"{name}[]", below, *values, False, argument)  # noqa: FBT003 - likewise
+            yield from _items(step._replace(own=own))
             yield from self._alternatives(step, own)
 
     def _alternatives(self, step: _Step, own: dict[str, JSON]) -> Iterator[_Step]:
@@ -121,17 +140,18 @@ class _Walk:
         for index, each in enumerate(self._matcher.matches(step.schema, own)):
             if each.own is not None and not (each.own is own and each.schema is step.schema):
                 path = (*step.path, key, index) if key else step.path
-                yield _Step(step.name, path, each.schema, each.own, is_part=True)
+                yield step._replace(path=path, schema=each.schema, own=each.own, is_part=True)
 
 
 def _members(
-    name: str, path: Path, schema: dict[str, JSON], own: dict[str, JSON]
+    name: str, argument: str, path: Path, schema: dict[str, JSON], own: dict[str, JSON]
 ) -> Iterator[_Step]:
     others = own.get("properties", {})
     for key, each in schema.get("properties", {}).items():
         if key in others and not _says_nothing_more(each, others[key]):
             whole = f"{name}.{key}" if name else key
-            yield _Step(whole, (*path, "properties", key), each, others[key])
+            place = (*path, "properties", key)
+            yield _Step(whole, place, each, others[key], False, argument or key)  # noqa: FBT003 - likewise
 
 
 def _says_nothing_more(schema: JSON, own: JSON) -> bool:
@@ -159,8 +179,9 @@ _PARTS = frozenset({"items", "additionalProperties"})
 _STRUCTURED = frozenset({"$ref", "$defs", "properties", "prefixItems", "anyOf", "oneOf", "allOf"})
 
 
-def _items(name: str, path: Path, schema: dict[str, JSON], own: dict[str, JSON]) -> Iterator[_Step]:
+def _items(step: _Step) -> Iterator[_Step]:
     """Yield the items of two arrays, each of which may list them one by one."""
+    name, path, schema, own, _, argument = step
     ours, theirs = schema.get("prefixItems", ()), own.get("prefixItems", ())
     rest, others = schema.get("items"), own.get("items")
     for index in range(max(len(ours), len(theirs))):
@@ -168,9 +189,9 @@ def _items(name: str, path: Path, schema: dict[str, JSON], own: dict[str, JSON])
         place: Path = ("prefixItems", index) if is_listed else ("items",)
         item = ours[index] if is_listed else rest
         other = theirs[index] if index < len(theirs) else others
-        yield _Step(f"{name}[{index}]", (*path, *place), item, other)
+        yield _Step(f"{name}[{index}]", (*path, *place), item, other, False, argument)  # noqa: FBT003 - likewise
     if rest is not None and others is not None:
-        yield _Step(f"{name}[]", (*path, "items"), rest, others)
+        yield _Step(f"{name}[]", (*path, "items"), rest, others, False, argument)  # noqa: FBT003 - likewise
 
 
 ANNOTATIONS = frozenset({"title", "description", "default", "examples"})

@@ -32,7 +32,7 @@ from sovl_tools.signature.agreement import (
     value_differences,
 )
 from sovl_tools.signature.inference import Inference
-from sovl_tools.signature.pairs import exclude_each_other
+from sovl_tools.signature.pairs import Comparison, compare, exclude_each_other
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Signature
 
 PARAMETERS: Path = ("parameters",)
@@ -47,7 +47,8 @@ class AgreementCase(NamedTuple):
     """A manifest's arguments, what the module offers, and how the function differs from them.
 
     ``converted`` are the parameters of which calls refuse what their annotations don't admit;
-    ``implied`` is what the function says of its arguments, where values were compared.
+    ``implied`` is what the function says of its arguments, and ``comparison`` that beside the
+    manifest, where values were compared.
     """
 
     name: str
@@ -56,6 +57,7 @@ class AgreementCase(NamedTuple):
     differences: tuple[Difference, ...] = ()
     converted: frozenset[str] = frozenset()
     implied: Inference | None = None
+    comparison: Comparison | None = None
 
     @classmethod
     def between(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
@@ -140,9 +142,10 @@ class AgreementCase(NamedTuple):
             return self
         nullable = {each.name for each in signature.parameters if each.annotation.optional}
         implied = self.interface.implied()
+        comparison = compare(self.parameters, implied.with_all_defaults)
         found = [
             each
-            for each in value_differences(self.parameters, implied.with_all_defaults)
+            for each in value_differences(comparison)
             # where both admit null, a tool may be meant to receive nothing else
             if each.kind != "types"
             or each.name not in nullable
@@ -153,6 +156,7 @@ class AgreementCase(NamedTuple):
             differences=(*self.differences, *found),
             converted=converted(signature),
             implied=implied,
+            comparison=comparison,
         )
 
     def is_refused(self, difference: Difference) -> bool:

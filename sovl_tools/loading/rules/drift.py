@@ -37,7 +37,7 @@ def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
         return []
     try:
         spec = read_function(function, signature, agreed.implied)
-        found = changes(manifest.document, spec)
+        found = changes(manifest.document, spec, agreed.comparison)
         if found and unwritable(spec.parameters) is not None:
             found = changes(manifest.document, function_spec(function, signature))
     except InferenceError:

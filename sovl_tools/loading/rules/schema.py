@@ -125,13 +125,14 @@ def missing_description(node: SchemaNode) -> Iterator[Finding]:
 
 def lacks_description(node: SchemaNode) -> bool:
     """Tell whether a property has no description, and nor has what it refers to."""
-    if not node.is_property or _describes(node.schema):
+    if not node.is_property or describes(node.schema):
         return False
     reference = node.schema.get("$ref")
-    return reference is None or not _describes(lookup(node.root, reference).target)
+    return reference is None or not describes(lookup(node.root, reference).target)
 
 
-def _describes(schema: JSON) -> bool:
+def describes(schema: JSON) -> bool:
+    """Tell whether a schema has a description that says more than a blank text."""
     return isinstance(schema, dict) and bool(str(schema.get("description", "")).strip())
 
 
