@@ -74,7 +74,7 @@ class Generation(PrivatePackage):
         folder, files = self.snapshot.folder, self.snapshot.files
         # importlib.resources shall see the data of this version, also after the next edit
         for each in files.values():
-            if b"resources" in each:
+            if each.find(b"resources") >= 0:  # as quick as ``in`` is for texts, but not for bytes
                 self.resources = {**read_data(folder), **files}
                 break
         file = folder.module_name

@@ -89,21 +89,25 @@ class _Fit(NamedTuple):
         """Return whether the value fits; None if only an engine knows."""
         if type(schema) is not dict:
             return schema if type(schema) is bool else None
+        kind, is_plain = type(value), _SAYING.isdisjoint(schema)
+        known = _KINDS.get(kind)
         # What a keyword not known here would say is left to the engine.
-        keys = schema.keys()
-        if not keys.isdisjoint(_LEFT_TO_THE_ENGINE) or type(value) not in _KINDS:
+        if known is None or not (is_plain or _LEFT_TO_THE_ENGINE.isdisjoint(schema)):
             return None
         if "type" in schema:
-            kinds, known = schema["type"], _KINDS[type(value)]
-            if type(value) is float and value.is_integer():
+            kinds = schema["type"]
+            if kind is float and value.is_integer():
                 known = _INTEGRAL
             if not (kinds in known if type(kinds) is str else any(k in known for k in kinds)):
                 return False
+        return True if is_plain else self._fits_more_than_type(value, schema)
+
+    def _fits_more_than_type(self, value: JSON, schema: dict[str, JSON]) -> bool | None:
         verdict: bool | None = True
         check = _CHECKS.get(type(value))
         if check is not None:
             verdict = check(self, value, schema)
-        if verdict is not False and not keys.isdisjoint(_ANYWHERE):
+        if verdict is not False and not _ANYWHERE.isdisjoint(schema):
             for each in self._verdicts_for_any_type(value, schema):
                 if each is False:
                     return False
@@ -178,8 +182,9 @@ def _equal(value: JSON, other: JSON) -> bool | None:
 
 
 def _text_fits(fit: _Fit, value: str, schema: dict[str, JSON]) -> bool | None:
-    length = len(value)
-    if not schema.get("minLength", 0) <= length <= schema.get("maxLength", length):
+    if "minLength" in schema and len(value) < schema["minLength"]:
+        return False
+    if "maxLength" in schema and len(value) > schema["maxLength"]:
         return False
     if "pattern" in schema and not matches(schema["pattern"], value):
         return None
@@ -215,7 +220,9 @@ _BOUNDS: tuple[tuple[str, Callable[[float, float], bool]], ...] = (
 
 def _array_fits(fit: _Fit, value: list[JSON], schema: dict[str, JSON]) -> bool | None:
     length = len(value)
-    if not schema.get("minItems", 0) <= length <= schema.get("maxItems", length):
+    if "minItems" in schema and length < schema["minItems"]:
+        return False
+    if "maxItems" in schema and length > schema["maxItems"]:
         return False
     verdict: bool | None = True
     if schema.get("uniqueItems") and length > 1:
@@ -231,9 +238,10 @@ def _array_fits(fit: _Fit, value: list[JSON], schema: dict[str, JSON]) -> bool |
         verdict = True if exact and len({*value}) == length else None
     for item in value if "items" in schema else ():
         found = fit.fits(item, schema["items"])
-        if found is False:
-            return False
-        verdict = verdict if found else None
+        if not found:
+            if found is False:
+                return False
+            verdict = None
     return verdict
 
 
@@ -241,16 +249,18 @@ def _object_fits(fit: _Fit, value: dict[str, JSON], schema: dict[str, JSON]) -> 
     for name in schema.get("required", ()):
         if name not in value:
             return False
-    size = len(value)
-    if not schema.get("minProperties", 0) <= size <= schema.get("maxProperties", size):
+    if "minProperties" in schema and len(value) < schema["minProperties"]:
+        return False
+    if "maxProperties" in schema and len(value) > schema["maxProperties"]:
         return False
     properties, others = schema.get("properties", {}), schema.get("additionalProperties", True)
     verdict: bool | None = True
     for name, item in value.items():
         found = fit.fits(item, properties.get(name, others))
-        if found is False:
-            return False
-        verdict = verdict if found else None
+        if not found:
+            if found is False:
+                return False
+            verdict = None
     return verdict
 
 
@@ -262,6 +272,15 @@ _CHECKS: dict[type, Callable[[_Fit, JSON, dict[str, JSON]], bool | None]] = {
     dict: _object_fits,
 }
 _ANYWHERE = frozenset({"const", "enum", "$ref", "allOf", "anyOf", "oneOf", "not"})
+_SAYING = frozenset(
+    {
+        *_LEFT_TO_THE_ENGINE, *_ANYWHERE, "minLength", "maxLength", "pattern", "format",
+        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems",
+        "maxItems", "uniqueItems", "items", "required", "minProperties", "maxProperties",
+        "properties", "additionalProperties",
+    }
+)  # fmt: skip
+"""Keywords that say more of a value than its type."""
 
 
 def compiles(pattern: str) -> bool:

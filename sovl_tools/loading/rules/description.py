@@ -46,7 +46,7 @@ class DescriptionCase:
         self.document = document
         self.prose: list[Text] = []
         _find_prose(document, (), self.prose)
-        self._may_hide = _MAY_HIDE.search(text) is not None
+        self._text = text
 
     @property
     def texts(self) -> Iterator[Text]:
@@ -57,22 +57,30 @@ class DescriptionCase:
     @property
     def occasions(self) -> tuple[str, ...]:
         """What is remarkable about it, in the words in which rules declare their occasions."""
-        hints = self.document.get("annotations")
+        text = self._text
+        may_hide = "\\u" in text or not (text.isascii() or _UNSEEN.search(text) is None)
         return (
-            "prose",
-            *(("unseen",) if self._may_hide else ()),
-            *(("annotations",) if hints else ()),
+            "description",
+            *(("unseen",) if may_hide else ()),
+            *(("instructing",) if _may_instruct(self.prose) else ()),
+            *(("long",) if len(text) > MAX_TEXT else ()),
+            *(("annotations",) if self.document.get("annotations") else ()),
         )
 
 
 def _find_prose(value: JSON, path: Path, found: list[Text]) -> None:
-    for key, each in value.items() if type(value) is dict else enumerate(value):
-        kind = type(each)
-        if kind is str:
-            if key in _PROSE:
-                found.append(Text((*path, key), each))
-        elif kind in _NESTING:
-            _find_prose(each, (*path, key), found)
+    if type(value) is dict:
+        for key, each in value.items():
+            kind = type(each)
+            if kind is str:
+                if key in _PROSE:
+                    found.append(Text((*path, key), each))
+            elif kind in _NESTING and each:
+                _find_prose(each, (*path, key), found)
+        return
+    for index, each in enumerate(value):
+        if type(each) in _NESTING:
+            _find_prose(each, (*path, index), found)
 
 
 def _texts(value: JSON, path: Path) -> Iterator[Text]:
@@ -87,7 +95,7 @@ def _texts(value: JSON, path: Path) -> Iterator[Text]:
             yield from _texts(each, (*path, index))
 
 
-@rule("ST221", "warning", at=["prose"])
+@rule("ST221", "warning", at=["description"])
 def placeholder_text(case: DescriptionCase) -> Iterator[Finding]:
     """The description is still the one that ``sovl-tools new`` wrote.
 
@@ -121,11 +129,8 @@ _NO_WIDTH = frozenset(
     "\u00ad\u034f\u115f\u1160\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u3164\ufeff"
 )
 _JOINERS = frozenset("\u200c\u200d")
-_UNSEEN = sorted(_DIRECTIONS | _NO_WIDTH | _JOINERS)
-# as they are, or as JSON escapes them; a tag is written as two halves
-_MAY_HIDE = re.compile(
-    f"[{''.join(_UNSEEN)}\U000e0000-\U000e007f]"
-    rf"|\\u(?i:{'|'.join(f'{ord(each):04x}' for each in _UNSEEN)}|db40)"
+_UNSEEN = re.compile(
+    f"[{''.join(sorted(_DIRECTIONS | _NO_WIDTH | _JOINERS))}\U000e0000-\U000e007f]"
 )
 
 
@@ -142,7 +147,7 @@ def _invisible(text: str) -> Iterator[str]:
             yield char
 
 
-@rule("ST218", "warning", at=["prose"])
+@rule("ST218", "warning", at=["instructing"])
 def instructing_text(case: DescriptionCase) -> Iterator[Finding]:
     """A description tells the model to ignore, hide or override something.
 
@@ -181,6 +186,22 @@ _INSTRUCTING = re.compile(
 )
 
 
+def _may_instruct(prose: list[Text]) -> bool:
+    """Tell whether texts may have what is looked for; most have none of its words."""
+    text = "\n".join([each.text for each in prose])
+    if not text.isascii():  # letters beyond may count as small or capital ones of those words
+        return True
+    text = text.lower()
+    return any(map(text.__contains__, _INSTRUCTING_WORDS))
+
+
+_INSTRUCTING_WORDS = (
+    "ignore", "disregard", "forget", "override", "bypass", "not", "don't", "never", "without",
+    "hide", "conceal", "keep", "instead", "before", "<",
+)  # fmt: skip
+"""One of them is in whatever the pattern finds."""
+
+
 @rule("ST219", "warning", at=["annotations"])
 def contradicted_annotation(case: DescriptionCase) -> Iterator[Finding]:
     """A tool that calls itself ``read_only`` has the name of one that changes things.
@@ -211,7 +232,7 @@ _CHANGING = frozenset(
 )  # fmt: skip
 
 
-@rule("ST220", "warning", at=["prose"])
+@rule("ST220", "warning", at=["long"])
 def long_description(case: DescriptionCase) -> Iterator[Finding]:
     """A description is longer than 4,000 characters.
 
