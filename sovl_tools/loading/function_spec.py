@@ -23,6 +23,7 @@ from sovl_tools.signature.inference import Inference, implied, parameters_of, re
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature, from_function
 
 _LARGEST = sys.float_info.max
+_NUMBERS, _LISTS = (int, float), (list, tuple)
 
 
 @dataclass(frozen=True)
@@ -314,15 +315,15 @@ def unwritable(value: Any) -> str | None:
         if isinstance(each, str):
             if not (each.isascii() or encodes(each)):
                 return "it holds half of a surrogate pair"
-        elif isinstance(each, MAPPINGS):
-            pending += each
-            pending += each.values()
-        elif isinstance(each, list | tuple):
-            pending += each
-        elif isinstance(each, int | float):
+        elif isinstance(each, _NUMBERS):
             # beyond what a float can hold, other languages read another number
             if not -_LARGEST <= each <= _LARGEST:
                 return "it is not a number that JSON can hold"
+        elif isinstance(each, _LISTS):
+            pending += each
+        elif isinstance(each, MAPPINGS):
+            pending += each
+            pending += each.values()
         elif each is not None:
             return f"it holds {type(each).__name__!r}, which is no JSON"
     return None

@@ -139,18 +139,19 @@ def _entries(text: str, offset: int) -> dict[str | int, tuple[int, int]]:
     bracket, at = text[offset : offset + 1], _space(text, offset + 1)
     if bracket not in {"{", "["} or text[at : at + 1] in {"}", "]"}:
         return found
+    is_object, colon_at, comma_at = bracket == "{", _COLON.match, _COMMA.match
     while True:
-        key: str | int = len(found)
-        key_offset = -1
-        if bracket == "{":
+        if is_object:
             key_offset = at
             key, at = _STRING(text, at + 1)
-            colon = _COLON.match(text, at)
+            colon = colon_at(text, at)
             if colon is None:
                 raise ValueError("a colon is missing")
             at = colon.end()
-        found[key] = key_offset, at
-        comma = _COMMA.match(text, _SCAN(text, at)[1])
+            found[key] = key_offset, at
+        else:
+            found[len(found)] = -1, at
+        comma = comma_at(text, _SCAN(text, at)[1])
         if comma is None:
             return found
         at = comma.end()

@@ -187,7 +187,11 @@ def _properties(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
             continue
         found[name] = each
         said = own.get(name, {})
-        if isinstance(each, dict) and ("default" in said or not describes(each)):
+        if not isinstance(each, dict):
+            continue
+        # what a definition is described by, nobody has to look for in the docstring
+        is_described = describes(each) or not ("$ref" in each or spec.text_of(name))
+        if not is_described or ("default" in said and "default" not in each):
             node = SchemaNode((*BASE, "properties", name), each, parameters, BASE, is_property=True)
             found[name] = _with_annotations(node, said, partial(spec.text_of, name))
     return found
