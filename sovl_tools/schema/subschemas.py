@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -345,26 +345,26 @@ def visit(root: dict[str, JSON], base: Path, rules: RuleTable) -> Visit:
     has_names = False
     references: list[SchemaNode] = []
     due: _Due = {}
-    pending = [(SchemaNode(base, root, root, base), _stop(rules, "", tuple(root)))]
-    for node, (certain, depending, is_naming, below, _) in pending:  # which grows meanwhile
+    stop = _stop(rules, "", tuple(root))
+    pending = [(SchemaNode(base, root, root, base), stop, stop.due_at(root))]
+    for node, stop, asked in pending:  # which grows meanwhile
         schema = node.schema
-        has_names |= is_naming
+        if stop.has_names:
+            has_names = True
         if "$ref" in schema:
             references.append(node)
-        for each in certain:
+        for each in asked:
             due.setdefault(each.check, []).append(node)
-        for each in depending:
-            if is_due(each, schema):
-                due.setdefault(each.check, []).append(node)
-        for keyword, members in below:
+        for keyword, members in stop.nesting:
             kind = "property" if keyword == "properties" else ""
             for key, child in members(schema[keyword]):
                 if isinstance(child, dict):
                     size += 1
                     # Most subschemas have nothing that a rule speaks of, and are spared a node.
-                    stop = _stop(rules, kind, tuple(child))
-                    if not stop.is_idle:
-                        pending.append((child_of(node, keyword, key, child), stop))
+                    below = _stop(rules, kind, tuple(child))
+                    due_there = below.due_at(child) if below.depending else below.due
+                    if due_there or below.leads_on:
+                        pending.append((child_of(node, keyword, key, child), below, due_there))
     return Visit(size, references, has_names, due, rules)
 
 
@@ -376,14 +376,19 @@ class _Stop(NamedTuple):
         depending: those whose occasion takes a look at values as well.
         has_names: whether a keyword gives or uses the name of a place.
         nesting: the keywords that hold subschemas, with what finds them.
-        is_idle: there is nothing to do, and nothing below.
+        leads_on: there is something to note whatever the rules say, or something below.
     """
 
     due: tuple[Rule, ...]
     depending: tuple[Rule, ...]
     has_names: bool
     nesting: tuple[tuple[str, Members], ...]
-    is_idle: bool
+    leads_on: bool
+
+    def due_at(self, schema: dict[str, JSON]) -> Sequence[Rule]:
+        """Return the rules that are asked of one of them."""
+        more = [each for each in self.depending if is_due(each, schema)]
+        return [*self.due, *more] if more else self.due
 
 
 @lru_cache(maxsize=8192)
@@ -391,5 +396,5 @@ def _stop(rules: RuleTable, kind: str, keys: tuple[str, ...]) -> _Stop:
     due, depending = rules.plan(kind, keys)
     has_names = not _NAMING.isdisjoint(keys)
     below = nesting(keys)
-    is_idle = not (due or depending or has_names or "$ref" in keys or below)
-    return _Stop(due, depending, has_names, below, is_idle)
+    leads_on = has_names or "$ref" in keys or bool(below)
+    return _Stop(due, depending, has_names, below, leads_on)

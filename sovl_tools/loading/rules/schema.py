@@ -15,7 +15,7 @@ from sovl_tools.schema import fit
 from sovl_tools.schema.engine import Problem, compile_schema
 from sovl_tools.schema.keywords import KEYWORDS
 from sovl_tools.schema.problem import describe, shown
-from sovl_tools.schema.subschemas import SchemaNode, excess, lookup
+from sovl_tools.schema.subschemas import SchemaNode, child_of, excess, lookup
 
 _SAYS_TYPE = frozenset(
     {"type", "$ref", "$dynamicRef", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if"}
@@ -213,7 +213,7 @@ def default_on_required(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(place, message, "take it out of 'required', or the default away")
 
 
-@rule("ST315", "warning", of="property")
+@rule("ST315", "warning", at=["properties"])
 def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
     """A property asks the model for a secret, going by its name.
 
@@ -222,10 +222,13 @@ def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
     the like. Read secrets where the tool runs, from the environment or from ``ToolContext``; if it
     is none, leave the finding out with ``x-ignore``.
     """
-    if node.is_property and _is_secret(str(node.path[-1])) and node.base[0] == "parameters":
-        message = f"{_named(node)} asks a model for a secret"
-        advice = "read it where the tool runs, such as from the environment"
-        yield Finding(ManifestPlace(node.path, "key"), message, advice)
+    properties = node.schema.get("properties", {}) if node.base[0] == "parameters" else {}
+    for name, schema in properties.items():
+        if _is_secret(name) and isinstance(schema, dict):
+            each = child_of(node, "properties", name, schema)
+            message = f"{_named(each)} asks a model for a secret"
+            advice = "read it where the tool runs, such as from the environment"
+            yield Finding(ManifestPlace(each.path, "key"), message, advice)
 
 
 @lru_cache(maxsize=4096)
