@@ -34,19 +34,23 @@ class Text(NamedTuple):
         return ManifestPlace(self.path, "key" if self.is_key else "value")
 
 
-class DescriptionCase:
-    """All texts of a manifest, whose keys have values of the right kinds; ``text`` is its own.
+class DescriptionCase(NamedTuple):
+    """All texts of a manifest, whose keys have values of the right kinds.
 
     Attributes:
         document: the manifest.
-        prose: the texts that are sentences for a model.
+        text: its own text, as JSON.
     """
 
-    def __init__(self, document: Mapping[str, JSON], text: str) -> None:
-        self.document = document
-        self.prose: list[Text] = []
-        _find_prose(document, (), self.prose)
-        self._text = text
+    document: Mapping[str, JSON]
+    text: str
+
+    @property
+    def prose(self) -> list[Text]:
+        """The texts that are sentences for a model."""
+        found: list[Text] = []
+        _find_prose(self.document, (), found)
+        return found
 
     @property
     def texts(self) -> Iterator[Text]:
@@ -57,12 +61,14 @@ class DescriptionCase:
     @property
     def occasions(self) -> tuple[str, ...]:
         """What is remarkable about it, in the words in which rules declare their occasions."""
-        text = self._text
-        may_hide = "\\u" in text or not (text.isascii() or _UNSEEN.search(text) is None)
+        text = self.text
+        # whatever else may be written as an escape, every letter stands there itself
+        is_literal = "\\u" not in text
+        is_seen = is_literal and (text.isascii() or _UNSEEN.search(text) is None)
         return (
             "description",
-            *(("unseen",) if may_hide else ()),
-            *(("instructing",) if _may_instruct(self.prose) else ()),
+            *(() if is_seen else ("unseen",)),
+            *(() if is_literal and not _may_instruct(text) else ("instructing",)),
             *(("long",) if len(text) > MAX_TEXT else ()),
             *(("annotations",) if self.document.get("annotations") else ()),
         )
@@ -186,20 +192,31 @@ _INSTRUCTING = re.compile(
 )
 
 
-def _may_instruct(prose: list[Text]) -> bool:
-    """Tell whether texts may have what is looked for; most have none of its words."""
-    text = "\n".join([each.text for each in prose])
-    if not text.isascii():  # letters beyond may count as small or capital ones of those words
-        return True
-    text = text.lower()
-    return any(map(text.__contains__, _INSTRUCTING_WORDS))
+def _may_instruct(text: str) -> bool:
+    """Tell whether a manifest may have what is looked for; most have none of its words."""
+    if not text.isascii():
+        text = text.translate(_LIKE_ASCII)
+    return any(map(text.lower().__contains__, _INSTRUCTING_WORDS))
+
+
+_LIKE_ASCII = str.maketrans(
+    {
+        "\u0130": "i",
+        "\u0131": "i",
+        "\u017f": "s",
+        "\u212a": "k",
+        "\u2019": "'",
+        **{space: " " for space in map(chr, range(0x80, 0x3001)) if space.isspace()},
+    }
+)
+"""What the pattern takes for a letter of ASCII, for its apostrophe or for a space."""
 
 
 _INSTRUCTING_WORDS = (
-    "ignore", "disregard", "forget", "override", "bypass", "not", "don't", "never", "without",
-    "hide", "conceal", "keep", "instead", "before", "<",
+    "ignore", "disregard", "forget", "override", "bypass", "not ", "not\\", "don't", "never",
+    "without", "hide", "conceal", "keep", "instead", "before", "<",
 )  # fmt: skip
-"""One of them is in whatever the pattern finds."""
+"""One of them is in whatever the pattern finds, and line breaks are escapes in JSON."""
 
 
 @rule("ST219", "warning", at=["annotations"])
