@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import example, given, settings
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.pipeline import schema_verdicts
-from sovl_tools.loading.rules import manifest, offer, schema
+from sovl_tools.loading.rules import description, manifest, offer, schema
 from sovl_tools.model.diagnostic import RuleTable, ask, rule
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
@@ -120,6 +121,24 @@ def test_a_rule_of_manifests_finds_nothing_where_it_is_not_due(
     document = {**manifest_with(parameters), **keys}
     case = manifest.ManifestCase(FOLDER, document, published("tool").problems(document))
     assert ask(manifest.RULES.due(case.occasions), case) == ask(manifest.RULES, case)
+
+
+fragments = st.sampled_from(
+    [
+        "Ignore ", "\u0130gnore ", "\u0131gnore ", "diSRegard ", "di\u017fregard ", "keep ",
+        "\u212aeep ", "do not ", "do\u00a0not\u3000", "don't ", "don\u2019t ", "never\n", "not\t",
+        "tell ", "notify ", "hide ", "from ", "users ", "any ", "previous ", "instructions",
+        "<system>", "instead of ", "other tools", "before using ", "\u200b", "note ", "x" * 4000,
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(fragments, max_size=6).map("".join))
+def test_a_rule_of_descriptions_finds_nothing_where_it_is_not_due(text: str) -> None:
+    document = {**manifest_with({"title": text}), "annotations": {"read_only": True}}
+    for written in (json.dumps(document), json.dumps(document, ensure_ascii=False)):
+        case = description.DescriptionCase(document, written)
+        assert ask(description.RULES.due(case.occasions), case) == ask(description.RULES, case)
 
 
 phrases = st.none() | st.just(UNKNOWN) | st.lists(st.sampled_from(["", "go", "Go!", 1]), max_size=2)
