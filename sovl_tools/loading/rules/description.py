@@ -64,7 +64,7 @@ class DescriptionCase(NamedTuple):
         text = self.text
         # whatever else may be written as an escape, every letter stands there itself
         is_literal = "\\u" not in text
-        is_seen = is_literal and (text.isascii() or _UNSEEN.search(text) is None)
+        is_seen = (is_literal and text.isascii()) or _MAY_HIDE.search(text) is None
         return (
             "description",
             *(() if is_seen else ("unseen",)),
@@ -135,8 +135,11 @@ _NO_WIDTH = frozenset(
     "\u00ad\u034f\u115f\u1160\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u3164\ufeff"
 )
 _JOINERS = frozenset("\u200c\u200d")
-_UNSEEN = re.compile(
-    f"[{''.join(sorted(_DIRECTIONS | _NO_WIDTH | _JOINERS))}\U000e0000-\U000e007f]"
+_UNSEEN = sorted(_DIRECTIONS | _NO_WIDTH | _JOINERS)
+# as they are, or as JSON escapes them; a tag is written as two halves
+_MAY_HIDE = re.compile(
+    f"[{''.join(_UNSEEN)}\U000e0000-\U000e007f]"
+    rf"|\\u(?i:{'|'.join(f'{ord(each):04x}' for each in _UNSEEN)}|db40)"
 )
 
 
