@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from sovl_tools.agent.answer import MODES
 from sovl_tools.agent.history import Policy
 from sovl_tools.agent.providers.choice import ProviderChoice
 from sovl_tools.agent.toolbox import Budget, Offering, agent_registry
@@ -93,7 +94,7 @@ class TurnOptions(NamedTuple):
     @property
     def tool(self) -> str | None:
         """The tool that the first answer has to call; None if no one is named."""
-        return None if self.choice in ("auto", "required", "none") else self.choice
+        return None if self.choice in MODES else self.choice
 
 
 def turn_options(

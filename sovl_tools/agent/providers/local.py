@@ -13,7 +13,7 @@ from secrets import token_hex
 from textwrap import shorten
 from typing import Any
 
-from sovl_tools.agent.answer import Answer, Call, Prompt
+from sovl_tools.agent.answer import MODES, Answer, Call, Prompt
 from sovl_tools.agent.history import text_of, with_all_results
 from sovl_tools.agent.toolbox import SEARCH
 from sovl_tools.dispatch.arguments import ArgumentCheck
@@ -112,7 +112,6 @@ class _Dialogue:
     def answer(self, pending: dict[str, Any] | None) -> Answer:
         """Return the call, or what is asked before it can be made."""
         choice = self._prompt.choice
-        choices = {"auto", "required", "none"}
         # The tool whose name or phrase is said; of several that of the most words.
         rest = self._rest if self._text[:1] not in _QUOTES else ""
         said = {name: 1 for name in self._tools if name.casefold() in words(rest)}
@@ -121,7 +120,7 @@ class _Dialogue:
                 count = len(words(rest[each.start : each.end]))
                 said[each.tool] = max(count, said.get(each.tool, 0))
         named = max(said, key=lambda each: said[each], default=None)
-        if pending is not None and named is None and choice in {*choices, pending["tool"]}:
+        if pending is not None and named is None and choice in {*MODES, pending["tool"]}:
             is_asking = pending["asking"] is not None
             if self._spoken in (_ENDS if is_asking else {"no", *_ENDS}):
                 return Answer(f"All right, {pending['tool']} is not called.")
@@ -129,7 +128,7 @@ class _Dialogue:
             is_offered = pending["tool"] in self._tools or SEARCH in self._prompt.offered
             if is_offered and (is_asking or self._is_pairs or self._spoken == "yes"):
                 return self._fill(pending["tool"], pending, is_sure=True)
-        name = named if choice in choices else choice
+        name = named if choice in MODES else choice
         is_required = choice == "required"
         is_sure = name is not None or is_required
         if name is None and (is_required or self._spoken not in _GREETINGS):
@@ -215,9 +214,8 @@ class _Form:
         self.properties: dict[str, Any] = parameters.get("properties", {})
         self._check = ArgumentCheck(self.tool)
         # One argument at a time: what holds between several can't be asked of it.
-        self._single = compile_schema(
-            {key: value for key, value in parameters.items() if key not in OF_SEVERAL_PROPERTIES}
-        )
+        single = {key: each for key, each in parameters.items() if key not in OF_SEVERAL_PROPERTIES}
+        self._single = compile_schema(single)
 
     def read(self, name: str, text: str) -> JSON:
         """Return the value that a text means for a parameter; unless one fits, what it seems."""
