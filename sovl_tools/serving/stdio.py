@@ -13,7 +13,7 @@ import json
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from types import TracebackType
@@ -93,6 +93,7 @@ class StdioStreams:
         """Make the streams; ``start`` begins to read."""
         self.writer = Writer(descriptor_out)
         self.reader = Reader(descriptor_in, self.writer)
+        self.writer.on_broken = self.reader.end
 
     def start(self) -> None:
         """Begin to read and to write, on the running loop."""
@@ -105,10 +106,12 @@ class Writer(_Stream):
 
     Attributes:
         open: the requests without an answer, with their methods.
+        on_broken: called on the loop when the client has closed the side on which it reads.
     """
 
     def __init__(self, descriptor: int) -> None:
         self.open: dict[RequestId, str] = {}
+        self.on_broken: Callable[[], None] = lambda: None
         self._descriptor = descriptor
         self._queue: SimpleQueue[bytes | None] = SimpleQueue()
         self._size = 0
@@ -130,6 +133,16 @@ class Writer(_Stream):
         line = encoded(message)
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self.settle(message.id)
+        await self._put(line)
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Answer something that is no request, or none that can be let in.
+
+        It settles nothing: another request may be under way with the id.
+        """
+        await self._put(encoded(refusal.answer()))
+
+    async def _put(self, line: bytes) -> None:
         await self._room.wait()
         if self._is_broken:
             return
@@ -138,10 +151,6 @@ class Writer(_Stream):
             if self._size > _MAX_UNREAD:
                 self._room.clear()
         self._queue.put(line)
-
-    async def refuse(self, refusal: Refusal) -> None:
-        """Answer something that is no request, or none that can be let in."""
-        await self.send(SessionMessage(refusal.answer()))
 
     def settle(self, request_id: RequestId) -> None:
         """Note that a request needs no answer any more."""
@@ -164,6 +173,7 @@ class Writer(_Stream):
                 except OSError:  # the client is gone
                     self._is_broken = True
                     self._call(self._settled.set)
+                    self._call(self.on_broken)
             with self._lock:
                 self._size -= len(line)
                 has_room = self._is_broken or self._size <= _MAX_UNREAD
@@ -218,6 +228,8 @@ class Reader(_Stream):
         data = b"-"
         while data:
             self._room.wait()
+            # until it has been taken apart: a line without end may come faster than that
+            self._room.clear()
             try:
                 data = os.read(self._descriptor, _CHUNK)
             except OSError:
@@ -237,8 +249,8 @@ class Reader(_Stream):
             if self._part or self._is_too_long:
                 self._end_line(b"")
             self.end()
-        if self._size > _MAX_UNREAD:
-            self._room.clear()
+        if self._size <= _MAX_UNREAD:
+            self._room.set()
         self._arrived.set()
 
     def end(self) -> None:

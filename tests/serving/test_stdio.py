@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import signal
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from sovl_tools import ToolRegistry
 from sovl_tools.serving import stdio
 from sovl_tools.serving.mcp_server import McpServer
 from tests.conftest import Write
+from tests.patience import PATIENCE, wait_until
 from tests.serving.conftest import served
 from tests.serving.lines import ENVELOPE, lines
 
@@ -140,9 +143,10 @@ async def test_an_id_that_is_in_use_is_refused(server: McpServer) -> None:
     async with lines(server) as client:
         await client.greet()
         await client.say(call(5, "waiting"))
-        await client.say(call(5))
-        answer = await client.hear()
-        assert answer["error"]["message"] == "a request with the id 5 is under way"
+        for _ in range(2):
+            await client.say(call(5))
+            answer = await client.hear()
+            assert answer["error"]["message"] == "a request with the id 5 is under way"
         await client.say(
             {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 5}}
         )
@@ -230,6 +234,28 @@ async def test_a_client_that_is_gone_ends_the_server(server: McpServer) -> None:
             await client.say(call(each))
         await client.say(call("waiting", "waiting"))
     assert client.serving.done()
+
+
+async def test_a_client_that_can_hear_nothing_any_more_ends_the_server(server: McpServer) -> None:
+    async with lines(server) as client:
+        await client.greet()
+        client.close()
+        await client.say(call(1))
+        await asyncio.wait_for(client.serving, PATIENCE)
+
+
+async def test_input_is_read_no_faster_than_it_is_taken_apart(tmp_path: Path) -> None:
+    endless = tmp_path / "endless"
+    endless.write_bytes(bytes(2**20))
+    with endless.open("rb", buffering=0) as source, (tmp_path / "out").open("wb") as nowhere:
+        streams = stdio.StdioStreams(source.fileno(), nowhere.fileno())
+        streams.start()
+        # the loop stands still meanwhile
+        wait_until(lambda: source.tell() > 0)
+        threading.Event().wait(0.05)
+        assert source.tell() == 2**16
+        assert [message async for message in streams.reader] == []
+        streams.writer.close()
 
 
 async def test_a_signal_lets_calls_end_and_a_second_one_ends_them(write: Write) -> None:
