@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from time import perf_counter, time
 from types import CoroutineType, MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from sovl_tools.dispatch.failure import failure_of, log_exception, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
@@ -32,9 +32,11 @@ from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import Failure, Repair, ToolResult
 from sovl_tools.model.suggestion import one_of
 
+_T = TypeVar("_T")
 _LOGGER = logging.getLogger("sovl_tools")
-_new: Callable[..., ToolResult] = tuple.__new__
-"""Makes a result of all its fields in a fifth of the time that calling the type would take."""
+# the reason: mypy takes it for one of tuples alone
+_new: Callable[[type[_T], tuple[Any, ...]], _T] = tuple.__new__  # type: ignore[assignment]
+"""Makes a result or the like of all its fields, in a fifth of the time that its type would take."""
 
 _NO_REPAIRS: tuple[Repair, ...] = ()
 MAX_CHAIN = 16
@@ -187,7 +189,7 @@ def _call_hooks(
             inner.close()
         return _result_of(tool.name, outcome, started)
 
-    first = ToolCall(tool.definition, arguments, scope.call_id, scope.chain)
+    first = _new(ToolCall, (tool.definition, arguments, scope.call_id, scope.chain))
     return runner.whole(run_hooks(tool.hooks, first, scope, runner, attempt), scope)
 
 
@@ -281,16 +283,10 @@ def _emit(
     kind, error_type, is_abandoned = None, None, False
     if error is not None:
         kind, _, _, error_type, is_abandoned, _ = error
-    event = CallEvent(
-        name,
-        call_id,
-        time() - duration,
-        duration,
-        kind,
-        error_type,
-        is_abandoned,
-        given,
-        value,
+    began = time() - duration
+    event = _new(
+        CallEvent,
+        (name, call_id, began, duration, kind, error_type, is_abandoned, given, value),
     )
     for observer in observers:
         try:

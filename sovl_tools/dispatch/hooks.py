@@ -187,9 +187,7 @@ async def run_hooks(
         if first.form == "async":
             result = await first.function(call, following)
         elif first.form == "generator":
-            result = await _run_generator(
-                first.function(call, lambda call: call), following, runner, scope
-            )
+            result = await _run_generator(first.function(call, _yielded), following, runner, scope)
         else:
             function = partial(_call_hook, first.function)
             result = await runner.hook(function, call, scope, following)
@@ -208,6 +206,11 @@ async def run_hooks(
             words = f"hook {first.name!r} failed: {kind}: {message}"
             failure = Failure("tool_error", words, error_type=kind)
         return ToolResult(call.name, None, failure, 0.0)
+
+
+def _yielded(call: ToolCall) -> ToolCall:
+    """Return what a generator hook yields for the result of the call: ``next``."""
+    return call
 
 
 async def _run_generator(
