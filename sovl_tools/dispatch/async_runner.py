@@ -228,10 +228,9 @@ async def await_thread(
         start(work, done)
         result: _T = await future
     except BaseException:
-        if scope is not None and (not future.done() or future.cancelled()):
+        if scope is not None and not work.has_ended:
             scope.stop()
-            if work.has_begun:
-                scope.abandon()
+            scope.abandon()
         raise
     finally:
         leave()

@@ -220,15 +220,15 @@ class ThreadWork(Generic[_T]):
     """A function for a thread, where it doesn't begin if nobody waits for it any more.
 
     Attributes:
-        has_begun: whether it has: asked once the call is stopped, it does not begin afterwards.
+        has_ended: whether it has been run; a thread may be at it otherwise, or about to be.
     """
 
-    __slots__ = ("_function", "_is_tool", "_scope", "has_begun")
+    __slots__ = ("_function", "_is_tool", "_scope", "has_ended")
 
     def __init__(
         self, function: Callable[[], _T], scope: CallScope | None, *, is_tool: bool = True
     ) -> None:
-        self.has_begun = False
+        self.has_ended = False
         self._function = function
         self._scope = scope
         self._is_tool = is_tool
@@ -239,13 +239,14 @@ class ThreadWork(Generic[_T]):
         Raises:
             RunCancelledError: nobody waits for it.
         """
-        self.has_begun = True
         if self._scope is not None and self._scope.is_stopped:
-            self.has_begun = False
             raise RunCancelledError
         if self._is_tool:
             IS_ON_THREAD.set(True)
-        return self._function()
+        try:
+            return self._function()
+        finally:
+            self.has_ended = True
 
 
 def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter | None) -> _T:
@@ -280,10 +281,9 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
     finally:
         leave()
     if outcome is None:
-        ended = stop_call(scope)
-        if work.has_begun:
+        if not work.has_ended:
             scope.abandon()
-        raise ended
+        raise stop_call(scope)
     value, error = outcome
     if error is not None:
         raise error

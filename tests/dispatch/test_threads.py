@@ -107,10 +107,12 @@ def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
     ran: list[bool] = []
     begin = ThreadWork(lambda: ran.append(True), scope, is_tool=False)
     begin()
+    assert begin.has_ended
+    begin = ThreadWork(lambda: ran.append(True), scope, is_tool=False)
     scope.stop()
     with pytest.raises(RunCancelledError):
         begin()
-    assert (ran, begin.has_begun) == ([True], False)
+    assert (ran, begin.has_ended) == ([True], False)
 
 
 INTERRUPTED = """
