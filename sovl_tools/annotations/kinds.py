@@ -32,11 +32,10 @@ import json
 import re
 import typing
 from collections import deque
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import Enum, Flag
 from functools import cache, partial, reduce
-from itertools import chain, count
 from operator import attrgetter, or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union
@@ -66,7 +65,7 @@ from sovl_tools.annotations.pydantic_models import MODEL, dump_model, is_model
 from sovl_tools.annotations.scalars import ENUM, LITERAL, enum_value, scalar_of
 from sovl_tools.annotations.unions import UNION
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.subschemas import nodes
+from sovl_tools.schema.subschemas import free_name, nodes
 
 
 class _Instead(Kind):
@@ -273,7 +272,7 @@ class _Definitions:
         renamed: dict[str, str] = {}
         if any(self._foreign[name] != own[name] for name in known):
             for name in known:
-                renamed[name] = _free(name, {*self._foreign, *own, *renamed.values()})
+                renamed[name] = free_name(name, {*self._foreign, *own, *renamed.values()})
         self._foreign |= {renamed.get(name, name): each for name, each in own.items()}
         references = {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in renamed.items()}
         for root in (schema, *own.values()) if references else ():
@@ -292,7 +291,7 @@ class _Definitions:
         found = dict(self._foreign)
         for each in self._made.values():
             if len(each.references) > 1:
-                name = _free(each.name, found)
+                name = free_name(each.name, found)
                 found[name] = each.schema
                 for reference in each.references:
                     reference["$ref"] = f"#/$defs/{name}"
@@ -304,12 +303,6 @@ class _Definitions:
                 reference.clear()
                 reference.update(each.schema, **added)
         return found
-
-
-def _free(name: str, taken: Container[str]) -> str:
-    """Return the name, or the first of ``Name2``, ``Name3``, … that is not taken."""
-    names = chain([name], (f"{name}{number}" for number in count(2)))
-    return next(each for each in names if each not in taken)
 
 
 def _to_json(value: Any, schema: Schema) -> JSON:

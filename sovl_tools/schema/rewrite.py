@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.schema.keywords import BOUNDS, IDENTITY, IN_LIST, IN_OBJECT, SCALAR, SINGLE
-from sovl_tools.schema.subschemas import Reference, is_static, lookup
+from sovl_tools.schema.subschemas import Reference, free_name, is_static, lookup
 
 _MOST_PLANS = 4096
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -105,11 +105,7 @@ class Definitions:
         wanted = str(path[-1]) if fragment.startswith("/") else name
         if not wanted.isidentifier() or not wanted.isascii():
             wanted = _UNFIT.sub("_", wanted) or "definition"
-        number, name = 1, wanted
-        while name in self.targets:
-            number += 1
-            name = f"{wanted}_{number}"
-        return name
+        return free_name(wanted, self.targets, joint="_")
 
 
 class Rewrite:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, count
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.diagnostic import Rule, RuleTable, Verdict, ask, is_due
@@ -194,6 +195,12 @@ def is_static(root: dict[str, JSON], reference: str) -> bool:
         return not any("$id" in each for each in parts[1:])
     anchors = [each.get(keyword) for each in parts for keyword in ("$anchor", "$dynamicAnchor")]
     return reference.startswith("#") and anchors.count(reference[1:]) == 1
+
+
+def free_name(name: str, taken: Container[str], *, joint: str = "") -> str:
+    """Return a definition's name, or the first of ``name2``, ``name3``, … that is not taken."""
+    names = chain([name], (f"{name}{joint}{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
 
 
 @lru_cache(maxsize=1024)
