@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -207,8 +208,10 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     """
     failures = SiblingImports([], [])
     tree = bindings(source).tree
-    imports = [each for each in _unguarded(tree) if isinstance(each, ast.Import | ast.ImportFrom)]
-    if not imports:
+    statements = _unguarded(tree)
+    imports = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
+    # most import nothing but what is here already, so that nobody has to list their folders
+    if not any(map(_may_fail, imports)):
         return failures
     with contextlib.suppress(OSError):
         folder = listed(folder)
@@ -217,13 +220,11 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     helpers = {*folder.folders, *(each.partition(".")[0] for each in folder.files)}
     for node in imports:
         place = Position(folder.module_name, node.lineno, node.col_offset + 1)
-        names = [each.name for each in node.names]
         if isinstance(node, ast.ImportFrom):
-            names = [] if node.level else [node.module or ""]
             helper = str(node.module).partition(".")[0]
             if node.level == 1 and node.module and folder.files and helper not in helpers:
                 failures.missing.append(missing_helper(folder, f"{helper}.py", place))
-        for module in (name.partition(".")[0] for name in names):
+        for module in _libraries(node):
             if module in stems - {folder.name} and _is_absent(module):
                 failures.absolute.append(ImportFailure(place, "", "", f"{module}.py"))
     # with another search path, which the module may set, all of them may be found
@@ -233,6 +234,18 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     # only running the module tells what else it makes importable, or where it looks
     paths = b"__path__" in source or b"sys.modules" in source or b"meta_path" in source
     return failures._replace(missing=[]) if paths else failures
+
+
+def _may_fail(node: ast.Import | ast.ImportFrom) -> bool:
+    is_relative = isinstance(node, ast.ImportFrom) and node.level > 0
+    return is_relative or any(sys.modules.get(each) is None for each in _libraries(node))
+
+
+def _libraries(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Return the names under which a statement asks for libraries, without their submodules."""
+    if isinstance(node, ast.Import):
+        return [each.name.partition(".")[0] for each in node.names]
+    return [] if node.level else [(node.module or "").partition(".")[0]]
 
 
 def missing_helper(folder: ToolFolder, path: str, place: Position) -> ImportFailure:
