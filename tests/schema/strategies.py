@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-_SHARE = float(os.environ.get("EXAMPLES", "0.05"))
+_SHARE = float(os.environ.get("EXAMPLES", "0.03"))
 
 
 def examples(count: int) -> int:
