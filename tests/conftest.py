@@ -64,7 +64,7 @@ COVERED_BY_OTHERS = (
             *("authoring/test_odd_objects.py", "cli/test_cache.py", "cli/test_call.py"),
             *("cli/test_validate.py", "dispatch/test_secrets.py", "docs"),
             *("formats/test_sdk_types.py", "linting/test_suppressions.py"),
-            *("loading/test_generations.py", "process/test_dask.py"),
+            "loading/test_generations.py",
             *("reloading/test_events.py", "reloading/test_fingerprint.py"),
             *("reloading/test_libraries.py", "search/test_phrases.py", "search/test_quality.py"),
             *("serving/test_mcp_over_http.py", "serving/test_wrong_messages.py"),
