@@ -19,8 +19,7 @@ from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.dispatch.background import is_cancellation
 from sovl_tools.dispatch.cancellation import begin, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
-from sovl_tools.dispatch.reference import Outcome
-from sovl_tools.dispatch.remote import Remote, cancel_future
+from sovl_tools.dispatch.reference import Outcome, Remote, cancel_future
 from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.runner import (
     FINAL,

@@ -26,7 +26,7 @@ from sovl_tools.model.caller import (
     check_text,
     check_word,
 )
-from sovl_tools.model.client_requests import REQUESTS, Ask, ClientRequest
+from sovl_tools.model.client_requests import REQUESTS
 from sovl_tools.model.document import copied
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import Failure, Repair, ToolResult
@@ -408,7 +408,8 @@ class Caller:
             mode = options.get("mode") or mode
             coerce = options.get("coerce") or coerce
             listen = options.get("on_event") or listen
-            asks = _asks(options, asks)
+            given = [(kind, options.get(name)) for name, kind in REQUESTS.items()]
+            asks = {**asks, **{kind: ask for kind, ask in given if ask is not None}}
         return CallScope(
             call_id or new_call_id(),
             chain,
@@ -453,11 +454,3 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 
 _OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event", *REQUESTS)
-
-
-def _asks(
-    options: Mapping[str, Any], known: Mapping[type[ClientRequest], Ask]
-) -> Mapping[type[ClientRequest], Ask]:
-    """Return who answers what a tool asks: as the options say, or else as of the outer call."""
-    given = {kind: ask for name, kind in REQUESTS.items() if (ask := options.get(name)) is not None}
-    return {**known, **given} if given else known

@@ -15,7 +15,7 @@ from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
 from sovl_tools.dispatch.hooks import Hook, with_form
 from sovl_tools.dispatch.limiter import Limiter
-from sovl_tools.dispatch.remote import Remote
+from sovl_tools.dispatch.reference import Remote
 from sovl_tools.dispatch.results import limit_result
 from sovl_tools.dispatch.runner import Runner, Step, Take, is_async
 from sovl_tools.dispatch.scope import CallScope, Coerce

@@ -29,7 +29,7 @@ from sovl_tools.annotations.jsonvalues import (
     take_limited,
 )
 from sovl_tools.dispatch.limiter import Limiter, leave_once
-from sovl_tools.dispatch.remote import Remote, run_remotely
+from sovl_tools.dispatch.reference import Remote, run_remotely
 from sovl_tools.dispatch.scope import CallScope, Sink, stop_call
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError
