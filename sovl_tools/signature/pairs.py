@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -74,12 +73,13 @@ def compare(parameters: dict[str, JSON], own: dict[str, JSON]) -> Comparison:
     thing that the function says there.
     """
     found: list[Pair] = []
+    pending = [*_members("", "", BASE, parameters, own)]
+    if not pending:
+        return Comparison(parameters, own, found)
     walk = _Walk(parameters, own)
     # Schemas may refer to themselves, so each combination is visited once.
     seen: set[tuple[int, int]] = set()
-    pending = deque(_members("", "", BASE, parameters, own))
-    while pending:
-        step = pending.popleft()
+    for step in pending:  # which grows meanwhile
         name, path, schema, said, is_part, argument = step
         key = (id(schema), id(said))
         if isinstance(schema, dict) and isinstance(said, dict) and key not in seen:

@@ -199,7 +199,11 @@ def _may_instruct(text: str) -> bool:
     """Tell whether a manifest may have what is looked for; most have none of its words."""
     if not text.isascii():
         text = text.translate(_LIKE_ASCII)
-    return any(map(text.lower().__contains__, _INSTRUCTING_WORDS))
+    text = text.lower()
+    for each in _INSTRUCTING_WORDS:  # noqa: SIM110 - a generator would cost as much as the search
+        if each in text:
+            return True
+    return False
 
 
 _LIKE_ASCII = str.maketrans(
