@@ -160,7 +160,14 @@ def main() -> None:
     if sys.stderr is None:
         sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 - to the end
     try:
-        group(prog_name="sovl-tools")
+        try:
+            group(prog_name="sovl-tools")
+        except OSError as error:  # such as a full disk, to which click writes a help text
+            where = "" if error.filename is None else f"{error.filename!r}: "
+            sys.stderr.write(f"Error: {where}{error.strerror or error}\n")
+            with open(os.devnull, "wb") as device:
+                os.dup2(device.fileno(), 1)  # or the end would try to write the rest again
+            raise SystemExit(1) from None
     except SystemExit as end:
         if not any_given_up():
             raise

@@ -146,6 +146,16 @@ for command in json.loads(sys.argv[1]):
 """Runs commands where there is no directory, each in a fork."""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without room")
+def test_a_help_text_without_room_is_one_clear_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-P", "-m", "sovl_tools", "--help"]
+        done = subprocess.run(
+            command, env=clean_environment(), stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, b"Error: No space left on device\n")
+
+
 def test_a_current_directory_that_is_gone_is_misuse(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-c", IN_GONE, json.dumps(GONE)],
