@@ -102,6 +102,60 @@ def refused(number: int) -> Schema:
     }
 
 
+def bounded(number: int) -> Schema:
+    """Formats, bounds and annotations that some providers ignore."""
+    address = {"type": "string", "format": "email", "maxLength": number + 9}
+    link = {"type": "string", "format": "uri", "examples": ["https://example.com"]}
+    share = {"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}
+    note = {"type": "string", "pattern": "^a+$", "x-note": number}
+    return of("address", address=address, link=link, share=share, note=note)
+
+
+def conditional(number: int) -> Schema:
+    """Conditions within an argument, and properties by a pattern of their names."""
+    order = {
+        **of("mode", mode={"enum": ["fast", "exact"]}, limit={"type": "integer"}),
+        "if": {"properties": {"mode": {"const": "exact"}}},
+        "then": {"required": ["limit"]},
+        "not": {"required": ["none"]},
+    }
+    labels = {
+        "type": "object",
+        "patternProperties": {"^x": {"type": "string"}},
+        "minProperties": 1,
+        "propertyNames": {"maxLength": number + 5},
+    }
+    return of("order", order=order, labels=labels)
+
+
+def tuples(number: int) -> Schema:
+    pair = {
+        "type": "array",
+        "prefixItems": [{"type": "string"}, {"type": "integer"}],
+        "items": False,
+    }
+    bag = {"type": "array", "contains": {"const": number}, "maxItems": 5, "uniqueItems": True}
+    return of("pair", pair=pair, bag=bag)
+
+
+def recursive(number: int) -> Schema:
+    children = {"type": "array", "items": {"$ref": "#/$defs/node"}}
+    label = {"type": "string", "description": f"Node of {number}."}
+    node = of("label", label=label, children=children)
+    return {**of("tree", tree={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
+
+
+def unsaid(number: int) -> Schema:
+    """Arguments that may be anything, or hold anything."""
+    return of(
+        "value",
+        value={"type": "object"},
+        others={"type": "object", "additionalProperties": True},
+        free={"description": f"Anything about {number}."},
+        more={"type": "array"},
+    )
+
+
 def undescribed(schema: Any) -> Any:
     """Return a schema without descriptions."""
     if isinstance(schema, list):
@@ -121,9 +175,14 @@ def without_descriptions(make: Make) -> Make:
 DESCRIBED: dict[str, Make] = {
     each.__name__: each for each in (plain, described, nullable, references, nested, refused)
 }
-SHAPES = DESCRIBED | {
-    f"{name}, undescribed": without_descriptions(make) for name, make in DESCRIBED.items()
+OTHERS: dict[str, Make] = {
+    each.__name__: each for each in (bounded, conditional, tuples, recursive, unsaid)
 }
+SHAPES = (
+    DESCRIBED
+    | OTHERS
+    | {f"{name}, undescribed": without_descriptions(make) for name, make in DESCRIBED.items()}
+)
 
 
 def registry_of(make: Make) -> ToolRegistry:

@@ -77,6 +77,7 @@ class Bench:
 
     def __init__(self, root: Path, count: int) -> None:
         make_folders(root, "plain", count)
+        time.sleep(0.1)  # files as young as the load might have been written after it
         self.root = root
         self.count = count
         self.registry = ToolRegistry.from_directory(root)
