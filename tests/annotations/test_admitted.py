@@ -192,13 +192,14 @@ def _integers(schema: Any, _: Any) -> st.SearchStrategy[Any]:
 
 
 def _texts(schema: Any, _: Any) -> st.SearchStrategy[Any]:
+    least, most = schema.get("minLength", 0), schema.get("maxLength", 10_000)
     if "pattern" in schema:
+        # one of another length could be admitted as a date, because formats are not checked
         return st.from_regex(schema["pattern"], fullmatch=True).filter(
-            lambda text: "\n" not in text
+            lambda text: "\n" not in text and least <= len(text) <= most
         )
     if "format" in schema:
         return FORMATS[schema["format"]]
-    least = schema.get("minLength", 0)
     any_character = st.characters(exclude_categories=["Cs"])
     return st.text(any_character, min_size=least, max_size=schema.get("maxLength", least + 4))
 
