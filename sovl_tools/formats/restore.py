@@ -48,7 +48,9 @@ class Restore:
 
     def _ways(self, value: JSON, schema: dict[str, JSON], compile_schema: Compile) -> list[JSON]:
         """Return the ways to read a value, the likeliest first."""
-        schema = self._followed(schema)
+        while "$ref" in schema:
+            name = schema["$ref"].removeprefix("#/$defs/")
+            schema = self._schema if name == "#" else self._schema["$defs"][name]
         if not isinstance(value, dict | list):
             return [value]
         if "anyOf" in schema:
@@ -78,13 +80,6 @@ class Restore:
             members.append(kept)
         found = islice(product(*members), _MOST)
         return [dict(pair for each in way for pair in each) for way in found]
-
-    def _followed(self, schema: dict[str, JSON]) -> dict[str, JSON]:
-        while "$ref" in schema:
-            if schema["$ref"] == "#":
-                return self._schema
-            schema = self._schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]
-        return schema
 
     def _alternatives(
         self, value: JSON, branches: list[dict[str, JSON]], compile_schema: Compile
