@@ -241,6 +241,7 @@ BROKEN = [
 ]
 
 
+@pytest.mark.unmeasured  # whatever is read here, seven times an era, others read as well
 async def test_broken_procedures_change_nothing_for_clients(
     registry: ToolRegistry, tmp_path: Path, write: Write, era: str
 ) -> None:
