@@ -453,3 +453,38 @@ def test_a_path_with_a_nul_is_no_directory() -> None:
     registry.load_modules("c\0d")
     assert [each.code for each in registry.report.errors] == ["ST101", "ST701"]
     assert not registry.reload()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys\n\nsys.modules[__name__] = 5\n",
+        "globals().clear()\n",
+        "__spec__ = 5\n",
+        "__name__ = __file__ = __spec__ = None\n",
+        "def __getattr__(name):\n    raise RuntimeError(name)\n",
+        pytest.param(
+            "import sys, types\n\n\nclass Odd(types.ModuleType):\n"
+            "    def __getattribute__(self, name):\n        raise RuntimeError(name)\n\n\n"
+            "sys.modules[__name__].__class__ = Odd\n",
+            id="class",
+        ),
+    ],
+)
+def test_an_odd_module_of_plugins_hurts_no_other(code: str, tmp_path: Path) -> None:
+    healthy = (
+        "from sovl_tools import tool\n\n\n@tool\ndef healthy() -> int:\n    'Well.'\n    return 1\n"
+    )
+    (tmp_path / "healthy.py").write_text(healthy)
+    (tmp_path / "odd.py").write_text(code)
+    registry = ToolRegistry()
+    registry.load_modules(tmp_path)
+    assert Tooler(registry).call_sync("healthy").value == 1
+    for name, text in (
+        ("odd", f"{code}# edited\n"),
+        ("odd", "raise OSError"),
+        ("healthy", healthy),
+    ):
+        (tmp_path / f"{name}.py").write_text(text.replace("return 1", "return 2"))
+        registry.reload()
+    assert Tooler(registry).call_sync("healthy").value == 2

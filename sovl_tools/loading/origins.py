@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 from importlib.util import source_hash
 from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -355,18 +356,25 @@ def reimporting(path: str) -> Iterator[str]:
         # the lock of a module whose import was given up may be held for ever
         vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
         # ``from . import helper`` looks here before it imports anything
-        vars(sys.modules[parent]).pop(stem, None)
+        _variables(sys.modules.get(parent)).pop(stem, None)
         before[name] = sys.modules.pop(name)
     try:
         yield package
     finally:
         # an edit that does not run leaves the tools of the version before
         for name, module in before.items():
-            if name not in sys.modules and os.path.exists(str(module.__file__)):
+            if name not in sys.modules and os.path.exists(str(_variables(module).get("__file__"))):
                 parent, _, stem = name.rpartition(".")
                 sys.modules[name] = module
-                setattr(sys.modules[parent], stem, module)
+                _variables(sys.modules.get(parent))[stem] = module
                 plugins.outdated.add(name)
+
+
+def _variables(entry: object) -> dict[str, Any]:
+    """Return a module's variables; none of what a module has put in its place."""
+    is_module = isinstance(entry, ModuleType)
+    # not by vars(), because a module may be of a class of its own
+    return ModuleType.__getattribute__(entry, "__dict__") if is_module else {}
 
 
 class _Files(NamedTuple):
@@ -406,8 +414,8 @@ class _Plugins(PrivatePackage):
         found: list[str] = []
         due = []
         for name in sorted(names):
-            spec = sys.modules[name].__spec__
-            file = None if spec is None else spec.loader_state
+            spec = _variables(sys.modules[name]).get("__spec__")
+            file = spec.loader_state if isinstance(spec, ModuleSpec) else None
             is_same = file is not None and self._source.read(file) == self.sources[name]
             if not is_same or name in self.outdated:
                 due.append(name)
