@@ -103,7 +103,10 @@ def _qualified(function: Any) -> str:
 def is_method(function: Any) -> bool:
     """Tell whether a function, or what it wraps, is written in a class and takes the instance."""
     # By its name and first parameter: nothing else tells a function of a class from others.
-    inner = inspect.unwrap(function) if isinstance(function, FunctionType) else None
+    try:
+        inner = inspect.unwrap(function) if isinstance(function, FunctionType) else None
+    except ValueError:  # they wrap one another in a circle
+        inner = function
     if not isinstance(inner, FunctionType) or not inner.__code__.co_argcount:
         return False
     outside, first = inner.__qualname__.rpartition(".")[0], inner.__code__.co_varnames[0]

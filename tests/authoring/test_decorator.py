@@ -407,3 +407,13 @@ def test_the_tool_that_a_module_defines_first_stays(tmp_path: Path) -> None:
     registry.load_modules(tmp_path)
     assert registry["greet"].description == "First."
     assert [each.code for each in registry.report.errors] == ["ST801"]
+
+
+def test_a_function_that_wraps_itself_is_a_tool() -> None:
+    def echo(text: str) -> str:
+        """Say something."""
+        return text
+
+    vars(echo)["__wrapped__"] = echo
+    registry = ToolRegistry()
+    assert registry.register(tool(echo)) is registry["echo"]
