@@ -9,7 +9,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -155,6 +155,16 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     finally:
         logger.handlers[:], logger.propagate = handlers, propagate
         logger.setLevel(level)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Write halves of surrogate pairs in logs as escapes: no worker could report them."""
+    report = yield
+    report.sections = [
+        (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections
+    ]
+    return report
 
 
 @pytest.fixture(scope="module", autouse=True)

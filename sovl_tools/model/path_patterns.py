@@ -91,7 +91,7 @@ def _translated(part: str) -> str:
         return _WILDCARDS[part]
     if part.startswith("[") and part.endswith("]"):
         # In a class of re these would mean something that they don't in a shell pattern.
-        inner = re.sub(r"([\\\[\]&~|])", r"\\\1", part[1:-1])
+        inner = re.sub(r"([\\\[\]&~|]|(?<=-)-)", r"\\\1", part[1:-1])
         # what is not listed may be anything but the end of a folder's name
         return f"[^/{inner[1:]}]" if inner.startswith(("!", "^")) else f"[{inner}]"
     return re.escape(part.removeprefix("\\") or part)
