@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.loading.rules.folder import Unreadable
@@ -192,7 +192,9 @@ def _parsed(path: str) -> tuple[list[str], ast.Module] | None:
 _tree = lru_cache(maxsize=1)(ast.parse)
 
 
-def _is_function(node: ast.AST, code: CodeType) -> bool:
+def _is_function(
+    node: ast.AST, code: CodeType
+) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]:
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return False
     starts = {node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))}
@@ -208,7 +210,7 @@ def _of_parameter(code: CodeType, parameter: str) -> tuple[int, int] | None:
     lines, tree = _parsed(code.co_filename) or ([], ast.Module([], []))
     for node in ast.walk(tree):
         if _is_function(node, code):
-            found = [each for each in ast.walk(node) if isinstance(each, ast.arg)]
+            found = [each for each in ast.walk(node.args) if isinstance(each, ast.arg)]
             for each in found:
                 if each.arg == parameter:
                     return each.lineno, _column(lines, each.lineno, each.col_offset)

@@ -109,6 +109,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ("Inner", None, (28, 7)),
         ("maker()", None, (35, 9)),
         ("maker()", "text", (35, 15)),
+        ("maker()", "word", (35, 9)),
         ("maker()('')", None, (36, 1)),
         ("maker()('')", "word", (36, 23)),
         ("both", None, (4, 5)),
