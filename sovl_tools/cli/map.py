@@ -41,9 +41,8 @@ from sovl_tools.cli.map_files import (
 )
 from sovl_tools.cli.output import write
 from sovl_tools.dispatch.cluster import connected
-from sovl_tools.dispatch.mapping import Mapped
 from sovl_tools.dispatch.parse_arguments import Arguments
-from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.dispatch.tooler import Mapped, Tooler
 from sovl_tools.loading.requirements import processes_missing
 from sovl_tools.model.call import Mode
 from sovl_tools.model.result import Failure

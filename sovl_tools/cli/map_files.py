@@ -20,8 +20,8 @@ from typing import BinaryIO, NamedTuple
 
 from sovl_tools.cli.arguments import MAX_BYTES, parse_pairs
 from sovl_tools.cli.command import Misuse
-from sovl_tools.dispatch.mapping import Mapped
 from sovl_tools.dispatch.parse_arguments import Arguments
+from sovl_tools.dispatch.tooler import Mapped
 from sovl_tools.model.document import JSON, parse_json
 
 COLUMNS = ("index", "input_hash", "value", "error_kind", "error")

@@ -20,7 +20,6 @@ from sovl_tools.dispatch.background import is_cancellation
 from sovl_tools.dispatch.cancellation import begin, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.reference import Outcome, Remote, cancel_future
-from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.runner import (
     FINAL,
     IS_ON_THREAD,
@@ -30,6 +29,7 @@ from sovl_tools.dispatch.runner import (
     call_and_await,
 )
 from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.steps import convert_result
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError

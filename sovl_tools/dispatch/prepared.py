@@ -16,11 +16,10 @@ from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
 from sovl_tools.dispatch.hooks import Hook, with_form
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.reference import Remote
-from sovl_tools.dispatch.results import limit_result
 from sovl_tools.dispatch.runner import Runner, Step, Take, is_async
 from sovl_tools.dispatch.scope import CallScope, Coerce
 from sovl_tools.dispatch.statistics import CallLog
-from sovl_tools.dispatch.steps import author_steps, chained
+from sovl_tools.dispatch.steps import author_steps, chained, limit_result
 from sovl_tools.dispatch.workers import RemoteTool, Workers
 from sovl_tools.loading.requirements import needs_process
 from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress

@@ -7,7 +7,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Itera
 from concurrent.futures import Executor
 from functools import partial
 from importlib import import_module
-from typing import Any, Self, cast
+from itertools import islice
+from queue import SimpleQueue
+from sys import maxsize
+from typing import Any, NamedTuple, Self, cast
 
 from sovl_tools.dispatch.call import (
     Caller,
@@ -16,11 +19,10 @@ from sovl_tools.dispatch.call import (
 )
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
 from sovl_tools.dispatch.limiter import Limiter
-from sovl_tools.dispatch.mapping import Mapped, map_calls
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import Engine, Observer, Settings
 from sovl_tools.dispatch.runner import is_async
-from sovl_tools.dispatch.scope import Coerce, Sink
+from sovl_tools.dispatch.scope import Coerce, Sink, new_call_id
 from sovl_tools.dispatch.statistics import Statistics, summary
 from sovl_tools.dispatch.workers import Workers
 from sovl_tools.model.call import MODES, Mode
@@ -35,7 +37,9 @@ from sovl_tools.model.caller import (
 )
 from sovl_tools.model.context import Listener, ToolLookup
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.result import Failure, ToolResult
+from sovl_tools.threads import start
 
 
 class Tooler(Caller):
@@ -298,3 +302,77 @@ class ToolStream:
 
 _PAIR = 2
 _TOOLS_DIRECTORY = "sovl_tools.registry:tools_directory"
+
+
+_AHEAD = 4
+
+
+class Mapped(NamedTuple):
+    """What came of one input.
+
+    Attributes:
+        place: its place among the inputs, from 0.
+        arguments: the input.
+        result: of its call.
+    """
+
+    place: int
+    arguments: Arguments
+    result: ToolResult
+
+
+def map_calls(
+    call: Callable[..., ToolResult],
+    cancel: Callable[[str], object],
+    inputs: Iterable[Arguments],
+    *,
+    limit: int,
+    ordered: bool,
+) -> Iterator[Mapped]:
+    """Make a call for each input, ``limit`` at a time, and yield what comes of them.
+
+    Results come as they are there, or in the order of the inputs, with a few calls ahead of the
+    slowest. Whoever stops early cancels what is under way.
+    """
+    source = enumerate(inputs)
+    ended: SimpleQueue[tuple[Mapped | None, BaseException | None]] = SimpleQueue()
+    under_way: dict[int, str] = {}
+    held: dict[int, Mapped] = {}
+    following = 0
+
+    def make(place: int, arguments: Arguments, call_id: str) -> Mapped:
+        return Mapped(place, arguments, call(arguments, call_id=call_id))
+
+    def begin() -> None:
+        room = min(limit - len(under_way), _AHEAD * limit - len(held))
+        for place, arguments in islice(source, min(max(room, 0), maxsize)):
+            call_id = new_call_id()
+            try:
+                start(
+                    partial(make, place, arguments, call_id),
+                    lambda mapped, error: ended.put((mapped, error)),
+                )
+            except RuntimeError as error:
+                words = f"there is no thread for more than {len(under_way)} calls at a time"
+                raise SovlToolsError(f"{words}: {error}") from error
+            under_way[place] = call_id
+
+    try:
+        begin()
+        while under_way:
+            mapped, error = ended.get()
+            if mapped is None:
+                raise error or RuntimeError("a call has no result")
+            del under_way[mapped.place]
+            held[mapped.place] = mapped
+            # before the caller looks at the result, so that no worker waits for that
+            begin()
+            if not ordered:
+                yield held.popitem()[1]
+            while following in held:
+                yield held.pop(following)
+                following += 1
+            begin()  # there was no room if the slowest of all held everything up
+    finally:
+        for call_id in under_way.values():
+            cancel(call_id)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import faulthandler
+import json
 import multiprocessing
 import os
 import pickle
 import select
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -17,7 +19,6 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn, Protocol, cast
 
-from sovl_tools.dispatch.drafts import keep_drafts, load_drafts
 from sovl_tools.dispatch.failure import failure_of, secrets_of, trace_of
 from sovl_tools.dispatch.reference import (
     CodeReference,
@@ -33,9 +34,8 @@ from sovl_tools.dispatch.reference import (
     drafts_of,
     tool_in,
 )
-from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.steps import author_steps, chained
+from sovl_tools.dispatch.steps import author_steps, chained, convert_result
 from sovl_tools.loading.modules import Sources
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
@@ -441,3 +441,39 @@ def _answer(connection: Connection, is_forked: Callable[[], bool]) -> None:
                 words = f"its result can't leave the worker process: {error}"
                 failed = Outcome(failure=Failure("invalid_result", words))
                 channel.send("done", tuple(failed))
+
+
+_MOST_FILES = 500
+"""Of the cache of sources of tools whose folders are on another machine."""
+
+
+def _cache_directory() -> str:
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "sovl-tools", "sources")
+
+
+def load_drafts(digest: str) -> Drafts:
+    """Return the cached sources of a digest, none if they can't be read; the caller checks it."""
+    try:
+        with open(os.path.join(_cache_directory(), f"{digest}.json"), encoding="ascii") as file:
+            written = json.load(file)
+        return tuple((str(name), text.encode("latin-1")) for name, text in written)
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+        return ()
+
+
+def keep_drafts(digest: str, drafts: Drafts) -> None:
+    """Write sources for other processes of this machine, if that can be done."""
+    directory = _cache_directory()
+    with suppress(OSError):
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        # any byte is a character of Latin-1, and JSON has no bytes
+        text = json.dumps([(name, data.decode("latin-1")) for name, data in drafts])
+        descriptor, path = tempfile.mkstemp(dir=directory)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(text)
+        os.replace(path, os.path.join(directory, f"{digest}.json"))
+        with os.scandir(directory) as entries:
+            found = sorted((entry.stat().st_mtime, entry.path) for entry in entries)
+        for _, oldest in found[:-_MOST_FILES]:
+            os.unlink(oldest)

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from sovl_tools import Audio, EmbeddedResource, Image, Text, ToolError
 from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, to_json
-from sovl_tools.dispatch.results import convert_result, limit_result
+from sovl_tools.dispatch.steps import convert_result, limit_result
 from sovl_tools.model.document import depth
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from tests.schema.strategies import moderate, values

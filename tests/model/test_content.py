@@ -354,7 +354,7 @@ def test_an_endless_row_of_marks_is_cut_somewhere() -> None:
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     code = (
-        "import sys; before = {*sys.modules}; import sovl_tools.dispatch.results;"
+        "import sys; before = {*sys.modules}; import sovl_tools.annotations.jsonvalues;"
         "print(*({*sys.modules} - before) & {'mimetypes', 'base64', 'unicodedata', 'pathlib',"
         "'datetime', 'decimal', 'uuid', 'asyncio', 'fractions', 'ipaddress', 'numpy'})"
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.dispatch import drafts
+from sovl_tools.dispatch import worker
 
 
 @pytest.fixture
@@ -20,19 +20,19 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_is_kept_is_found_and_the_oldest_forgotten(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drafts, "_MOST_FILES", 2)
+    monkeypatch.setattr(worker, "_MOST_FILES", 2)
     found = (("a.json", b"{}"), ("a.py", bytes(range(256))))
-    assert drafts.load_drafts("one") == ()
+    assert worker.load_drafts("one") == ()
     for digest in ("one", "two", "three"):
-        drafts.keep_drafts(digest, found)
-        assert drafts.load_drafts(digest) == found
+        worker.keep_drafts(digest, found)
+        assert worker.load_drafts(digest) == found
     assert len([*cache.iterdir()]) == 2
 
 
 def test_a_cache_that_can_not_be_written_is_none(cache: Path) -> None:
     cache.parent.parent.joinpath("sovl-tools").write_text("a file")
-    drafts.keep_drafts("one", (("a.json", b"{}"),))
-    assert drafts.load_drafts("one") == ()
+    worker.keep_drafts("one", (("a.json", b"{}"),))
+    assert worker.load_drafts("one") == ()
 
 
 @given(st.binary(max_size=40) | st.sampled_from([b"[[1, 2]]", b'[["a", "\\u20ac"]]', b"[[]]"]))
@@ -40,4 +40,4 @@ def test_a_cache_that_can_not_be_written_is_none(cache: Path) -> None:
 def test_damaged_files_are_none(cache: Path, data: bytes) -> None:
     cache.mkdir(parents=True, exist_ok=True)
     (cache / "one.json").write_bytes(data)
-    assert all(isinstance(each, bytes) for _, each in drafts.load_drafts("one"))
+    assert all(isinstance(each, bytes) for _, each in worker.load_drafts("one"))

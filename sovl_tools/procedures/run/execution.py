@@ -12,9 +12,9 @@ from sovl_tools.dispatch.async_runner import await_thread
 from sovl_tools.dispatch.background import cancellations, is_cancellation
 from sovl_tools.dispatch.cancellation import drive
 from sovl_tools.dispatch.failure import failure_of
-from sovl_tools.dispatch.results import convert_result
 from sovl_tools.dispatch.runner import blocking_call, call_and_await, is_async
 from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.steps import convert_result
 from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.document import JSON, Path, copied
