@@ -228,7 +228,7 @@ def _check(source: str, table: JSON) -> None:
     plain = json.loads(json.dumps(table, default=lambda _: None))
     # the first one is raised: nothing can be done with a configuration that is wrong in part
     for problem in published("config").problems(plain):
-        # JSON has no word for what stands there, and TOML none for null
+        # JSON has no word for this value, and TOML none for null
         if problem.value is None and problem.path:
             words = describe(problem).removesuffix(", not null")
             words = f"{dotted(problem.path)} {words}, not a date, a time or nan"

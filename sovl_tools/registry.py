@@ -55,7 +55,7 @@ _ORIGINS = {"Procedures": "sovl_tools.procedures.manager"}
 _MCP_SERVER = "sovl_tools.serving.mcp_server"
 
 Subscriber: TypeAlias = Callable[[CatalogChange], object]
-"""Told of every change of a catalog; what it returns is ignored."""
+"""Called at every change of a catalog; what it returns is ignored."""
 
 
 class _absent:  # noqa: N801 - a decorator
@@ -462,7 +462,7 @@ class ToolRegistry:
         return watch
 
     def subscribe(self, on_change: Subscriber) -> Callable[[], None]:
-        """Have a function told of every change of the catalog, and return what ends that.
+        """Call a function at every change of the catalog, and return what ends that.
 
         It is called after the swap, in the thread that made it, and should return soon. One that
         raises anything is logged and keeps no other from hearing; Ctrl-C is raised after that.
@@ -506,7 +506,7 @@ class ToolRegistry:
     def _invalidate(self, duplicates: Callable[[], Iterable[Candidate]]) -> bool:
         """Let the catalog be combined when it is next read, unless somebody waits for changes."""
         if self._subscribers:
-            return False  # they are told at once, which needs the new catalog
+            return False  # they are called at once, which needs the new catalog
         for each in duplicates():
             log_rejected(each)
             self._logged.append(each)
@@ -514,7 +514,7 @@ class ToolRegistry:
         return True
 
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
-        """Put a new catalog in the place of the old one, and tell whoever wants to know."""
+        """Put a new catalog in the place of the old one, and call the listeners."""
         before, self._latest = self._latest, catalog
         logged, self._logged = self._logged, []
         if (known := self._indexes) is not None:

@@ -40,7 +40,7 @@ class Abandoned(BaseException):
 
 
 class Stalled(NamedTuple):
-    """What had no end in time, and the frame where it was; None if that can't be told."""
+    """What had no end in time, and the frame where it was; None if that is unknown."""
 
     frame: FrameType | None
 
@@ -74,7 +74,7 @@ class Job(Generic[_T]):
             self._ended.set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for so many seconds; return whether the function has ended."""
+        """Wait up to ``seconds``; return whether the function has ended."""
         self._ended.wait(max(0.0, min(seconds, threading.TIMEOUT_MAX)))
         return self._is_done
 
@@ -113,7 +113,7 @@ class Job(Generic[_T]):
             inner.release()
 
     def release(self) -> None:
-        """Have whoever waits for the end go on without it."""
+        """Let those who wait for the end go on without it."""
         self._ended.set()
 
 
@@ -122,7 +122,7 @@ _CURRENT = threading.local()
 
 
 def run_within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
-    """Return what a function returns, or that it was not done after so many seconds.
+    """Return what a function returns, or that it was not done in time.
 
     Raises:
         BaseException: what the function raised.
@@ -163,7 +163,7 @@ def start(function: Callable[[], _T], done: Done) -> None:
 
 
 class _Worker:
-    """A shared thread, which ends when it has had nothing to do for so many seconds."""
+    """A shared thread, which ends when it has been idle for a number of seconds."""
 
     def __init__(self, idle_seconds: float = _IDLE_SECONDS) -> None:
         self.work: SimpleQueue[tuple[Context, Callable[[], Any], Done]] = SimpleQueue()
@@ -182,7 +182,7 @@ class _Worker:
                         return
                 continue
             value, error = context.run(_outcome, function)
-            # idle before it reports, so that whoever hears of it finds it so
+            # idle before it reports, so that the receiver finds it so
             with _LOCK:
                 is_kept = len(_IDLE) < _MAX_IDLE
                 if is_kept:

@@ -56,7 +56,7 @@ class Agent:
         model: its name.
         messages: the conversation, as JSON; see ``sovl_tools.agent.history``.
         tools: the registry of all that can be called.
-        emit: told of each answer; None for nobody.
+        emit: called with each answer; None for nobody.
     """
 
     tools: ToolRegistry
@@ -113,15 +113,15 @@ class Agent:
                 objects or dictionaries. Without a client one is made for the provider.
             model: the model's name; unless given, what ``OPENAI_MODEL`` or ``ANTHROPIC_MODEL``
                 says, or a recent one.
-            emit: told ``{"type": "ai_response", "message": text}`` once a turn; sync or async.
+            emit: called with ``{"type": "ai_response", "message": text}`` once a turn, maybe async.
             tools: a ToolRegistry, a list of functions, or the path of a tools directory.
             provider: ``openai-responses``, ``openai`` (Chat Completions, also of compatible
                 servers), ``anthropic``, ``openrouter`` or ``local``. Unless given, the client
                 tells it, or else the first of ``OPENAI_API_KEY``, ``ANTHROPIC_API_KEY`` and
                 ``OPENROUTER_API_KEY`` that is set; ``local`` answers if none is.
             base_url: of a server that is compatible with OpenAI's Chat Completions.
-            system: what the model is told before the conversation.
-            emit_tools: whether it is told of calls as well: ``tool_call`` and ``tool_result``.
+            system: the system prompt.
+            emit_tools: whether ``emit`` gets calls as well: ``tool_call`` and ``tool_result``.
             options: further parameters of each request, such as ``{"temperature": 0}``.
             strict: have the provider enforce the schemas of arguments, where it can.
             instructions: tell the model what the tools want a system prompt to say.
@@ -141,7 +141,7 @@ class Agent:
             mode: where tools run; see ``Tooler``.
             executor: runs the tools; see ``Tooler``.
             hooks: functions around each call of a tool; see ``hook``.
-            observers: told of each call of a tool; see ``Tooler``.
+            observers: called after each call of a tool; see ``Tooler``.
 
         Raises:
             ValueError: there is no such provider or directory, or a number is not more than 0.
@@ -183,7 +183,7 @@ class Agent:
         self._settings = make_settings(self, configuration, id(self))
 
     def _system_messages(self) -> Any:
-        """Return what the model is told before the conversation; to be overridden, sync or async.
+        """Return the system prompt; to be overridden, sync or async.
 
         Texts or ``{"role": "system", "content": text}``, one or a list of them. What the user has
         just said is the last of ``messages``. They are sent first, each turn anew, and are no part
@@ -249,7 +249,7 @@ class Agent:
             if isinstance(event, TextDelta):
                 print(event.text, end="")
 
-        Whoever stops early cancels the turn; what was said and done until then is kept. See
+        Closing it early cancels the turn; what was said and done until then is kept. See
         ``chat`` for the arguments and for what is raised on the way.
         """
         wanted = turn_options(content, tools, tool_choice, is_streaming=True)

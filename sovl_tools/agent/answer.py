@@ -70,7 +70,7 @@ class Prompt(NamedTuple):
 
     Attributes:
         model: its name.
-        system: what it is told before the conversation, in the order in which it is told.
+        system: the texts of the system prompt, in order.
         messages: the conversation.
         tools: those that it may call, in the provider's format.
         choice: ``"auto"``, ``"required"``, ``"none"`` or the name of the tool that it must call.
@@ -90,7 +90,7 @@ class Prompt(NamedTuple):
 
     @property
     def instructions(self) -> str:
-        """What it is told first as one text, with blank lines between what is said."""
+        """The system prompt as one text, with blank lines between its parts."""
         return "\n\n".join(text for text in self.system if text.strip())
 
 
@@ -219,7 +219,7 @@ def request_body(
     if prompt.tools:
         choice = modes[prompt.choice] if prompt.choice in modes else named(prompt.choice)
         body = {**body, "tools": prompt.tools, "tool_choice": choice}
-    # Of the SDKs' own arguments, by which each request can be told something.
+    # The SDKs' own arguments, which each request may take.
     known = {*body, "extra_body", "extra_headers", "extra_query", "timeout"}
     accepted = {key: each for key, each in prompt.options.items() if key in known}
     others = {key: each for key, each in prompt.options.items() if key not in known}

@@ -1,7 +1,7 @@
 """Drives a turn, on an event loop or without one, and yields the events on its way.
 
 A turn is a generator of requests: it gets back what came of each, and knows nothing of threads or
-event loops. A generator, unlike a coroutine, can be closed at once by whoever drops a stream, so
+event loops. A generator, unlike a coroutine, is closed at once when a stream is dropped, so
 that the conversation is whole and free for the next turn.
 """
 
@@ -224,11 +224,11 @@ class AgentStream:
         self._turn = turn
 
     def __aiter__(self) -> AsyncEvents:
-        """Begin the turn and yield its events; whoever stops early cancels it."""
+        """Begin the turn and yield its events; closing it early cancels the turn."""
         return AsyncEvents(self._turn())
 
     def __iter__(self) -> Iterator[Event]:
-        """Begin the turn and yield its events; whoever stops early cancels it."""
+        """Begin the turn and yield its events; closing it early cancels the turn."""
         return in_sync(self._turn())
 
 
@@ -236,7 +236,7 @@ class AsyncEvents(AsyncIterator[Event]):
     """The events of a turn that is under way.
 
     A loop that is left drops them. An async generator would be closed at some later time then,
-    but the conversation has to be whole and free at once for whoever says something next.
+    but the conversation has to be whole and free at once for the next message.
     """
 
     def __init__(self, turn: Steps) -> None:

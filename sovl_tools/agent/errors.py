@@ -1,4 +1,4 @@
-"""Turns that end without an answer, told apart."""
+"""The ways in which a turn ends without an answer."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def provider_error(error: BaseException) -> ProviderError | None:
 
 
 def reported_error(error: JSON) -> ProviderError:
-    """Return an error that a provider told of instead of an answer or in the middle of one."""
+    """Return an error that a provider sent instead of an answer or in the middle of one."""
     words = error if isinstance(error, dict) else {"message": error}
     return ProviderError(
         _message_in(words) or "the provider failed", _kind_in(words) or "overloaded"

@@ -54,7 +54,7 @@ def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Mes
         content = cut_characters(content, most)
     elif most is not None:
         for place, block in enumerate(content):
-            # a text stands in a block of its own, or in the resource of one
+            # a text is in a block of its own, or in the resource of one
             texts = block if "text" in block else block.get("resource", {})
             if "text" in texts:
                 short = {**texts, "text": cut_characters(texts["text"], most)}
@@ -234,7 +234,7 @@ def arguments_of(text: str) -> dict[str, JSON]:
 
 
 def last_turns(count: int) -> Policy:
-    """Keep what was said in the last turns, so many.
+    """Keep what was said in the last turns.
 
     Raises:
         TypeError: the number is no whole one.
@@ -252,7 +252,7 @@ def last_turns(count: int) -> Policy:
 
 
 def last_tokens(count: int) -> Policy:
-    """Keep as many whole turns as take so many tokens at the most, by estimate.
+    """Keep as many of the last whole turns as fit into a number of tokens, by estimate.
 
     Raises:
         TypeError: the number is no whole one.

@@ -26,9 +26,9 @@ class Configuration(NamedTuple):
         provider: who is asked.
         tools: what it was given to call.
         calling: parameters of its Tooler.
-        system: what the model is told first; "" for nothing.
+        system: the system prompt; "" for none.
         options: further parameters of each request.
-        instructions: whether the model is told what the tools want a system prompt to say.
+        instructions: whether the system prompt includes the tools' own instructions.
         strict: whether the provider is to enforce the schemas of arguments.
         budget: how many tools the model is offered.
         most_rounds: how often the model may call tools in one turn.
@@ -62,7 +62,7 @@ class Settings(NamedTuple):
         key: the same for an agent and its twins.
         offering: which tools the model is offered, and in which form.
         tooler: what calls them.
-        spoken: the methods that add to what the model is told first.
+        spoken: the methods that add to the system prompt.
         responded: the methods that change the answer.
         tracing: makes spans, if anybody wants them.
         busy: held during a turn.

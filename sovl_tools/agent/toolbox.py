@@ -61,7 +61,7 @@ class Toolbox(ToolRegistry):
         return self._others.watch(**options)
 
     def subscribe(self, on_change: Subscriber) -> Callable[[], None]:
-        """Have a function told of every change of either."""
+        """Call a function at every change of either."""
         ends = ExitStack()
         ends.callback(super().subscribe(on_change))
         ends.callback(self._others.subscribe(on_change))
@@ -134,7 +134,7 @@ async def _refusal(approve: Approve, call: ToolCall) -> str | None:
 
 
 MOST_WAITING_AGENTS = 5
-"""So many agents may ask one another in a row."""
+"""How many agents may ask one another in a row."""
 
 
 class WaitingAgent(NamedTuple):

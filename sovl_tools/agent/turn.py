@@ -97,7 +97,7 @@ class Turn:
             self._settings.busy.release()
 
     def _rounds(self, span: Any) -> Steps:
-        # The user has spoken by now, so that what the model is told first can depend on it.
+        # The user has spoken by now, so that the system prompt can depend on it.
         system = [self._settings.configuration.system]
         for function in (self._agent._system_messages, *self._settings.spoken):  # noqa: SLF001 - its own
             system += _system_texts((yield Apply(function)))
@@ -259,7 +259,7 @@ class RoundCalls:
         self._offer = offer
 
     async def events(self, calls: Sequence[Call], span: Any) -> AsyncGenerator[Event, None]:
-        """Make calls, and yield events as they begin and end; whoever stops early cancels them."""
+        """Make calls, and yield events as they begin and end; closing it early cancels them."""
         places = range(len(calls))
         for batch in (
             [places] if self._settings.configuration.parallel else [[place] for place in places]

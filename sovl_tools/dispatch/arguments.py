@@ -61,7 +61,7 @@ class ArgumentCheck:
         signature = signature_for(tool)
         self._tool = tool.name
         # Where the schema was inferred, nobody has refused null for ``T | None = default``: a model
-        # is told of a T that may be left out, but None is a value of it.
+        # sees a T that may be left out, but None is a value of it.
         admitted = [
             each.name
             for each in _optional(tool.parameters, signature, is_default_none=False)
@@ -252,7 +252,7 @@ def _optional(
 ) -> list[Parameter]:
     """Return the parameters ``T | None`` that need not be given, with or without other defaults.
 
-    ``known`` is what must be known of their annotations: None stands for those that can't be read.
+    ``known`` is what must be known of their annotations: None for those that can't be read.
     """
     properties, required = schema.get("properties", {}), schema.get("required", ())
     return [
@@ -299,7 +299,7 @@ class _Defaults(NamedTuple):
         nested = {}
         for name, inner in self.nested.items():
             kinds: list[type] = []
-            with suppress(Exception):  # what can't be told is of no class
+            with suppress(Exception):  # an unknown class is no class
                 kinds = [*_classes(hints.get(name, Any))]
             if all(is_plain(kind) or issubclass(kind, Mapping) for kind in kinds):
                 fields = {key: each for kind in kinds for key, each in _fields(kind).items()}

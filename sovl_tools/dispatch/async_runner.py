@@ -1,7 +1,7 @@
 """The async side of a call: threads that are awaited, time limits, a loop in the background.
 
-Nothing imports this module at its top, because asyncio takes 20 ms to import: whoever awaits a
-call has loaded it already, and whoever does not need not.
+Nothing imports this module at its top, because asyncio takes 20 ms to import: a caller that
+awaits has loaded it already, and others don't need it.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ async def _call_remotely(remote: Remote, keywords: Any, scope: CallScope) -> Any
 
 
 async def _await_future(future: Future[_T], scope: CallScope) -> _T:
-    """Await what a future stands for; it is cancelled when the waiting ends early."""
+    """Await a future's result; the future is cancelled when the waiting ends early."""
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[None] = loop.create_future()
 
@@ -262,7 +262,7 @@ async def gather_calls(
     limit: int | None,
     options: dict[str, Any],
 ) -> list[_T]:
-    """Make the calls, so many at a time, and return their results in order."""
+    """Make the calls, a bounded number at a time, and return their results in order."""
     pending = list(enumerate(calls))
     # taken from the end, which a list does fastest
     pending.reverse()
@@ -281,11 +281,11 @@ async def gather_calls(
 
 
 _AHEAD = 16
-"""How many items a generator may be ahead of whoever takes them."""
+"""How many items a generator may be ahead of its consumer."""
 
 
 class _Items:
-    """Items on their way from the tool to whoever takes them, as JSON."""
+    """Items on their way from the tool to the consumer, as JSON."""
 
     def __init__(self) -> None:
         self.items: asyncio.Queue[JSON] = asyncio.Queue(_AHEAD)
@@ -307,7 +307,7 @@ class _Items:
         return item if content else value
 
     async def put_later(self, item: Any) -> Any:
-        # on a thread, because the loop stands still while a tool's own iterator makes its items
+        # on a thread, because a tool's own iterator blocks the loop while it makes its items
         lazy = await_thread(partial(convert_result, item)) if is_lazy(item) else None
         value, content = convert_result(item) if lazy is None else await lazy
         await self.items.put(value)
@@ -317,7 +317,7 @@ class _Items:
 async def stream_items(
     make: Callable[[_Items], Awaitable[ToolResult]], done: Callable[[ToolResult], None]
 ) -> AsyncGenerator[JSON, None]:
-    """Make a call and yield its items; tell of its result. Whoever stops early cancels it."""
+    """Make a call and yield its items; tell of its result. Closing it early cancels the call."""
     queue = _Items()
     # a task of its own, so that items come while the tool makes more of them
     call = asyncio.ensure_future(make(queue))

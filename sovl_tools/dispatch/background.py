@@ -176,7 +176,7 @@ async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseExcept
 
 
 def cancellations() -> int:
-    """Return how often the current task was cancelled and has been told.
+    """Return how many cancellations have been delivered to the current task.
 
     That need not be 0: before Python 3.13 a TaskGroup that fails may leave one behind.
     """

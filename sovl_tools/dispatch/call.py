@@ -225,7 +225,7 @@ def _failure_of(
     runner: Runner,
     scope: CallScope | None,
 ) -> Failure:
-    """Return the failure that an exception stands for; the end of the caller is a cancellation."""
+    """Turn an exception into a failure; the end of the caller is a cancellation."""
     if runner.is_own_end(error):
         error = RunCancelledError()
         if scope is not None:
@@ -258,7 +258,7 @@ def _end_call(
         # a failure lists repairs too: the model sees what was made of its arguments
         if scope.repairs:
             result = result._replace(repairs=scope.repairs)
-        # the background loop and whoever gave it up may both have a result
+        # the background loop and the caller that gave it up may both have a result
         if not scope.end():
             return result
     if error is None:

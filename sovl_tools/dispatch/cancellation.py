@@ -123,7 +123,7 @@ class _Ending:
         task: drives the work; None while a call above has been left alone and goes on in another.
         is_late: whether the grace is over.
         is_running: whether the work runs right now, and does not wait.
-        own: how often the work has cancelled its own task and has not been told yet.
+        own: cancellations by the work of its own task that have not been delivered yet.
     """
 
     def __init__(
@@ -341,7 +341,7 @@ async def _withdraw(requests: int) -> None:
 
 
 def set_outcome(future: asyncio.Future[Any], value: object, error: BaseException | None) -> None:
-    """Give a future what it stands for, unless nobody waits for it any more."""
+    """Set a future's result, unless nobody waits for it any more."""
     if future.done():
         return
     if error is None:

@@ -77,7 +77,7 @@ def connected(address: str | None) -> Iterator[Cluster]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Let Dask log errors alone: a worker that dies is told by the result of its call."""
+    """Let Dask log errors alone: the result of its call reports a worker that dies."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     levels = [each.level for each in loggers]
     for each in loggers:
@@ -171,7 +171,7 @@ class _ClusterCall(Future[Fields]):
         task.add_done_callback(self._ended)
 
     def take(self, kind: str, content: bytes) -> None:
-        """Take what a worker has sent; listeners are told on a thread, one after another."""
+        """Take what a worker has sent; listeners are called on a thread, one after another."""
         with self._lock:
             if kind == "done" and not self._is_taking:
                 self._end(content)
@@ -230,7 +230,7 @@ class _ClusterCall(Future[Fields]):
         task = self._task
         if task is not None:
             self._is_cancelled = True
-            # whoever gives it up has no time to wait for the scheduler
+            # giving up a call must not wait for the scheduler
             start(task.cancel, lambda *_: None)
         return False
 

@@ -72,7 +72,7 @@ def failure_of(
     secrets: Iterable[str] = (),
     abandoned: Literal["thread", "call"] | None = None,
 ) -> Failure:
-    """Return the failure that an exception stands for; the traceback goes to the log.
+    """Turn an exception into a failure; the traceback goes to the log.
 
     Args:
         error: what was raised.
@@ -226,7 +226,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 
 _TELLING = 16
-"""So many characters tell a value."""
+"""How many characters of a value a message shows."""
 
 
 def _forms(name: str) -> set[str]:

@@ -125,7 +125,7 @@ class _Hooking:
     @overload
     def system(self, method: None = None, /) -> Callable[[_F], _F]: ...
     def system(self, method: _F | None = None, /) -> _F | Callable[[_F], _F]:
-        """Make a method of an Agent add to what the model is told before the conversation.
+        """Make a method of an Agent add to the system prompt.
 
         It takes nothing and returns what ``Agent._system_messages`` may return; sync or async.
         ``@hook.system()`` is the same as ``@hook.system``.

@@ -1,4 +1,4 @@
-"""At most so many at a time, whether they come from threads or from event loops."""
+"""A bound on how many run at a time, whether they come from threads or from event loops."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _own(result: ToolResult) -> ToolResult:
 
 
 def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None) -> Hook:
-    """Return a hook that makes calls wait their turn: so many in any so many seconds.
+    """Return a hook that makes calls wait: at most ``calls`` begin in any ``seconds``.
 
     The tools that it is for share the limit; give each a hook of its own to limit it alone. A
     call waits before its time limit begins.

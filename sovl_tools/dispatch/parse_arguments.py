@@ -20,7 +20,7 @@ Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
 """An object, JSON text of one, or nothing for a tool that needs no arguments."""
 
 SHORT = 2 * MAX_DEPTH + 1
-"""So many characters can't be nested too deep."""
+"""A text of at most this many characters can't be nested too deep."""
 
 whole: list[object] = [None]
 """The last whole number with a fraction or an exponent that was read, such as ``2.0``.

@@ -42,7 +42,7 @@ from sovl_tools.schema.problem import MAX_NAME, brief, describe
 from sovl_tools.signature.signature import from_function
 
 Observer: TypeAlias = Callable[[CallEvent], object]
-"""Told of every call when it has ended, in the thread in which it ended."""
+"""Called after each call, in the thread in which it ended."""
 
 Value: TypeAlias = tuple[JSON, tuple[Content, ...]]
 """A result as JSON, and the content of which it consists, if it does."""
@@ -67,14 +67,14 @@ class UnpreparedTool:
     Attributes:
         definition: the tool.
         name: its name.
-        hooks: what stands around it, the outermost first.
-        observers: told when a call has ended.
+        hooks: what wraps it, the outermost first.
+        observers: called when a call has ended.
         limit: how long a call may take, in seconds.
         mode: where the tool runs, if that was said.
         coerce: whether arguments are repaired.
         secrets: environment variables whose values must not be seen.
         threads: lets in as many threads as there may be.
-        limiter: lets in only so many calls of the tool at a time; None for any number.
+        limiter: bounds how many calls of the tool run at a time; None for no bound.
         log: where its calls are counted.
         needs_loop: whether something has to be awaited.
         is_scoped: whether sync calls need a scope: something may stop them, or asks for it.
@@ -424,7 +424,7 @@ class Engine:
         return scope is not None
 
     def listener(self, scope: CallScope, secrets: tuple[str, ...]) -> Listener:
-        """Return what is told of progress and messages of a call, without its secrets."""
+        """Return the listener for a call's progress and messages, which gets no secrets."""
         listen = scope.listen or self._listener
 
         def tell(event: Progress | LogMessage) -> None:

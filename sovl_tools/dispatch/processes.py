@@ -35,7 +35,7 @@ from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.threads import after_fork
 
 MAX_CALLS = 1_000
-"""After so many calls a worker is replaced: what tools leave behind in it ends with it."""
+"""After how many calls a worker is replaced: what tools leave behind in it ends with it."""
 _GRACE = 0.5
 """How long a cancelled tool that can see it may clean up, in seconds."""
 _PAUSE = 0.01
@@ -228,7 +228,7 @@ class _Worker:
             with child.sending:
                 child.await_start()
                 job.is_sent = child.send(job.data)
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the future gets it
+        except BaseException as error:  # noqa: BLE001 - the future carries it
             self._drop_child()
             self._end(job, error)
 
@@ -267,7 +267,7 @@ class _Worker:
         """Say of a call how its process has ended; one that it has not begun gets another."""
         with self._lock:  # at once, or a call that begins now would be begun twice
             job, self._child = self._job, None
-        with child.sending:  # whoever sends it something has noted whether that was sent
+        with child.sending:  # a sender has noted by then whether it has sent
             child.end()
         if job is None:  # it died between two calls
             return
@@ -348,7 +348,7 @@ class _Child:
     Attributes:
         calls: how many it has answered.
         is_over: whether it has been ended, or has ended.
-        sending: held by whoever sends it something.
+        sending: held while something is sent to it.
     """
 
     def __init__(self) -> None:
@@ -434,7 +434,7 @@ class _Child:
     @property
     def is_worn(self) -> bool:
         """Whether another one should take its place: it is old, or nobody knows how it ends."""
-        # whoever reads its errors ends with it, or with the fork server
+        # the reader of its errors ends with it, or with the fork server
         return self.calls >= MAX_CALLS or not self._reader.is_alive()
 
     def expired(self, tool: str) -> ProcessExpired:

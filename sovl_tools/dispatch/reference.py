@@ -272,7 +272,7 @@ def run_remotely(remote: Remote, keywords: Any, scope: CallScope) -> Any:
 
 
 def wait_for_future(future: Future[_T], scope: CallScope) -> _T:
-    """Return what a future stands for; it is cancelled when the waiting ends early."""
+    """Return a future's result; the future is cancelled when the waiting ends early."""
     ended: SimpleQueue[Future[_T] | None] = SimpleQueue()
     scope.on_stop(partial(ended.put, None))
     future.add_done_callback(ended.put)

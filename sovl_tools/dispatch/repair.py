@@ -132,7 +132,7 @@ def _ways(problem: Problem, state: _State) -> list[Patch]:
     if problem.branches:
         for branch in problem.branches:
             choices = [_ways(each, state) for each in branch]
-            # more ways than anyone could try; and of so many hardly one alone helps
+            # more ways than anyone could try, and hardly one of them alone helps
             if math.prod(map(len, choices)) > _MOST_WAYS:
                 return []
             found += map(_join, product(*choices))

@@ -64,7 +64,7 @@ class Stepwise(Protocol):
         take: all of them in this thread, one after another.
         is_blocking: whether none of them has to be awaited.
         remote: takes them in another process; None for what can't.
-        limiter: lets in only so many calls of the tool at a time; None for any number.
+        limiter: bounds how many calls of the tool run at a time; None for no bound.
         threads: lets in as many threads as there may be.
     """
 
@@ -303,15 +303,15 @@ FINAL = frozenset({dict, str, int, float, bool, list, tuple, type(None)})
 """Types of values that are what they are."""
 
 
-class StoppedIteration(Exception):  # noqa: N818 - it stands for StopIteration
+class StoppedIteration(Exception):  # noqa: N818 - it replaces StopIteration
     """A StopIteration that left a tool, which no coroutine can raise; shown by its own name."""
 
 
-class ClosedGenerator(Exception):  # noqa: N818 - it stands for GeneratorExit
+class ClosedGenerator(Exception):  # noqa: N818 - it replaces GeneratorExit
     """A GeneratorExit that left a tool, which would close the coroutines that it passes."""
 
 
-class CancelledWork(Exception):  # noqa: N818 - it stands for CancelledError
+class CancelledWork(Exception):  # noqa: N818 - it replaces CancelledError
     """A CancelledError of a tool's own, which nobody is to take for the caller's cancellation."""
 
 
@@ -384,7 +384,7 @@ async def call_and_await(
 
 
 async def await_value(value: Any, scope: CallScope | None) -> Any:
-    """Return the value that a call stands for, awaiting it as often as it takes."""
+    """Return the value of a call, awaiting it as often as it takes."""
     if isinstance(value, GeneratorType):
         value = _asynchronous(value)
     if not isinstance(value, AsyncGeneratorType):

@@ -52,7 +52,7 @@ class CallScope:
         started: when it began, by ``perf_counter``.
         mode: where sync tools run; None for what the runner prefers.
         coerce: whether arguments are repaired.
-        listen: told of progress and messages; None for the Tooler's own listener.
+        listen: called with progress and messages; None for the Tooler's own listener.
         asks: who answers what a tool asks of its client, by the kind of request.
         sink: takes the items of a generator as they come.
         is_abandoned: whether a thread or task was given up that may still be at it.

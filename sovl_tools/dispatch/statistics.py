@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sovl_tools.model.result import FailureKind
 
 FULL = 1024
-"""At so many durations a log is to be folded."""
+"""At how many durations a log is folded."""
 
 
 class Statistics(NamedTuple):
@@ -156,7 +156,7 @@ class _Histogram:
         self.longest = max(self.longest, *durations)
 
     def percentile(self, percent: int) -> float:
-        """Return the duration that so many of a hundred do not exceed, to four digits."""
+        """Return a percentile of the durations, to four digits."""
         # rounded up: the nearest-rank method
         rank = -(-percent * self.count // 100)
         for bucket in sorted(self._buckets):

@@ -38,7 +38,7 @@ def author_steps(
         yield _author_step(definition.preprocess)
         yield Step(_preprocessed_check(function, signature))
     names = {*definition.parameters.get("properties", ())}
-    if definition.preprocess is not None:  # it may return what no property stands for
+    if definition.preprocess is not None:  # it may return names without a property
         names |= {each.name for each in signature.parameters}
     convert = converter_of(function, names, definition.types)
     if convert is not None:

@@ -1,6 +1,6 @@
 """Observers that write each call down: as a line of the log, or as JSON in a file.
 
-``Tooler(registry, observers=[log_calls, JsonLines("calls.jsonl")])`` has them told of each call.
+``Tooler(registry, observers=[log_calls, JsonLines("calls.jsonl")])`` calls them after each call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if sys.platform != "win32":
     import fcntl
 
 LONGEST = 10_000
-"""So many characters of the JSON text of arguments or of a result are kept."""
+"""How many characters of the JSON text of arguments or of a result are kept."""
 
 _COMPACT = (",", ":")
 

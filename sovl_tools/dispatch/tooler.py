@@ -81,8 +81,8 @@ class Tooler(Caller):
             executor: runs the tools in the place of worker processes, as with the mode
                 ``"process"``; it stays the caller's to shut down.
             hooks: functions around each call, the first one outermost; see ``hook``.
-            observers: functions that are told of each call when it has ended.
-            on_event: told of the progress and the messages of running tools; by default messages
+            observers: functions that are called after each call.
+            on_event: called with the progress and messages of running tools; by default messages
                 go to the logger ``sovl_tools.tools``.
 
         Raises:
@@ -288,13 +288,13 @@ class ToolStream:
         self.result = result
 
     def __aiter__(self) -> AsyncGenerator[JSON, None]:
-        """Make the call and yield its items; whoever stops early cancels it."""
+        """Make the call and yield its items; closing it early cancels the call."""
         from sovl_tools.dispatch.async_runner import stream_items  # noqa: PLC0415 - imports asyncio
 
         return stream_items(self._make, self._done)
 
     def __iter__(self) -> Iterator[JSON]:
-        """Make the call and yield its items; whoever stops early cancels it."""
+        """Make the call and yield its items; closing it early cancels the call."""
         from sovl_tools.dispatch.background import iterate_in_background  # noqa: PLC0415 - asyncio
 
         return iterate_in_background(self.__aiter__())
@@ -332,7 +332,7 @@ def map_calls(
     """Make a call for each input, ``limit`` at a time, and yield what comes of them.
 
     Results come as they are there, or in the order of the inputs, with a few calls ahead of the
-    slowest. Whoever stops early cancels what is under way.
+    slowest. Closing it early cancels what is under way.
     """
     source = enumerate(inputs)
     ended: SimpleQueue[tuple[Mapped | None, BaseException | None]] = SimpleQueue()

@@ -62,7 +62,7 @@ class Channel(Protocol):
 
 
 class _Notes:
-    """Stands for a channel where there is none: what would be sent is kept for the outcome."""
+    """Replaces a channel where there is none: what would be sent is kept for the outcome."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -132,7 +132,7 @@ def _cant_ask(kind: type[ClientRequest]) -> NoReturn:
 
 
 class _Unreachable:
-    """Stands for what is in the caller's process, and says so whatever is done with it."""
+    """Replaces an object of the caller's process: any use raises an error that says so."""
 
     __slots__ = ("_name",)
 
@@ -314,7 +314,7 @@ def _environment(names: tuple[str, ...] | None) -> Iterator[None]:
 
 
 def _memory(limit: int | None) -> AbstractContextManager[None]:
-    """Let no more be taken for a while than so many MiB beyond what this process has."""
+    """Limit memory for a while to a number of MiB beyond what this process has."""
     return nullcontext() if limit is None else _limited_memory(limit)
 
 

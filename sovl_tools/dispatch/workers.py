@@ -109,7 +109,7 @@ class RemoteTool:
     Args:
         definition: the tool.
         workers: where it runs.
-        listener: returns what is told of progress and messages of a call.
+        listener: returns what is called with the progress and messages of a call.
         finish: from JSON, and the content of which it consists, to the value that the model reads.
     """
 

@@ -359,7 +359,7 @@ def _preference(media: str) -> int:
 
 
 def _described(schema: JSON, value: Mapping[str, JSON], place: Path) -> JSON:
-    """Return a schema with the description that stands beside it."""
+    """Return a schema with the description that is beside it."""
     if schema is None or isinstance(schema, bool):
         schema = {}
     if not isinstance(schema, dict):

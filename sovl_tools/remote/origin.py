@@ -35,7 +35,7 @@ from sovl_tools.remote.loop import remote_loop
 from sovl_tools.remote.session import McpServer, RemoteError, load_sdk, session_of
 
 _PATIENCE = 3
-"""A list may take so many limits: to connect, to ask, and to ask again after the server died."""
+"""How many limits a list may take: to connect, to ask, and to ask again after the server died."""
 _STEP = 0.2
 _QUIET = 0.05
 """How long changes are gathered before the server is asked, in seconds."""
@@ -189,7 +189,7 @@ def remote_tools(
 
 
 def _texts(name: str, given: Any, kinds: tuple[type, ...]) -> tuple[tuple[str, Any], ...]:
-    """Return the pairs of a mapping of texts; what is wrong is told without a value.
+    """Return the pairs of a mapping of texts; messages about it contain no values.
 
     Raises:
         ValueError: it is something else.

@@ -112,7 +112,7 @@ class McpServer:
         Args:
             tool: its name there.
             arguments: as the server's schema wants them.
-            context: is told of progress.
+            context: gets the progress.
             repeatable: whether the call may be made again if the connection breaks meanwhile.
 
         Raises:
@@ -291,7 +291,7 @@ class McpSession:
                 return client
             await self._stop()
             await self._connect()
-            # whoever lists the tools sees them: a server that dies of that must not be asked again
+            # the next list sees them: a server that dies of that must not be asked again
             if self._was_connected and is_call:
                 self._changed()
             self._was_connected = True
@@ -331,7 +331,7 @@ class McpSession:
                     listening = asyncio.create_task(self._listen(client))
                     stack.callback(listening.cancel)
                     await end.wait()
-        except BaseException as error:  # noqa: BLE001 - whoever waits for the connection is told
+        except BaseException as error:  # noqa: BLE001 - the waiting caller gets it
             if not ready.done():
                 ready.set_exception(error if isinstance(error, Exception) else _ended())
                 ready.exception()

@@ -10,7 +10,7 @@ from sovl_tools.search.words import Word, spans, words
 
 
 class PhraseMatch(NamedTuple):
-    """A phrase of a tool that stands in the text at ``text[start:end]``.
+    """A phrase of a tool that was found in the text at ``text[start:end]``.
 
     ``score`` is the share of the text's words that the phrase covers, above 0 and up to 1.
     """
@@ -104,7 +104,7 @@ class PhraseIndex:
         return node is not None and owner in node.owners
 
     def match(self, text: str) -> list[PhraseMatch]:
-        """Return every phrase that stands in the text, the longest first, then by place."""
+        """Return every phrase that is in the text, the longest first, then by place."""
         found = spans(text)
         hits = [hit for start in range(len(found)) for hit in self._at(found, start)]
         hits.sort(key=lambda hit: (-hit[0], hit[1].start, hit[1].tool, hit[1].phrase))

@@ -19,9 +19,9 @@ class Field(NamedTuple):
     """How much a field counts.
 
     Attributes:
-        weight: of a term that stands in it once.
+        weight: of a term that occurs in it once.
         usual: how many terms it has as a rule; in a longer one each counts for less.
-        bit: what stands for it in a set of fields.
+        bit: what represents it in a set of fields.
     """
 
     weight: float

@@ -62,7 +62,7 @@ _SHORTEST_ROOT = 3
 
 
 class Word(NamedTuple):
-    """A word in its comparable form, and where it stands: ``start`` and ``end`` as in slices."""
+    """A word in its comparable form, and where it is: ``start`` and ``end`` as in slices."""
 
     form: str
     start: int
@@ -134,7 +134,7 @@ def _is_letter(letter: str) -> bool:
 
 
 def _joins(text: str, index: int) -> bool:
-    """Tell whether an apostrophe stands within a word, as in ``don't``."""
+    """Tell whether an apostrophe is within a word, as in ``don't``."""
     following = text[index + 1 : index + 2]
     if text[index] not in _APOSTROPHES or not following:
         return False
@@ -166,7 +166,7 @@ def _terms_of(chunk: str) -> tuple[str, ...]:
 
 
 def _parts_of(chunk: str) -> Iterator[str]:
-    """Yield the parts of what stands between white space."""
+    """Yield the parts of what is between white space."""
     seamed = _SEAM.sub("_", normalize("NFC", chunk))
     if seamed.isascii():
         for word in _ASCII_PART.findall(seamed.lower()):
@@ -186,7 +186,7 @@ def _parts_of(chunk: str) -> Iterator[str]:
 
 
 def _cut(word: str) -> list[str]:
-    """Return what stands between underscores and before and after digits, and all in one."""
+    """Return what is between underscores and before and after digits, and all in one."""
     found = [part for part in _BORDER.split(word) if part]
     return [*found, "".join(found)] if len(found) > 1 else found
 

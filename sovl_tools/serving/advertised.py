@@ -42,7 +42,7 @@ Kind: TypeAlias = Literal["tools", "prompts", "resources"]
 
 
 class LeftOut(NamedTuple):
-    """A tool that clients are not told of, and why."""
+    """A tool that clients don't see, and why."""
 
     tool: str
     reason: str
@@ -52,7 +52,7 @@ class LeftOut(NamedTuple):
 
 
 class Advertised(NamedTuple):
-    """What clients are told of the tools, at one moment.
+    """What clients see of the tools, at one moment.
 
     Attributes:
         catalog: the tools from which it was made.
@@ -61,7 +61,7 @@ class Advertised(NamedTuple):
         wrapped: the names of those whose results are wrapped for the former.
         left_out: what the protocol refuses.
         hidden: the definitions that are found by searching alone, by name.
-        is_searching: whether two tools that find and call the others are all that is told.
+        is_searching: whether clients see only two tools, which find and call the others.
         prompts: by name.
         resources: by address.
         is_lasting: whether it holds for as long as the catalog does: no function makes a schema.
@@ -91,13 +91,13 @@ class Advertised(NamedTuple):
 def advertise(
     registry: ToolRegistry, before: Advertised | None = None, *, is_searching: bool | None = None
 ) -> Advertised:
-    """Return what clients are told now; log each tool that is left out and was not before.
+    """Return what clients see now; log each tool that is left out and was not before.
 
     Args:
         registry: the tools.
-        before: what clients were told before, for what has not changed since.
+        before: what clients saw before, for what has not changed since.
         is_searching: whether two tools that search and call stand for all; None for where there
-            are so many that a model should not have them all before it.
+            are too many for a model to have them all before it.
     """
     catalog = registry.catalog
     if before is not None and before.catalog is catalog and before.is_lasting:
@@ -112,9 +112,9 @@ def advertise(
     made = [_handshake_form(tool, known.get(name)) for name, tool in modern.items()]
     handshake, refused = _accepted(made, LATEST_HANDSHAKE_VERSION)
     left_out += refused
-    told = () if before is None else before.left_out
+    earlier = () if before is None else before.left_out
     for each in left_out:
-        if each not in told:
+        if each not in earlier:
             _LOGGER.warning("%s", each)
     hidden: dict[str, dict[str, JSON]] = {}
     if is_searching is None:
@@ -201,9 +201,9 @@ def wrapped_schema(schema: dict[str, JSON]) -> dict[str, JSON]:
 def page(
     tools: dict[str, dict[str, JSON]], cursor: str | None, size: int
 ) -> tuple[list[dict[str, JSON]], str | None]:
-    """Return the definitions after a cursor, at most so many, and the cursor of those after them.
+    """Return a page of the definitions after a cursor, and the cursor of those after them.
 
-    A cursor holds the name of the tool before it, so that nothing is skipped or told twice where
+    A cursor holds the name of the tool before it, so that nothing is skipped or listed twice where
     tools come and go between two pages.
 
     Raises:

@@ -42,17 +42,17 @@ PUBLIC = (
     "name", "title", "description", "parameters", "output_schema", "annotations", "category",
     "version", "tags", "activation_phrases", "examples", "instructions",
 )  # fmt: skip
-"""What clients are told of a tool: what its author wrote for them, and nothing of this machine."""
+"""What clients see of a tool: what its author wrote for them, and nothing of this machine."""
 
 MOST_LISTED = 1_000
 
 
 class Listing(NamedTuple):
-    """The tools of one catalog as clients are told of them.
+    """The tools of one catalog as clients see them.
 
     Attributes:
         catalog: where they come from.
-        tools: what is told of each, by name and in that order.
+        tools: what clients see of each, by name and in that order.
         document: the OpenAPI document of the calls.
         tag: the ETag: the same in every process that serves the same tools.
     """
@@ -186,7 +186,7 @@ def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
     """Return the listing of the tools as they are now, and whether it holds until they change."""
     catalog = registry.catalog
     export = cast("Export", registry.export("openapi"))
-    # resolved: what functions make of a schema stands in it
+    # resolved: what functions make of a schema is in it
     tools = {name: manifest_values(shape.tool, PUBLIC) for name, shape in export.shapes.items()}
     text = encoded([*tools.values(), export.definitions])
     listing = Listing(catalog, tools, export.definitions, f'"{sha256(text).hexdigest()[:32]}"')

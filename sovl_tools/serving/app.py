@@ -51,7 +51,7 @@ def make_app(
         tooler: makes the calls.
         mcp: answers at ``/mcp``, behind the same checks.
         security: who may call and how much; without it, what ``Security()`` says.
-        log: told of each request when its answer has ended.
+        log: called with each request when its answer has ended.
     """
     checks, traffic = security or Security(), Traffic()
     routes = [*Api(registry, tooler, is_guarded=bool(checks.tokens)).routes()]

@@ -86,7 +86,7 @@ async def call_events(
     prompt: float = PROMPT,
     ping: float = PING,
 ) -> AsyncGenerator[Event]:
-    """Make a call and yield what becomes of it; whoever stops early cancels it.
+    """Make a call and yield what becomes of it; closing it early cancels the call.
 
     Args:
         tooler: makes the call.

@@ -79,7 +79,7 @@ class Server:
 def required_variables(found: Configuration) -> dict[str, list[str]]:
     """Return the variables that tool folders name in ``requires.env``, with the tools' names.
 
-    Nothing is imported. What is wrong with a manifest is not told here.
+    Nothing is imported. What is wrong with a manifest is not reported here.
     """
     paths = [path for path in found.paths if os.path.exists(path)]
     variables: dict[str, list[str]] = {}

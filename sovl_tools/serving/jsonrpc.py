@@ -60,7 +60,7 @@ def read_message(data: bytes) -> JSONRPCMessage | Refusal:
 
 
 def _id_in(data: bytes) -> RequestId | None:
-    # Python reads more than the SDK: half a surrogate pair, for one, and whoever sent it waits
+    # Python reads more than the SDK: half a surrogate pair, for one, and its sender waits
     with suppress(ValueError, RecursionError):
         found = json.loads(data)
         known = found.get("id") if isinstance(found, dict) else None

@@ -112,11 +112,11 @@ def _levels(ctx: ServerRequestContext[Any, Any]) -> frozenset[str]:
     return frozenset(LEVELS[LEVELS.index(least) :])
 
 
-def call_result(result: ToolResult, told: Advertised, *, is_wrapping: bool) -> dict[str, JSON]:
+def call_result(result: ToolResult, known: Advertised, *, is_wrapping: bool) -> dict[str, JSON]:
     """Return the protocol's result of a call.
 
     A failure is a text that the model can act on. A value is structured content where the tool
-    says what it returns, or returns an object; beside it stands what a model reads: content of
+    says what it returns, or returns an object; beside it is what a model reads: content of
     the tool's own, or the value as a text.
     """
     content = content_of(result)
@@ -125,9 +125,9 @@ def call_result(result: ToolResult, told: Advertised, *, is_wrapping: bool) -> d
     if result.error is not None:
         made["isError"] = True
         return made
-    if is_wrapping and result.tool in told.wrapped:
+    if is_wrapping and result.tool in known.wrapped:
         made["structuredContent"] = {RESULT: result.value}
-    elif "outputSchema" in told.modern.get(result.tool, ()) or (
+    elif "outputSchema" in known.modern.get(result.tool, ()) or (
         isinstance(result.value, dict) and not result.content
     ):
         made["structuredContent"] = result.value

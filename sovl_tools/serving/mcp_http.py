@@ -196,7 +196,7 @@ class McpEndpoint:
 
     Args:
         server: the SDK's server.
-        is_stateless: whether each request stands for itself, so that any of several processes may
+        is_stateless: whether each request is independent, so that any of several processes may
             answer it. Clients up to 2025-11-25 then hear of no changes and can't be asked anything.
         is_json: whether answers are JSON and never streams: calls then tell of no progress.
         max_body_bytes: how long a request may be.

@@ -1,7 +1,7 @@
 """A server of the Model Context Protocol over a registry: the SDK's own, with our tools.
 
 It speaks both eras of the protocol: the handshake versions up to 2025-11-25, in which a client has
-a session, and 2026-07-28, in which each request stands for itself.
+a session, and 2026-07-28, in which each request is independent.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class _Server(Server[Any]):
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *args: Any, **options: Any
     ) -> InitializationOptions:
-        """Return what a client is told when it connects."""
+        """Return what a client gets when it connects."""
         changes = notification_options or NotificationOptions(
             tools_changed=True, prompts_changed=True, resources_changed=True
         )
@@ -158,7 +158,7 @@ class McpServer:
 
     @property
     def advertised(self) -> Advertised:
-        """What clients are told now; functions in schemas are called to work it out."""
+        """What clients see now; functions in schemas are called to work it out."""
         self._advertised = advertise(
             self.registry, self._advertised, is_searching=self._is_searching
         )
@@ -166,7 +166,7 @@ class McpServer:
 
     @property
     def _known(self) -> Advertised:
-        """What clients were told of the current tools; functions in schemas are not called."""
+        """What clients have seen of the current tools; functions in schemas are not called."""
         known = self._advertised
         return known if known.catalog is self.registry.catalog else self.advertised
 
@@ -216,12 +216,12 @@ class McpServer:
 
         Args:
             security: who may call and how much; without it, what ``Security()`` says.
-            stateless: whether each request stands for itself, so that any of several processes
+            stateless: whether each request is independent, so that any of several processes
                 may answer it. Clients up to 2025-11-25 then hear of no changes and can't be asked
                 anything.
             json_response: whether answers are JSON and never streams, which costs progress, log
                 messages and questions.
-            log: told of each request when its answer has ended.
+            log: called with each request when its answer has ended.
         """
         # a server over pipes needs neither
         from sovl_tools.serving.app import make_app  # noqa: PLC0415
@@ -237,17 +237,17 @@ class McpServer:
         return make_app(self.registry, self.tooler, mcp=endpoint, security=checks, log=log)
 
     def _input_schema(self, name: str) -> dict[str, JSON] | None:
-        told = self._known
-        tool = told.modern.get(name) or told.hidden.get(name)
+        known = self._known
+        tool = known.modern.get(name) or known.hidden.get(name)
         return None if tool is None else tool["inputSchema"]
 
     async def _list_tools(
         self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
     ) -> dict[str, JSON]:
-        told = self._known
-        if not told.is_lasting:  # the functions of authors may take long
-            told = await asyncio.to_thread(lambda: self.advertised)
-        return self._page("tools", told.modern if is_modern(ctx) else told.handshake, params)
+        known = self._known
+        if not known.is_lasting:  # the functions of authors may take long
+            known = await asyncio.to_thread(lambda: self.advertised)
+        return self._page("tools", known.modern if is_modern(ctx) else known.handshake, params)
 
     async def _list(
         self,
@@ -288,15 +288,15 @@ class McpServer:
     async def _read(
         self, _: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
     ) -> dict[str, JSON]:
-        told = self._known.resources.get(params.uri)
+        resource = self._known.resources.get(params.uri)
         try:
             text = await asyncio.to_thread(resource_text, self.registry, params.uri)
         except ResolutionError as error:
             raise MCPError(INVALID_PARAMS, str(error), {"uri": params.uri}) from error
-        if told is None or text is None:
+        if resource is None or text is None:
             words = f"there is no resource {params.uri[:200]!r}"
             raise MCPError(INVALID_PARAMS, words, {"uri": params.uri})
-        content = {"uri": params.uri, "mimeType": told["mimeType"], "text": text}
+        content = {"uri": params.uri, "mimeType": resource["mimeType"], "text": text}
         return {"contents": [content], **LIST_FIELDS}
 
     async def _subscribe(
@@ -322,11 +322,11 @@ class McpServer:
         self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> dict[str, JSON]:
         name, arguments = params.name, params.arguments
-        told = self._known
-        if told.is_searching and name in told.modern:
+        known = self._known
+        if known.is_searching and name in known.modern:
             if name == SEARCH:
-                found = found_tools(self.registry, told.hidden, arguments or {})
-                return call_result(found, told, is_wrapping=False)
+                found = found_tools(self.registry, known.hidden, arguments or {})
+                return call_result(found, known, is_wrapping=False)
             name, arguments = called(arguments or {})
         reports = Reports(ctx, name)
         inputs = InputRequests(ctx, params, name, self.registry)
@@ -356,7 +356,7 @@ class McpServer:
         if result.error is not None and result.error.kind == "unavailable":
             words = without_directories(result.error.message, self.registry)
             result = result._replace(error=result.error._replace(message=words))
-        return call_result(result, told, is_wrapping=not is_modern(ctx))
+        return call_result(result, known, is_wrapping=not is_modern(ctx))
 
     async def _set_level(
         self, ctx: ServerRequestContext[Any, Any], params: SetLevelRequestParams
@@ -388,7 +388,7 @@ class McpServer:
                     task.cancel()
 
     def _changed(self, loop: asyncio.AbstractEventLoop, change: CatalogChange) -> None:
-        """Notify clients, if what they were told differs now.
+        """Notify clients, if what they have seen differs now.
 
         This runs in the thread that reloads, so that working it out doesn't block the event loop.
         """
@@ -434,8 +434,8 @@ class McpServer:
 Items = Callable[[Advertised], dict[str, dict[str, JSON]]]
 
 LISTS: dict[str, tuple[str, Items]] = {
-    "prompts/list": ("prompts", lambda told: told.prompts),
-    "resources/list": ("resources", lambda told: told.resources),
+    "prompts/list": ("prompts", lambda known: known.prompts),
+    "resources/list": ("resources", lambda known: known.resources),
     "resources/templates/list": (
         "resourceTemplates",
         lambda _: {each["name"]: each for each in TEMPLATES},

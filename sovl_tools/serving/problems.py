@@ -55,7 +55,7 @@ def failed(failure: Failure) -> ProblemAnswer:
 
 
 def without_directories(text: str, registry: ToolRegistry) -> str:
-    """Return why a tool did not load as clients are told of it: files by the tool's folder alone.
+    """Return why a tool did not load, for clients: files are named by the tool's folder alone.
 
     Where tools are on this machine is nobody's business, and does not help a model.
     """

@@ -115,7 +115,7 @@ async def serve(
         listening: where; it is closed at the end.
         shutdown_timeout: how long calls may take to end, in seconds.
         proxy: what is in front of it.
-        on_start: told of the URL when requests are answered.
+        on_start: called with the URL when requests are answered.
 
     Raises:
         ListeningError: the lifespan of the application failed.
@@ -132,7 +132,7 @@ async def serve(
         proxy_headers=bool(proxy.addresses),
         forwarded_allow_ips=[*proxy.addresses],
         server_header=False,
-        # so many are accepted in one go, before anything can be closed in their place
+        # the whole backlog is accepted in one go, before anything can be closed in their place
         backlog=16,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=math.ceil(shutdown_timeout),

@@ -32,7 +32,7 @@ _SINGLE = (b"authorization", b"content-type", b"host", b"origin")
 _BODILESS = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
 
 Log = Callable[[dict[str, JSON]], object]
-"""Told of each request when its answer has ended: a line of an access log."""
+"""Called with each request when its answer has ended: a line of an access log."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Security:
         origins: pages that may call from a browser, such as ``https://chat.example.com``; ``*``
             for all.
         max_body_bytes: longer requests are refused before they are read.
-        max_concurrency: how many requests are under way at a time; more are told to come again.
+        max_concurrency: how many requests are under way at a time; more are asked to come again.
         max_connections: how many connections there may be, and no more than half of the files that
             the process may open; for another one that is closed which has been idle the longest.
         head_timeout: how long a client may take to say what it wants, in seconds.
@@ -74,7 +74,7 @@ class Security:
 
     def __post_init__(self) -> None:
         for token in self.tokens:
-            # RFC 6750; what is wrong with it is told without it
+            # RFC 6750; the message does not repeat it
             if not re.fullmatch(r"[\x21-\x7e]+", token):
                 raise ValueError("a token must be of visible ASCII characters, at least one")
         for origin in self.origins:
@@ -134,7 +134,7 @@ class Security:
             return True
         if self.hosts:
             return name in {each.lower() for each in self.hosts}
-        return bool(name) and bool(self.tokens)  # whoever has a token knows where to ask
+        return bool(name) and bool(self.tokens)  # a client with a token knows where to ask
 
     def knows_origin(self, origin: str, host: str) -> bool:
         """Tell whether pages of an origin may call under a host that is known."""
@@ -220,7 +220,7 @@ class Traffic:
 class Guard:
     """Refuses requests that nobody may make or that are too much, before anything reads them.
 
-    It reads the body of a request for the application, within the limits; is told when requests
+    It reads the body of a request for the application, within the limits; is notified when requests
     end; and answers those that a shutdown cuts off.
     """
 

@@ -66,7 +66,7 @@ DEFINITIONS: Final[tuple[dict[str, JSON], ...]] = (
 
 
 def is_too_much(definitions: Iterable[dict[str, JSON]]) -> bool:
-    """Tell whether so many definitions should not all be in front of a model."""
+    """Tell whether there are too many definitions for a model to have them all before it."""
     tools = list(definitions)
     return len(tools) > MOST_TOOLS or sum(map(estimate, tools)) > MOST_TOKENS
 

@@ -45,7 +45,7 @@ from sovl_tools.model.document import JSON
 NAME = FORMAT = "anthropic"
 
 MOST_TOKENS = 8192
-"""How long an answer may be, unless the options say ``max_tokens``: the API wants to be told."""
+"""How long an answer may be, unless the options say ``max_tokens``: the API requires it."""
 
 _OWN = (NAME,)
 _OPENING = "(the conversation begins)"

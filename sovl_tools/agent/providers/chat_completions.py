@@ -81,7 +81,7 @@ def _message(message: Message) -> Made:
         function = {"name": fitted_name(call.name), "arguments": arguments}
         calls.append({"id": call.id, "type": "function", "function": function})
     if own:
-        # Beside the function stands what the server wants back, such as signatures of reasoning.
+        # Beside the function is what the server wants back, such as signatures of reasoning.
         kept = zip(own[0].get("tool_calls", ()), calls, strict=False)
         calls = [{**each, "function": call["function"]} for each, call in kept]
     return {**assistant, "tool_calls": calls} if calls else assistant

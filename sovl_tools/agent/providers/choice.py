@@ -19,7 +19,7 @@ class Provider(NamedTuple):
         adapter: the module that knows how it is asked.
         package: the SDK, which is also the name of the extra; None for none.
         client: the class of the client in it.
-        variable: of the environment, where its key stands.
+        variable: the environment variable with its key.
         model: what is asked unless anybody says otherwise.
         model_variable: of the environment, where somebody may say otherwise.
         base_url: of a server that is none of the SDK's own.
@@ -81,7 +81,7 @@ def choose_provider(
     """Return who is asked.
 
     Raises:
-        ValueError: there is no such provider, or it can't be told from the client.
+        ValueError: there is no such provider, or the client doesn't say which.
         TypeError: the client can't ask it.
         ImportError: its SDK is not installed.
         AgentError: its client can't be made, for the lack of a key for example.

@@ -1,6 +1,6 @@
 """The provider ``local``: it answers without key and network, by phrases, search and ``key=value``.
 
-Each value that is missing is asked for. What is waited for stands in the ``items`` of the last
+Each value that is missing is asked for. What is waited for is in the ``items`` of the last
 message, so that it is saved with the conversation; a tool loaded anew is asked about as it is then.
 """
 
@@ -34,7 +34,7 @@ STREAM: dict[str, Any] = {}
 _GREETINGS = {"", "hello", "hi", "help", "what can you do"}
 _ENDS = {"never mind", "cancel", "stop"}
 _QUOTES = ("'", '"')
-# key=value, at the beginning of a word; a value with blanks stands in quotes of either kind.
+# key=value, at the beginning of a word; a value with blanks is in quotes of either kind.
 _PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
 _ENOUGH = 0.2
 """The score of a search from which on a tool is found by words alone."""

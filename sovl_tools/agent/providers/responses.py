@@ -53,7 +53,7 @@ method = attrgetter("responses.create")
 def body(prompt: Prompt) -> dict[str, Any]:
     """Return what Responses is asked."""
     messages = with_all_results(prompt.messages, _OWN)
-    is_stored = prompt.options.get("store") is not False  # which the API does unless told
+    is_stored = prompt.options.get("store") is not False  # which the API does by default
     items = [item for each in messages for item in _items(each, is_stored=is_stored)]
     request: dict[str, Any] = {"input": items}
     if prompt.instructions:
