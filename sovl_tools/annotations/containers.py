@@ -125,7 +125,7 @@ class _Tuple(_Array):
 
 
 def _is_unpacked(annotation: Any) -> bool:
-    """Tell whether a part of a tuple stands for any number of parts."""
+    """Tell whether a part of a tuple repeats any number of times."""
     unpacked = getattr(annotation, "__unpacked__", False)
     return unpacked is True or typing.get_origin(annotation) is typing.Unpack
 

@@ -149,7 +149,7 @@ def _is_plain_text(text: str) -> bool:
     return _PLAIN_TEXT.fullmatch(text) is not None
 
 
-# Only words that nobody gives to a class of their own; what a name stands for is not looked up.
+# Only words that nobody gives to a class of their own; names are not looked up.
 _PLAIN_TEXT = re.compile(
     r"""(?: (?:typing\.)?+ (?:
             (?: str | int | float | bool | None | object | Any | Optional | Union | [Ll]ist )\b

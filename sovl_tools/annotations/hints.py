@@ -151,7 +151,7 @@ def compile_annotation(text: str) -> CodeType:
 
 
 def _has_text(annotation: Any) -> bool:
-    """Tell whether there is text in an annotation that stands for a type."""
+    """Tell whether there is text in an annotation that names a type."""
     if type(annotation) in (str, ForwardRef):
         return True
     if type(annotation) is type:

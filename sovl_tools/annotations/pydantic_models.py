@@ -24,7 +24,7 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.problem import named
 
 
-# pydantic is never imported here: whoever has a model has imported it, and it takes 200 ms.
+# pydantic is never imported here: a module with a model has imported it, and it takes 200 ms.
 def is_model(kind: Any) -> bool:
     """Tell whether a class says to pydantic how it is made."""
     own = hasattr(kind, "__get_pydantic_core_schema__") or hasattr(kind, "__pydantic_validator__")

@@ -130,7 +130,7 @@ _DURATION = re.compile(
     re.ASCII,
 )
 _LONGEST = 9_999_999_999_999
-"""So many seconds, of more than 300,000 years, are no problem for a timedelta."""
+"""A timedelta takes this many seconds, which are more than 300,000 years."""
 
 
 def _duration(kind: Any, value: float | str) -> Any:

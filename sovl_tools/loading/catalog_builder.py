@@ -57,7 +57,7 @@ class _Claims:
             self._actions[action] = candidate
         for phrase in candidate.phrases:
             form = words(phrase)
-            # one without words matches no text, and stands in nobody's way
+            # one without words matches no text, and clashes with nothing
             if form:
                 self._phrases.setdefault(form, candidate)
 
@@ -70,7 +70,7 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
 
     Args:
         candidates: all that there are.
-        before: an earlier catalog, which spares looking up again where a clash stands in a file.
+        before: an earlier catalog, which spares looking up again where a clash is in a file.
     """
     claims, shown = _Claims(), list[Candidate]()
     rulings: dict[str, Ruling] = {}
@@ -83,7 +83,7 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
                 rulings[candidate.location], after = ruling, ruling.shown
             elif candidate.previous is not None:
                 after = candidate._replace(previous=None)
-        # whoever is entered first wins; what comes later clashes with it
+        # the first one wins; what comes later clashes with it
         if after.status == "loaded":
             claims.enter(after)
         elif after.previous is not None and not any(
@@ -129,7 +129,7 @@ def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | Non
     for clash in clashes:
         later = clash.later
         verdicts = ask((clash.rule,), clash)
-        if later.line:  # it stands in code, at a place that is known
+        if later.line:  # it is in code, at a place that is known
             place = later.path, later.line, later.column
             found += [each.at(*place, tool=later.name) for each in verdicts]
         else:
@@ -146,12 +146,12 @@ def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | Non
 def equal_descriptions(candidates: Iterable[Candidate]) -> list[Diagnostic]:
     """Return what is said of tools in folders whose description an earlier one has.
 
-    A hundred are told; who has more has made them with a program.
+    A hundred are reported; more of them were made by a program.
     """
     found: list[Diagnostic] = []
     known: dict[str, str] = {}
     for each in candidates:
-        # what stands in code has no manifest, and nobody is offered the others
+        # a tool in code has no manifest, and nobody is offered the others
         if each.line or each.status != "loaded":
             continue
         words = each.description.casefold().split()

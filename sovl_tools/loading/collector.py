@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 _THRESHOLD = 1_000_000
 _MANY = 10_000
-"""So many new objects take longer to look through than to move to the oldest generation."""
+"""This many new objects take longer to look through than to move to the oldest generation."""
 
 _LOCK = threading.Lock()
 _USERS: list[tuple[int, int, int]] = []

@@ -220,7 +220,7 @@ def _document(definition: ToolDefinition) -> dict[str, JSON] | str:
 def _problems(
     definition: ToolDefinition, document: dict[str, JSON] | str
 ) -> Iterator[tuple[str, str | None]]:
-    """Yield what a manifest of the same content would be told, with its place in the words."""
+    """Yield the findings of a manifest of the same content, with the place in their words."""
     if isinstance(document, str):
         yield document, None
         return
@@ -279,7 +279,7 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
     """Return why calls of a tool would fail, by the rules that hold for folders.
 
     Its parameters are a schema. What ``preprocess`` returns, what functions say of the properties,
-    and what combined schemas come to can't be told; of those it is only asked for a function.
+    and what combined schemas come to is unknown; of those it is only asked for a function.
     """
     signature = signature_for(definition)
     parameters: dict[str, Any] = {"properties": {}, **definition.parameters}
@@ -299,7 +299,7 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
 
 
 def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Tell whether the schema has a default for a parameter, as far as that can be told."""
+    """Tell whether the schema has a default for a parameter, as far as that is known."""
     schema = parameters["properties"].get(name)
     if not isinstance(schema, Mapping) or "default" not in schema:
         return callable(schema)
@@ -315,7 +315,7 @@ def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
 def candidates_of(values: Iterable[Any], path: str) -> Iterator[Candidate | Diagnostic]:
     """Yield the candidates of the values that are tools, which were found at a path.
 
-    An object that a module has only imported counts as well; whoever looks at several modules
+    An object that a module has only imported counts as well; a caller with several modules
     tells by the location that it is the same.
     """
     for value in values:

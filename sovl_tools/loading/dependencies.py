@@ -240,7 +240,7 @@ def read_small(path: str) -> bytes | None:
     Raises:
         OSError: it can't be read, or is no plain file.
     """
-    # without waiting for whoever writes into a FIFO
+    # without waiting for the writer of a FIFO
     descriptor = os.open(
         path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     )

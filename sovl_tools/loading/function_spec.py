@@ -139,7 +139,7 @@ def function_spec(function: Callable[..., Any], signature: Signature | None = No
         signature: how it can be called, if that was read already.
 
     Raises:
-        InferenceError: it can't be told what the function takes.
+        InferenceError: what the function takes is unknown.
     """
     spec = read_function(function, signature or from_function(function))
     if unwritable(spec.parameters) is None:
@@ -160,7 +160,7 @@ def read_function(
         said: what it implies of its arguments, if that is known already.
 
     Raises:
-        InferenceError: it can't be told what the function takes.
+        InferenceError: what the function takes is unknown.
     """
     is_decorated = isinstance(getattr(function, ATTRIBUTE, None), ToolDefinition)
     definition = definition_of(function) if is_decorated else None

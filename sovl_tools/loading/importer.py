@@ -174,7 +174,7 @@ class _Finder:
 
 
 class _Alias:
-    """A loader that gives a module another name: it imports the one that it stands for."""
+    """A loader that gives a module another name: it imports the original."""
 
     def __init__(self, name: str) -> None:
         self._name = name

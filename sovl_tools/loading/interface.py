@@ -65,7 +65,7 @@ class Interface(NamedTuple):
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """The kinds of steps that the module brings, as far as they can be told."""
+        """The kinds of steps that the module brings, as far as they are known."""
         if self.handlers is None and not self.claims:
             return ()
         own = self.handlers if isinstance(self.handlers, Mapping) else {}
@@ -121,7 +121,7 @@ def _signatures(handlers: Mapping[Any, Any]) -> dict[Any, Signature]:
 
 
 def accepts(signature: Signature, count: int) -> bool:
-    """Tell whether something can be called with so many positional arguments."""
+    """Tell whether something can be called with a number of positional arguments."""
     if signature.shape in {"class", "value"}:
         return False
     if not signature.is_certain:

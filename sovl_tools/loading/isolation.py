@@ -111,7 +111,7 @@ class Child:
             reader.start()
 
     def send(self, document: JSON, *, is_last: bool = False) -> None:
-        """Send a request; one that has died already is told of when its answer is missed."""
+        """Send a request; a child that has died already is noticed when its answer is missed."""
         pipe = _opened(self._process.stdin)
         with contextlib.suppress(BrokenPipeError):
             pipe.write(json.dumps(document).encode() + b"\n")

@@ -90,7 +90,7 @@ def _string(token: str) -> str:
 
 
 class Places:
-    """Where everything in a text stands; only the containers that are asked for are read."""
+    """Where everything in a text is; only the containers that are asked for are read."""
 
     def __init__(self, text: str) -> None:
         self._text = text

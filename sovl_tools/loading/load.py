@@ -29,7 +29,7 @@ Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 
 
 SOON = 0.5
-"""Seconds after which whoever does not wait for a folder goes on without it."""
+"""Seconds after which a load that does not wait for a folder goes on without it."""
 
 _FEW = 32
 """So few folders replace others, which the collector has to find: it is not held back."""
@@ -125,7 +125,7 @@ class _Loader:
     def outcome(self, patience: float = math.inf) -> list[Candidate]:
         """Wait for the thread, no longer than its folders may take; return what it has done.
 
-        After so many seconds with one folder, ``patience``, that becomes the late one.
+        After ``patience`` seconds with one folder, that becomes the late one.
         """
         while not self._job.wait(self._time_left(patience)):
             stalled = self._give_up_overdue()

@@ -84,7 +84,7 @@ class Locator:
             line, column = place_of(self._module, place)
         else:
             file, line, column = place
-        # what concerns the folder as a whole stands in no file of it
+        # what concerns the folder as a whole is in no file of it
         return f"{self.folder.path}/{file}" if file else self.folder.path, line, column
 
 
@@ -100,7 +100,7 @@ class SourceLocation(NamedTuple):
 
 
 def location_of(value: Any, parameter: str | None = None) -> SourceLocation:
-    """Return where a function or a class is defined, or where one of its parameters stands.
+    """Return where a function or a class is defined, or one of its parameters is.
 
     Of any other object it is where its class is defined.
     """
@@ -167,7 +167,7 @@ def relative_path(path: str) -> str:
 
 
 def _head(path: str, keyword: str, name: str, first: int = 1) -> tuple[int, int]:
-    """Return where a name stands that follows a keyword, from a line on; without parsing."""
+    """Return where the name after a keyword is, from a line on; without parsing."""
     # the file may have been changed since it was read for a traceback
     linecache.checkcache(path)
     head = re.compile(rf"{keyword}(?={re.escape(name)}\b)")
@@ -218,7 +218,7 @@ def _of_parameter(code: CodeType, parameter: str) -> tuple[int, int] | None:
 
 
 def location_of_text(value: Any, text: str) -> SourceLocation | None:
-    """Return where a text stands in the code of a function or a class, or else in its module.
+    """Return where a text is in the code of a function or a class, or else in its module.
 
     It is a string, a part of one such as of a docstring, or the name of a parameter or an argument;
     None if it is put together from several strings or comes from elsewhere.

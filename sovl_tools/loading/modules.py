@@ -129,7 +129,7 @@ class Generation(PrivatePackage):
         if _CURRENT.get(self.snapshot.folder.location) is self:
             del _CURRENT[self.snapshot.folder.location]
         self._drop_modules()
-        # loggers live for ever otherwise; whoever holds one can go on using it
+        # loggers live for ever otherwise; one that somebody holds goes on working
         known = logging.root.manager.loggerDict
         above = known.get(TOOL_ROOT)
         for name in [name for name in list(known) if name.startswith(self.package)]:

@@ -289,10 +289,10 @@ def _patch_below(comparison: Comparison, *, prune: bool) -> dict[str, JSON]:
 
 
 def _patched(pair: Pair, matcher: Matcher, *, prune: bool) -> dict[str, JSON]:
-    """Return what stands in the manifest's place of a pair when it is patched."""
+    """Return the manifest's side of a pair when it is patched."""
     found: dict[str, JSON] = pair.schema
     ours, theirs = kinds(found, matcher.parameters), kinds(pair.own, matcher.own)
-    # What contradicts the function is told, not patched; see sync.
+    # What contradicts the function is reported, not patched; see sync.
     is_known = "$ref" not in found and ours is not None and theirs is not None
     if is_known and not exclude_each_other(ours, theirs):
         case = _PatchCase(pair, matcher, prune, ours, theirs)

@@ -1,4 +1,4 @@
-"""The pipeline for one folder, told in the order in which the data travels it."""
+"""The pipeline for one folder, in the order in which the data travels it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def is_same_tool(first: ToolDefinition, second: ToolDefinition) -> bool:
 
 
 def content_of(definition: ToolDefinition | None) -> tuple[Any, ...]:
-    """Return what a definition is made of, so that 1, 1.0 and true are told apart."""
+    """Return what a definition is made of; 1, 1.0 and true differ."""
     if definition is None:
         return ()
     fields = dict(vars(definition))
@@ -101,7 +101,7 @@ class Registrations:
         return [each.candidate for each in entries]
 
     def certain_holder(self, name: str) -> Candidate | None:
-        """Return what has a name, whatever else there is; None if that can't be told.
+        """Return what has a name, whatever else there is; None if that is unknown.
 
         The first of a name has it, unless tools bring step handlers: then actions decide as well.
         """
@@ -173,7 +173,7 @@ class Text(NamedTuple):
 def text_of(function: Any) -> Text | None:
     """Return where a function is written; None if several may come of the same text.
 
-    Those of a factory and lambdas are such. A wrapper stands for what it wraps.
+    Those of a factory and lambdas are such. A wrapper counts as what it wraps.
     """
     inner = _innermost(function)
     if inner is None or "<" in inner.__qualname__:

@@ -116,14 +116,14 @@ def _decode(content: str) -> JSON:
 
 
 def unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    """Make an object of its members, as ``json`` does, but refuse a key that stands twice.
+    """Make an object of its members, as ``json`` does, but refuse a duplicate key.
 
     Raises:
         ValueError: there is one.
     """
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("duplicate key")
     return members
 
 

@@ -1,4 +1,4 @@
-"""A call of a tool, as hooks see it before it runs and as observers are told of it afterwards."""
+"""A call of a tool, as hooks see it before it runs and as observers see it afterwards."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ class Candidate(NamedTuple):
         actions: the kinds of steps that it brings.
         diagnostics: all that was found on the way, and warnings; worked out on the first look.
         reasons: in words, why it can't be called; empty if it can.
-        line: where it stands in a Python file, from 1; 0 for a folder.
-        column: where it stands in that line, from 1; 0 for a folder.
+        line: its line in a Python file, from 1; 0 for a folder.
+        column: its column in that line, from 1; 0 for a folder.
         previous: the last good version, which serves for as long as this one can't.
         patterns: of the files beside manifest and module that can make another tool of a folder;
             None if any file can.

@@ -62,7 +62,7 @@ class SampleRequest(NamedTuple):
         messages: the conversation so far, each with ``role`` and ``content``, which is a block of
             content as in MCP or a list of them.
         max_tokens: how long the answer may be.
-        system_prompt: what the model is told beside it; the client may leave it out.
+        system_prompt: the system prompt; the client may leave it out.
         temperature: how freely the model may answer; None for the client's own choice.
         stop_sequences: texts at which the answer ends.
         key: as of a ``Question``.
@@ -176,9 +176,9 @@ def begin_request(ask: Ask, request: ClientRequest) -> Any:
     """Have a request answered; return the ``Future`` of the answer.
 
     Raises:
-        ToolError: of the request's kind: whoever is to answer fails, or returns no future.
+        ToolError: of the request's kind: the function that answers fails, or returns no future.
     """
-    from concurrent.futures import Future  # noqa: PLC0415 - whoever brings an answer has loaded it
+    from concurrent.futures import Future  # noqa: PLC0415 - loaded where answers come from
 
     kind = REQUEST_KINDS[type(request)]
     try:
@@ -199,7 +199,7 @@ def answer_of(request: ClientRequest, future: Any) -> Any:
     """Return what has been answered; waits if it has not yet.
 
     Raises:
-        ToolError: of the request's kind: the answer is none of it, or whoever is to answer failed.
+        ToolError: of the request's kind: the answer is of another kind, or the function failed.
         RunCancelledError: nobody wants to answer any more.
     """
     from concurrent.futures import CancelledError  # noqa: PLC0415 - it has made the future

@@ -66,7 +66,7 @@ class _Media:
             raise TypeError(f"data must be bytes, not {type(self.data).__name__}")
         if not self.data:
             raise ValueError("data must not be empty")
-        given = _checked("media_type", self.media_type or told(self.data, self._kind) or "")
+        given = _checked("media_type", self.media_type or sniffed(self.data, self._kind) or "")
         if not given:
             raise ValueError(f"media_type is needed: the bytes do not tell what {self._kind} it is")
         # An image as ``audio/…`` is a mistake that a provider would answer with an error.
@@ -101,7 +101,7 @@ class _Media:
             data = file.read()
         if not data:
             raise ValueError(f"{name!r} is empty")
-        found = media_type or told(data, cls._kind) or _guessed(name) or "of no known type"
+        found = media_type or sniffed(data, cls._kind) or _guessed(name) or "of no known type"
         if media_type is None and not found.startswith(f"{cls._kind}/"):
             raise ValueError(f"{name!r} must be an {cls._kind}, but is {found}: give media_type")
         return cls(data, found)
@@ -194,7 +194,7 @@ class EmbeddedResource:
         text = readable(data)
         content = data if text is None else text
         address = uri or Path(path).absolute().as_uri()
-        return cls(address, content, media_type or _guessed(path) or told(data))
+        return cls(address, content, media_type or _guessed(path) or sniffed(data))
 
 
 Content: TypeAlias = Text | Image | Audio | EmbeddedResource
@@ -203,7 +203,7 @@ CONTENT = (Text, Image, Audio, EmbeddedResource)
 """The classes of content, for ``isinstance``."""
 
 
-def told(data: bytes, kind: str = "") -> str | None:
+def sniffed(data: bytes, kind: str = "") -> str | None:
     """Return the media type that the first bytes of a file tell, if it is of that kind."""
     for media_type, magic in _MAGIC.items():
         if media_type.startswith(kind) and re.match(magic, data, re.DOTALL):

@@ -71,7 +71,7 @@ class Export(Protocol):
     def restore(self, name: str, arguments: JSON) -> JSON:
         """Return the arguments that a model sent as the tool's manifest wants them.
 
-        A null that stands for a property left out is taken out. What needs nothing is returned as
+        A null in place of an absent property is taken out. What needs nothing is returned as
         it is, and so is what is no JSON object: the call that follows says what is wrong with it.
 
         Args:
@@ -353,7 +353,7 @@ class ToolContext:
     async def _await(self, request: ClientRequest) -> Any:
         check_sendable(request)
         future = self._find(type(request))(request)
-        from asyncio import wait, wrap_future  # noqa: PLC0415 - whoever awaits this has loaded it
+        from asyncio import wait, wrap_future  # noqa: PLC0415 - a caller that awaits has loaded it
 
         answered = wrap_future(future)
         try:

@@ -61,7 +61,7 @@ def schema_of(parameters: Sequence[ToolParameterDefinition]) -> dict[str, JSON]:
 def _property(parameter: ToolParameterDefinition) -> dict[str, JSON]:
     names = [name.strip() for name in parameter.type_str.split("|")]
     schema: dict[str, JSON] = {}
-    # ``"any"``, for one, stands for no type at all.
+    # ``"any"``, for one, means no type at all.
     if all(name in PYTHON_TYPES for name in names):
         schema["type"] = names[0] if len(names) == 1 else names
     if parameter.description:
@@ -159,7 +159,7 @@ class ToolDefinition:
         written, properties = self.parameters.get("properties"), parameters.get("properties", {})
         if not isinstance(written, Mapping) or "required" not in parameters:
             return parameters
-        # Whoever wrote the function could not know whether it would bring a default.
+        # The function's author could not know whether it would bring a default.
         brought = [name for name, each in written.items() if callable(each)]
         supplied = [
             name

@@ -14,7 +14,7 @@ from sovl_tools.model.document import JSON, Path, is_record
 _LOGGER = logging.getLogger("sovl_tools")
 
 MAX_FINDINGS = 100
-"""How many findings of one rule are told; a file that has more is of another kind."""
+"""How many findings of one rule are reported; a file that has more is of another kind."""
 
 FILE_SUFFIXES = (".json", ".py", ".yaml", ".yml", ".toml")
 """How the names of files end that diagnostics speak of, and quote."""
@@ -293,8 +293,8 @@ def is_due(each: Rule, subject: Mapping[str, Any]) -> bool:
 def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:
     """Return what each rule in turn finds in the subjects.
 
-    Of each rule the first hundred findings are told; one more says where others begin. A rule that
-    fails itself is an internal error, as severe as the rule, and the others are asked all the same.
+    Of each rule the first hundred findings are reported; one more says where others begin. A rule
+    that fails itself is an internal error, as severe as the rule; the others are still asked.
     """
     found: list[Verdict] = []
     for each in rules:

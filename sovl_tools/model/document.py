@@ -237,4 +237,4 @@ JSON_TYPES: dict[type, str] = {
 """The types of which JSON values are, and what JSON Schema calls them."""
 
 JSON_KINDS = tuple(JSON_TYPES.values())
-"""The types of JSON Schema, in the order in which people are told them."""
+"""The types of JSON Schema, in the order in which messages list them."""

@@ -99,7 +99,7 @@ class InferenceError(SovlToolsError, TypeError):
         function: the function's qualified name; ``""`` for a type alone.
         parameter: the parameter that is to blame; None for the function as a whole.
         message: what is there.
-        help: what would be right, as an imperative; None where that can't be told.
+        help: what would be right, as an imperative; None where that is unknown.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class UnresolvedReferenceError(InferenceError):
 
 
 class ConfigurationError(SovlToolsError):
-    """A setting that can't be read or makes no sense; ``source`` names where it stands."""
+    """A setting that can't be read or makes no sense; ``source`` names where it is."""
 
     def __init__(self, source: str, message: str) -> None:
         super().__init__(source, message)

@@ -67,7 +67,7 @@ class ToolResult(NamedTuple):
 
     Attributes:
         tool: the name that was called.
-        value: JSON; content such as images stands in it as in the Model Context Protocol.
+        value: JSON; content such as images is in it as in the Model Context Protocol.
         error: None if the tool returned a value.
         duration: in seconds.
         content: the texts, images, sounds and resources that the tool returned, in order;

@@ -10,7 +10,7 @@ def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str |
 
     ``cutoff`` says how near, up to 1.0 for words of which only the case differs.
     """
-    if not isinstance(word, str):  # a caller's mistake, which is told where it was made
+    if not isinstance(word, str):  # a caller's mistake, which is reported where it was made
         return None
     from difflib import get_close_matches  # noqa: PLC0415 - 4 ms, needed only in bad cases
 

@@ -11,7 +11,7 @@ from sovl_tools.schema import fit
 from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
 
 Kinds: TypeAlias = frozenset[str] | None
-"""JSON types; None where they can't be told."""
+"""JSON types; None where they are unknown."""
 
 ANY_VALUE: JSON = object()
 _ALTERNATIVES = ("anyOf", "oneOf")
@@ -122,7 +122,7 @@ def values_of(schema: Mapping[str, JSON]) -> list[JSON] | None:
 
 
 def kinds(schema: JSON, root: JSON, depth: int = 0) -> Kinds:
-    """Return the JSON types that a schema admits; None where that can't be told.
+    """Return the JSON types that a schema admits; None where that is unknown.
 
     Where numbers are, integers are too.
     """

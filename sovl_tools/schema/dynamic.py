@@ -17,7 +17,7 @@ _EXACT = _SCALARS - {float}
 
 
 def is_dynamic(schema: Any) -> bool:
-    """Tell whether a function stands anywhere in a schema."""
+    """Tell whether a function is anywhere in a schema."""
     if type(schema) in _SCALARS:
         return False
     if isinstance(schema, Mapping):
@@ -31,7 +31,7 @@ def stated(schema: Any, path: Path = ()) -> Any:
     """Return a schema, or a fragment of one, with Enums as their values; functions stay.
 
     Raises:
-        TypeError: a class stands in it; only an Enum may, under ``enum``. Or it is nested too deep.
+        TypeError: a class is in it; only an Enum may be, under ``enum``. Or it is nested too deep.
     """
     if len(path) > MAX_DEPTH:
         raise TypeError(f"the schema is nested more than {MAX_DEPTH} levels deep, or holds itself")

@@ -30,7 +30,7 @@ _STEPS = 10
 
 _NUMBERS = frozenset({"integer", "number"})
 _ALL = _NUMBERS | {"null", "boolean", "string", "array", "object"}
-"""Types of values; here ``number`` stands for those that are no integers."""
+"""Types of values; here ``number`` means those that are no integers."""
 
 _ANYTHING: dict[str, JSON] = {}
 """The schema of what nothing is said of: always the same, because it is known by its identity."""
@@ -121,7 +121,7 @@ class _Comparison:
         key = frozenset(map(id, parts)), id(narrow)
         if key in self._known:
             place, known = self._known[key]
-            # one is enough of what stands elsewhere already
+            # one is enough of what is elsewhere already
             return [each._replace(name=_moved(each.name, place, name)) for each in known[:1]]
         if key in self._open:
             # what recurs in a member holds if it holds here; in the same place it says nothing

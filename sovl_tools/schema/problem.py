@@ -11,14 +11,14 @@ from sovl_tools.model.document import JSON, Path, canonical, json_path, kind
 from sovl_tools.model.suggestion import as_hint, nearest, one_of, question
 
 UNEXPLAINED = frozenset({"contains", "propertyNames", "uniqueItems", "unevaluatedItems", "false"})
-"""Keywords whose problems need no expectation to be told."""
+"""Keywords whose problems are described without an expectation."""
 
 MISSING = frozenset({"required", "dependentRequired"})
 SUPERFLUOUS = frozenset({"additionalProperties", "unevaluatedProperties"})
 LISTED = frozenset({"const", "enum"})
 COMBINATORS = frozenset({"anyOf", "oneOf"})
 ONE_FOR = {"minContains": "contains", "maxContains": "contains"}
-"""Keywords that are told under the name of another one."""
+"""Keywords that are reported under the name of another one."""
 
 
 class Problem(NamedTuple):
@@ -27,7 +27,7 @@ class Problem(NamedTuple):
     Attributes:
         keyword: the JSON Schema keyword that refuses it; ``"false"`` for the schema ``false``.
         path: from the root of the value to the place.
-        value: what stands there; for ``propertyNames`` the name.
+        value: the value there; for ``propertyNames`` the name.
         expected: what the keyword asks for: the types for ``type``, the missing names for
             ``required``, the superfluous ones for ``additionalProperties``, None for
             ``UNEXPLAINED`` ones, else the keyword's value.
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
 
 MAX_PROBLEMS = 1_000
-"""Problems of one value that are told: millions of them would keep everybody else waiting."""
+"""How many problems of one value are reported: millions would keep everybody else waiting."""
 
 
 class Validator(NamedTuple):
@@ -79,7 +79,7 @@ def options(problem: Problem) -> list[JSON]:
 
 
 def explained(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems in order of place, ``anyOf`` and ``oneOf`` told by their best branch.
+    """Return the problems in order of place, ``anyOf`` and ``oneOf`` by their best branch.
 
     Of several branches that name a discriminator the one counts whose value is given; if none is,
     the discriminator alone is a problem, an ``enum`` of what the branches allow. ``anyOf`` and
@@ -110,7 +110,7 @@ def _resolved(problem: Problem) -> _Branch:
     for branch in problem.branches:
         inner = explained(branch)
         first = inner[0]
-        # A branch that is a union itself, and undecided, stands for its own branches.
+        # A branch that is a union itself, and undecided, is replaced by its own branches.
         is_union = len(inner) == 1 and first.path == problem.path and first.branches
         branches += first.branches if is_union else [inner]
     alike: list[_Branch] = []
@@ -394,10 +394,10 @@ def _not(problem: Problem) -> str:
 def _alternatives(problem: Problem) -> str:
     if not problem.branches or not all(problem.branches):
         return "fits more than one of the alternatives, but must fit exactly one"
-    first, *more = told = explained([problem])
+    first, *more = causes = explained([problem])
     if more or first.path != problem.path or not first.branches:
-        places = [place(each.path[len(problem.path) :]) for each in told]
-        found = zip(places, map(describe, told), strict=True)
+        places = [place(each.path[len(problem.path) :]) for each in causes]
+        found = zip(places, map(describe, causes), strict=True)
         return "; ".join(f"{below} {words}".strip() for below, words in found)
     # All branches are equally far off, so that each is named.
     every = [each for branch in first.branches for each in branch]

@@ -57,7 +57,7 @@ _NEVER: dict[str, JSON] = {"not": {"$comment": "stands for the schema false"}}
 
 
 def _without_false(schema: JSON) -> JSON:
-    """Replace each schema ``false``: the engine forgets where a value stands that one refuses."""
+    """Replace each schema ``false``: the engine forgets the place of a value that one refuses."""
     if schema is False:
         return _NEVER
     if not isinstance(schema, dict):

@@ -66,7 +66,7 @@ def nesting(keys: tuple[str, ...]) -> tuple[tuple[str, Members], ...]:
 
 
 def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], JSON]) -> dict[str, Any]:
-    """Return a schema in which something else stands for each subschema right below it."""
+    """Return a schema in which each subschema right below it is replaced."""
     copy = dict(schema)
     for keyword, _ in nesting(tuple(schema)):
         value = schema[keyword]
@@ -118,7 +118,7 @@ class Reference(NamedTuple):
 
 
 def lookup(root: JSON, reference: str) -> Reference:
-    """Follow a reference from the root of the schema it stands in, without fetching anything."""
+    """Follow a reference from the root of its schema, without fetching anything."""
     document, _, fragment = reference.partition("#")
     if not document or document == root.get("$id"):
         return _within(root, fragment)
@@ -171,7 +171,7 @@ def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
     It is None unless that is certain: there is one such part, and nothing in it refers to places
     within itself, which nobody could tell from places in the whole schema once it is moved.
     """
-    if ":" not in document:  # what a relative name means depends on where it stands
+    if ":" not in document:  # what a relative name means depends on where it is
         return None
     # Of two parts of one name nobody knows which is meant.
     found = [node for node in nodes(root, ()) if node.schema.get("$id") == document]
@@ -271,7 +271,7 @@ def excess(root: dict[str, JSON]) -> str | None:
 
 
 def _parts(value: JSON) -> list[JSON]:
-    """Return what stands in a part of a schema and can have parts itself."""
+    """Return what is in a part of a schema and can have parts itself."""
     if isinstance(value, dict):  # what is only defined counts where something refers to it
         value = [part for key, part in value.items() if key not in {"$defs", "definitions"}]
     return [part for part in value if isinstance(part, dict | list)]
@@ -309,7 +309,7 @@ class Visit(NamedTuple):
 
     @property
     def could_multiply(self) -> bool:
-        """Whether so many references could lead to more subschemas than anyone can check.
+        """Whether the references could lead to more subschemas than anyone can check.
 
         Each reference at most doubles what was there without it.
         """

@@ -18,7 +18,7 @@ _OLD = frozenset({"nullable", "example", "items", "dependencies", "properties", 
 def upgrade(
     schema: dict[str, JSON], root: dict[str, JSON] | None = None, *, is_request: bool = False
 ) -> dict[str, JSON]:
-    """Return a schema in draft 2020-12; what it refers to stands in its ``$defs``.
+    """Return a schema in draft 2020-12; what it refers to is in its ``$defs``.
 
     What is wrong in it stays, for those who say so.
 

@@ -117,7 +117,7 @@ def parameters_of(
     """Return what a function takes; of a method, without its instance.
 
     Raises:
-        InferenceError: that can't be told, or the method takes no instance.
+        InferenceError: that is unknown, or the method takes no instance.
     """
     found = signature.parameters
     if signature is ANYTHING or signature.shape in {"class", "value"}:
@@ -245,10 +245,10 @@ class _Argument(NamedTuple):
         name: the parameter's.
         default: the parameter's; ``EMPTY`` if it is not known.
         hint: its type, resolved.
-        inner: that type without None; ``EMPTY`` if it can't be told.
+        inner: that type without None; ``EMPTY`` if it is unknown.
         is_bare: whether it has no annotation.
         is_required: whether it has no default, and may not be None.
-        is_rest: whether it stands for ``**kwargs``.
+        is_rest: whether it is for ``**kwargs``.
         error: why the annotation can't be used, or not as it is written.
     """
 

@@ -86,7 +86,7 @@ def compare(parameters: dict[str, JSON], own: dict[str, JSON]) -> Comparison:
             seen.add(key)
             target = follow(said, own)
             if target is not said and isinstance(target, dict):
-                # what stands beside a reference adds to what it refers to
+                # keywords beside a reference add to what it refers to
                 beside = {name: each for name, each in said.items() if name != "$ref"}
                 said = {**target, **beside}
             found.append(Pair(name, path, schema, said, is_part, argument))
@@ -267,7 +267,7 @@ class Matcher(NamedTuple):
         names, known = self._names(schema, self.parameters), self._names(own, self.own)
         if not names or not known:
             return _SAME_TYPE if one == other else _SAME_TYPE / 2
-        # objects are told apart by their members; those of another set of names are second best
+        # objects are matched by their members; those of another set of names are second best
         common = len(names & known)
         return common and _SAME_TYPE + 2 * common - (names != known)
 

@@ -191,13 +191,13 @@ def _from_type_form(annotation: object, lookup: Lookup) -> Annotation:
     try:
         is_json = is_plain(annotation)
     except RecursionError:
-        is_json = False  # who asks for its schema or its conversion is told
+        is_json = False  # asking for its schema or its conversion says so
     _, optional, is_context, value, _ = found
     return Annotation(annotation, optional, is_context, value, is_json)
 
 
 def _any_of(answers: typing.Iterable[bool | None]) -> bool | None:
-    """Return whether any answer is yes; None if one of them can't be told."""
+    """Return whether any answer is yes; None if one of them is unknown."""
     known = [*answers]
     return True if True in known else None if None in known else False
 
@@ -222,7 +222,7 @@ def _parsed(text: str) -> ast.expr:
 
 
 def evaluate(node: ast.expr, lookup: Lookup) -> Any:
-    """Return the type that an expression makes, HIDDEN where a name in it can't be told."""
+    """Return the type that an expression makes, HIDDEN where a name in it is unknown."""
     try:
         return _value(node, lookup)
     except Exception:  # noqa: BLE001 - types refuse what they are given in many ways

@@ -105,7 +105,7 @@ def _statements(
         if isinstance(node, ast.stmt):
             yield node, is_conditional
         if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
-            # what stands there is not bound when the module runs
+            # names there are not bound when the module runs
             yield from _statements(node.orelse, is_conditional=is_conditional)
         elif not isinstance(node, _DEFINITIONS):
             is_branch = is_conditional or not isinstance(node, ast.With | ast.AsyncWith)

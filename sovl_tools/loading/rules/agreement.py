@@ -457,7 +457,7 @@ def open_without_keywords(case: AgreementCase) -> Iterator[Finding]:
 def invalid_context_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A parameter annotated ``ToolContext`` can't receive it.
 
-    The context is passed by whoever runs the tool, by keyword, and is no part of the schema: a
+    The ``Tooler`` passes the context, by keyword, and is no part of the schema: a
     model must not see or send it. Take the property of that name out of the manifest, or rename
     one of the two; remove a ``/`` that makes the parameter positional-only.
     """

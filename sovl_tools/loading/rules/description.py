@@ -30,7 +30,7 @@ class Text(NamedTuple):
 
     @property
     def place(self) -> ManifestPlace:
-        """Where it stands."""
+        """Where it is."""
         return ManifestPlace(self.path, "key" if self.is_key else "value")
 
 
@@ -62,7 +62,7 @@ class DescriptionCase(NamedTuple):
     def occasions(self) -> tuple[str, ...]:
         """What is remarkable about it, in the words in which rules declare their occasions."""
         text = self.text
-        # whatever else may be written as an escape, every letter stands there itself
+        # whatever else may be written as an escape, every letter is there itself
         is_literal = "\\u" not in text
         is_seen = (is_literal and text.isascii()) or _MAY_HIDE.search(text) is None
         return (

@@ -58,12 +58,14 @@ def manifest_behind_function(drift: DriftCase) -> Iterator[Finding]:
     default, a value of an enum, an alternative, an optional member, or what ``@tool`` says. No call
     fails by that, but a model knows less than the function can do. Run ``sovl-tools sync``. If it
     is left out on purpose, begin the parameter's name with ``_``, or write
-    ``"x-ignore": ["ST413"]`` into the manifest. What other rules tell of is not told again.
+    ``"x-ignore": ["ST413"]`` into the manifest. What other rules report is not reported again.
     """
     case = drift.agreed
-    told = {*_told_places(case), *_told_of_schemas(drift)}
+    reported = {*_reported_places(case), *_reported_of_schemas(drift)}
     found = [
-        each for each in drift.changes if each.path not in told and each.path[:-1] != _DEFINITIONS
+        each
+        for each in drift.changes
+        if each.path not in reported and each.path[:-1] != _DEFINITIONS
     ]
     if found:
         words = [*dict.fromkeys(map(_change_in_words, found))]
@@ -74,7 +76,7 @@ def manifest_behind_function(drift: DriftCase) -> Iterator[Finding]:
         yield Finding(place, message, f"add it: sovl-tools sync {case.name}")
 
 
-def _told_places(case: AgreementCase) -> Iterator[Path]:
+def _reported_places(case: AgreementCase) -> Iterator[Path]:
     """Yield the places of changes that findings of other rules are about."""
     yield from (("description",), _DEFINITIONS)
     for each in case.differences:
@@ -93,7 +95,7 @@ def _told_places(case: AgreementCase) -> Iterator[Path]:
                 yield from _member_places(each.path, name)
 
 
-def _told_of_schemas(drift: DriftCase) -> Iterator[Path]:
+def _reported_of_schemas(drift: DriftCase) -> Iterator[Path]:
     """Yield the places of changes within schemas whose lack another rule tells of."""
     lacking = {each.path[:-1] for each in drift.changes if each.path[-1] in _TOLD_OF}
     for node in nodes(drift.agreed.parameters, PARAMETERS) if lacking else ():

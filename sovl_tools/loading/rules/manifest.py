@@ -83,7 +83,7 @@ def unknown_key(case: ManifestCase) -> Iterator[Finding]:
     if case.wrapper is not None:
         return
     if not case.document.keys() <= KEYS:
-        # what has another name in other systems is told by the rule for what is missing
+        # what has another name in other systems is reported by the rule for what is missing
         aliases = {case.alias(key) for key in REQUIRED_KEYS}
         own = {key: each for key, each in case.document.items() if key not in aliases}
         yield from _unknown(own, KEYS, ())

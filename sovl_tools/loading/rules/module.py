@@ -12,11 +12,11 @@ class ImportFailure(NamedTuple):
     """What came of an import that did not succeed.
 
     Attributes:
-        place: the tool's own line, as near as it can be told.
+        place: the tool's own line, as near as it is known.
         error: the exception's type, or what ended the import.
         message: its message.
         sibling: the file of the folder that a failed import meant, if one has its name.
-        advice: what to do, if that can be told better than for all such failures.
+        advice: what to do, if that is known better than for all such failures.
     """
 
     place: Position
@@ -121,7 +121,7 @@ def inspection_failed(case: ImportFailure) -> Iterator[Finding]:
 
 
 class CodeCase(NamedTuple):
-    """What is wrong with something in Python, in words, and where it stands."""
+    """What is wrong with something in Python, in words, and where it is."""
 
     message: str
     help: str | None = None

@@ -57,7 +57,7 @@ class OfferCase(NamedTuple):
 
     @property
     def handlers(self) -> Mapping[Any, Any]:
-        """The step handlers' signatures by action, as far as they can be told."""
+        """The step handlers' signatures by action, as far as they are known."""
         own = self.interface.handlers
         return {**(own if isinstance(own, Mapping) else {}), **self.interface.claims}
 
