@@ -63,7 +63,7 @@ def tool(function: Any = None, /, **marks: Any) -> Any:
             ``required``: names of parameters; ``param_descriptions``: texts by parameter;
             ``params``: JSON Schema fragments by parameter, laid over the inferred ones. In a
             fragment, values may be functions, which are called whenever the schema is needed;
-            those of methods are given the instance, or the class. An Enum under ``enum`` stands
+            those of methods are given the instance, or the class. An Enum under ``enum`` stays
             for its values.
 
     Raises:

@@ -143,7 +143,7 @@ def _parameters(function: Any, options: Options, inference: Inference) -> dict[s
             kept = {key: each for key, each in properties[name].items() if key not in replaced}
             properties[name] = {**kept, **copied(dict(fragment))}
         else:
-            properties[name] = fragment  # a function, which stands for the whole of it
+            properties[name] = fragment  # a function, which makes the whole of it
     parameters["required"] = _required(function, options, parameters, inference)
     return parameters
 
@@ -210,7 +210,7 @@ def bind_definition(
     """Return the definition of a method with what the functions in its schema are given, or None.
 
     The first parameter of a bound method is none of the tool's, whatever it is called. What can't
-    be inferred, or not yet, is told when somebody asks for the parameters.
+    be inferred, or not yet, is reported when somebody asks for the parameters.
     """
     is_odd = inspect.ismethod(method) and not is_method(definition.function)
     look: Any = vars(definition).get(_LOOK)

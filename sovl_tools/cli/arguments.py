@@ -98,7 +98,7 @@ def read_json(text: str, option: str) -> str:
     else:
         # bytes of the command line that are no UTF-8 arrive as lone surrogates
         found = _decoded(text.encode(errors="surrogatepass"), option)
-    # whoever takes the text says what else is wrong with it
+    # the check of the text says what else is wrong with it
     with suppress(ValueError, RecursionError):
         json.loads(found, object_pairs_hook=refuse_duplicates)
     return found

@@ -67,7 +67,7 @@ EXITS = {
 @click.option(
     "--base-url", metavar="URL", help="A server that is compatible with the provider's API."
 )
-@click.option("--system", default="", metavar="TEXT", help="What the model is told first.")
+@click.option("--system", default="", metavar="TEXT", help="The system prompt.")
 @click.pass_context
 def chat(
     ctx: click.Context,
@@ -258,7 +258,7 @@ class ChatCommand(NamedTuple):
     """A command of a chat.
 
     Attributes:
-        does: takes the agent and what stands after the name; returns what is shown.
+        does: takes the agent and the text after the name; returns what is shown.
         usage: what may stand there.
         words: what it does.
     """
@@ -312,7 +312,7 @@ def _tools(agent: Agent, words: str) -> str:
 
 @_command("", "look at the tools again now")
 def _reload(agent: Agent, _: str) -> str:
-    # what has changed is told by the listener that hears of every reload
+    # the listener of reloads says what has changed
     return "" if agent.tools.reload() else "nothing has changed"
 
 
@@ -389,6 +389,6 @@ def describe_change(change: CatalogChange, served: Collection[str]) -> str:
         ("rejected", kept, " (the version before stays)"),
         ("rejected", lost, ""),
     ]
-    told = [f"{word} {listed(names)}{remark}" for word, names, remark in news if names]
+    changes = [f"{word} {listed(names)}{remark}" for word, names, remark in news if names]
     why = f": {first}" if change.rejected and first else ""
-    return plain(f"tools: {', '.join(told)}{why}") if told else ""
+    return plain(f"tools: {', '.join(changes)}{why}") if changes else ""

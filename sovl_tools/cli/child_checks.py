@@ -67,7 +67,7 @@ def check_procedures_with_tools(
 ) -> Findings:
     """Check procedures of files with the tools that they may call.
 
-    The child that imported the folders' tools has told nothing of them but what is wrong, so they
+    The child that imported the folders' tools has reported only what is wrong with them, so they
     are loaded once more; what did not load there is not touched again.
     """
     # a tool that ended its process or hung must not do so once more

@@ -32,7 +32,7 @@ def config(*, keys: tuple[str, ...], tools: tuple[str, ...], format_: str) -> No
     pyproject.toml; --tools, SOVL_TOOLS_PATH and SOVL_TOOLS_PLUGINS_DIR win over it.
     """
     found = configuration(tools)
-    selection_of(found)  # what is no rule, and no format, is told here as well
+    selection_of(found)  # what is no rule, and no format, is reported here as well
     configured_targets(found)
     values: dict[str, Any] = {key: getattr(found, key.replace("-", "_")) for key in keys or KEYS}
     if "pythonpath" in values:

@@ -61,7 +61,7 @@ def export(
     """Print the tools in a provider's format.
 
     It is a list of definitions; for openapi it is one document, for prompt a text, for markdown a
-    catalogue for people. What a format loses stands on the error output.
+    catalogue for people. What a format loses is written to the error output.
     """
     if strict:
         try:

@@ -43,7 +43,7 @@ def follow(
 ) -> Iterator[_T | str]:
     """Yield what happens and each new notice, for as long as somebody reads the results.
 
-    ``await_next`` waits so many seconds, and returns None if nothing has happened in them.
+    ``await_next`` waits for ``seconds``, and returns None if nothing has happened in them.
     """
     known = None
     while _has_reader():
@@ -63,14 +63,14 @@ def _has_reader() -> bool:
     if sys.platform == "win32" or not stat.S_ISFIFO(os.fstat(output).st_mode):
         return True
     poll = select.poll()
-    poll.register(output, 0)  # an error, such as a closed end, is told whatever is asked for
+    poll.register(output, 0)  # an error, such as a closed end, is reported whatever is asked for
     return not poll.poll(0)
 
 
 def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -> None:
     """Check, and again whenever what is watched has changed and come to rest, until it is ended.
 
-    What can't be checked just now, as a configuration in the middle of an edit, is told, and the
+    What can't be checked just now, such as a half-edited configuration, is reported, and the
     watch goes on; at the start it ends the command.
 
     Raises:

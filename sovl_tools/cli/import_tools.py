@@ -165,7 +165,7 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
 
 
 class ImportFailure(click.ClickException):
-    """What stands in the way of an import, a line each."""
+    """What prevents an import, a line each."""
 
     exit_code = FINDINGS
 

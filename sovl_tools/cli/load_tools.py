@@ -48,7 +48,7 @@ def all_tools(
 def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool) -> None:
     """Add the tools in code; count what is wrong with plugins, and tell the rest.
 
-    What validate does not look at, because it belongs to other distributions, is told at length.
+    What validate skips, because it belongs to other distributions, is reported at length.
     """
     # in two steps, to tell our own plugins' errors from those of other distributions
     before = registry.report.errors

@@ -145,7 +145,7 @@ class Earlier:
     """
 
     def __init__(self, total: int) -> None:
-        """Make room for so many inputs."""
+        """Make room for a number of inputs."""
         self.count = 0
         self.failures = 0
         self._hashes = array("Q", bytes(8 * total))

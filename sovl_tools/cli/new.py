@@ -115,7 +115,7 @@ def new(
 
 
 class _Origin(NamedTuple):
-    """A function and where it was found; ``path`` is the directory that Python had to be told."""
+    """A function and where it was found; ``path`` is the directory that ``sys.path`` lacked."""
 
     function: Callable[..., Any]
     module: str

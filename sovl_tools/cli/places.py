@@ -176,7 +176,7 @@ def _split_paths(
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str | None]]:
     """Return files of procedures, directories, and other files, each with its tool folder or None.
 
-    Paths are told apart by names and contents; nothing is imported.
+    Paths are classified by names and contents; nothing is imported.
     """
     procedures: list[str] = []
     directories: list[str] = []

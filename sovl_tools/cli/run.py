@@ -121,7 +121,7 @@ def run(
         source = _source(file, resumption)
         job = _prepare(source, tools, entry_points=entry_points, locked=locked, is_quiet=is_quiet)
         moved = file if resumption is not None else None  # the file may lie elsewhere by now
-        # what was said of the run that its journal does not know, for whoever goes on with it
+        # options of the run that its journal does not know, for the command that resumes it
         resume_arguments = (
             *((moved,) if moved is not None else ()),
             *(part for each in tools for part in ("--tools", each)),
@@ -287,7 +287,7 @@ class Job(NamedTuple):
         manager: with the tools that it needs.
         procedure: the procedure.
         procedures: it and those that it runs, as they are written.
-        resume_arguments: those that whoever goes on with the run has to give as well.
+        resume_arguments: those that resuming the run needs as well.
     """
 
     manager: ProcedureManager
@@ -320,14 +320,14 @@ def execute(
         inputs: of a new run.
         kept: the run that is to go on, or the journal of a new one, if there is any.
         timeout: how long it may take, in seconds.
-        show: told what happens.
+        show: called with what happens.
 
     Raises:
         Misuse: the run can't go on; nothing was done.
         ClickException: a step failed, the time was over, or somebody broke off. What can be
             resumed has been written down, and the message says how.
     """
-    # known only once the run has begun; whoever breaks off before has nothing to go on with
+    # known only once the run has begun; before that there is nothing to resume
     run_ids: list[str] = []
 
     def hear(event: Event) -> None:

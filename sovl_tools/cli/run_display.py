@@ -109,10 +109,10 @@ class Tree:
         self._lines[event.key] = line
 
     def lines(self, limit: int) -> list[Line | int]:
-        """Return no more than so many lines in the order of the procedure.
+        """Return at most a number of lines in the order of the procedure.
 
-        What is under way or has failed comes first, then what is the latest; a number stands for
-        so many steps that are left out.
+        What is under way or has failed comes first, then what is the latest; a number replaces
+        as many steps that are left out.
         """
         lines = list(self._walk(""))
         if len(lines) <= limit:
@@ -212,7 +212,7 @@ class Live:
 
 
 def line_text(line: Line | int, width: int, *, color: bool) -> str:
-    """Return a line of the tree, no wider than so many characters."""
+    """Return a line of the tree, no wider than a number of characters."""
     if isinstance(line, int):
         return painted(f"… {line:,} more"[:width], _FAINT, color=color)
     mark, tint = _MARKS[line.state]

@@ -353,7 +353,7 @@ def serve(
     """Offer the tools to clients of the Model Context Protocol, and follow their edits.
 
     An editor or an assistant starts this command and talks to it over its standard input and
-    output. A folder that is dropped in, edited or removed is told to clients that are connected;
+    output. A folder that is dropped in, edited or removed is announced to connected clients;
     of a tool that an edit broke the last good version keeps serving. What tools print goes to
     the error output, and so does the log.
 
@@ -412,12 +412,14 @@ def _log(server: Any) -> Callable[[CatalogChange], None]:
 
 def _serve(server: Any, place: Place | None, *, quiet: bool) -> None:
     """Serve until the client leaves or a signal comes; ``server`` is an ``McpServer``."""
-    told = server.advertised
+    advertised = server.advertised
     if not quiet:
-        for each in told.left_out:
+        for each in advertised.left_out:
             click.echo(plain(str(each)), err=True)
-    offered = counted(len(told.hidden if told.is_searching else told.modern), "tool")
-    if told.is_searching:
+    offered = counted(
+        len(advertised.hidden if advertised.is_searching else advertised.modern), "tool"
+    )
+    if advertised.is_searching:
         offered += " by search_tools and call_tool"
     if place is not None:
         _serve_http(server.app, place, None if quiet else offered)

@@ -42,7 +42,7 @@ EXITS = {
 def show(
     ctx: click.Context, *, name: str, tools: tuple[str, ...], entry_points: bool, format_: str
 ) -> None:
-    """Show what a model is told of a tool, and what else is known of it.
+    """Show what a model sees of a tool, and what else is known of it.
 
     Only this tool is imported.
     """

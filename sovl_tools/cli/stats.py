@@ -89,7 +89,7 @@ def stats(
 ) -> None:
     """Sum up the calls that JsonLines wrote to FILE, by tool; - is the standard input.
 
-    Times are in seconds in JSON and YAML. A line that can't be read is told and left out.
+    Times are in seconds in JSON and YAML. A line that can't be read is reported and left out.
 
     With --tokens there is no FILE: it estimates how many tokens the definitions of the tools take
     in each format.
@@ -228,7 +228,7 @@ def _row(statistics: Statistics) -> tuple[str, ...]:
     errors = ", ".join(f"{count:,} {kind}" for kind, count in _errors(statistics))
     abandoned = f" ({statistics.abandoned:,} abandoned)" if statistics.abandoned else ""
     return (
-        cut(plain(statistics.tool), _LONGEST_NAME),  # whoever logs can write anything as a name
+        cut(plain(statistics.tool), _LONGEST_NAME),  # a log may have anything as a name
         f"{statistics.calls:,}",
         *map(readable, times),
         f"{errors}{abandoned}",

@@ -60,7 +60,7 @@ def sync(
 
     Adds properties, values, defaults and descriptions that the signature, the docstring and @tool
     have and the manifest lacks, and corrects "required". What the manifest says stays, and so does
-    its layout. A folder without a manifest gets one. What contradicts the function is told and
+    its layout. A folder without a manifest gets one. What contradicts the function is reported and
     left to be mended by hand.
     """
     found = settings(tools)

@@ -364,7 +364,7 @@ class _Check:
 
         ``asking`` is what folders ask to leave out, by their locations.
         """
-        # to find nothing is an error for whoever asks for a check
+        # to find nothing is an error where a check was asked for
         others = [
             each._replace(severity="error") if each.code == no_tools.code else each
             for each in self.others

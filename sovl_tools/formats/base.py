@@ -20,10 +20,10 @@ Kind: TypeAlias = Literal[
 """How something gets lost.
 
 - ``dropped``: it is not said any more.
-- ``moved``: it stands in a description, in words, so that nobody enforces it.
+- ``moved``: it is in a description, in words, so that nobody enforces it.
 - ``rewritten``: it is said otherwise, and less exactly.
 - ``loose``: the tool is not strict, although that was asked for.
-- ``limit``: the provider refuses so many, so long or so deep a thing.
+- ``limit``: it is more, longer or deeper than the provider accepts.
 - ``name``: the provider refuses a property's name.
 - ``doubt``: the provider may refuse or ignore it.
 - ``left_out``: the whole tool, because its schema can't be had.
@@ -101,7 +101,7 @@ def as_list(
     Args:
         shapes: the tools.
         most: how many of them the provider takes in one request; None for any number.
-        provider: the name of the provider, for whoever has too many.
+        provider: the name of the provider, for the message about too many.
     """
     losses = () if most is None else too_many(len(shapes), most, provider)
     return [shape.definition for shape in shapes], losses

@@ -1,9 +1,9 @@
 """What a provider refuses even in a schema that it does not enforce.
 
 One refused keyword makes a whole request fail. All else may stay: it guides the model. One walk
-copies the schema and changes what would be refused; what goes from it is told in words. Every
+copies the schema and changes what would be refused; what goes from it is said in words. Every
 provider takes a plain object alone at the root, so that what a schema says of the arguments as a
-whole, in alternatives or under conditions, is told in words, too. The properties that it speaks of
+whole, in alternatives or under conditions, is said in words, too. The properties that it speaks of
 become optional ones of the object, so that a model knows them.
 """
 
@@ -84,8 +84,8 @@ class Changed(NamedTuple):
 
     Attributes:
         schema: the subschema.
-        moved: keywords of the one that was written that are told in the description instead.
-        notes: what else is told there.
+        moved: keywords of the original that go into the description instead.
+        notes: what else is said there.
         losses: what is lost beside what is moved.
     """
 
@@ -110,7 +110,7 @@ class Compatible(NamedTuple):
 
 
 class Adaptation(Rewrite):
-    """A copy as a provider takes it, in which what goes is told in words.
+    """A copy as a provider takes it, in which what goes is said in words.
 
     References lead to definitions, no subschema is true or false, and what only identifies a schema
     is gone. Subclasses say in ``adapted`` what else their provider wants.
@@ -148,7 +148,7 @@ class Adaptation(Rewrite):
 
     def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
         """Return true or false as a subschema that is an object."""
-        # whatever is lost of the "not" that stands for false is told as one loss of false
+        # whatever is lost of the "not" in place of false is reported as one loss of false
         before = len(self.losses)
         made = self.schema({} if schema else {"not": {}}, path)
         message = "false stands in the description only"
@@ -265,7 +265,7 @@ class _Compat(Adaptation):
         whole = made
         if not _INVERSE.isdisjoint(schema):
             if self._admits_more:
-                # the alternatives of the root are told in words later
+                # the alternatives of the root are said in words later
                 if self._is_touched_in_one_of(schema, path):
                     whole = dict(made)
                     either = {"anyOf": whole.pop("oneOf")}
@@ -329,7 +329,7 @@ def refused_names(
 
     Args:
         parameters: the schema of the manifest, in which the places are.
-        schema: what is made of it, with the properties that the provider is told of.
+        schema: what is made of it, with the properties that the provider sees.
         rules: what names have to match.
     """
     names = {name for node in nodes(schema, ROOT) for name in node.schema.get("properties", ())}
@@ -422,7 +422,7 @@ class _Root:
                 others.append(part)
             else:
                 self.schema = found
-        # What is not evaluated is told from all parts, so that it can be said again only now.
+        # What is not evaluated follows from all parts, so that it can be said again only now.
         if closing is not None:
             self.schema[_CLOSING] = closing
         if others:
@@ -475,7 +475,7 @@ class _Root:
     def _add_properties(self, branches: Iterable[list[JSON]]) -> None:
         """Add the properties of branches, if there may be others than those of the root.
 
-        What is not evaluated can't be told without the branches, so that it is said in words.
+        What is not evaluated is unknown without the branches, so that it is said in words.
 
         Args:
             branches: the parts of each.

@@ -32,7 +32,7 @@ class ForeignTool(NamedTuple):
     Attributes:
         name: any text.
         parameters: an object's schema, in draft 2020-12.
-        place: where it stands in the document that was read.
+        place: where it is in the document that was read.
         description: may be empty.
         title: a name for people.
         output_schema: the schema of what it returns.
@@ -77,7 +77,7 @@ def in_words(name: str) -> str:
 
 
 class Flaw(NamedTuple):
-    """Why something in a document can't become a tool; ``place`` is where it stands."""
+    """Why something in a document can't become a tool; ``place`` is where it is."""
 
     place: Path
     message: str
@@ -130,7 +130,7 @@ def definitions_in(
 
 
 class UnfitDefinition(Exception):  # noqa: N818 - caught by those who read definitions
-    """What stands at a place can't become a tool."""
+    """What is at a place can't become a tool."""
 
     def __init__(self, place: Path, message: str) -> None:
         super().__init__(message)

@@ -115,7 +115,7 @@ class Size(NamedTuple):
 _COUNTED = frozenset({"anyOf", "properties", "items", "enum", "const"})
 # OpenAI bounds the characters of a choice only if it has more texts than this
 _MANY = 250
-# no provider refuses a depth of so many
+# no provider refuses this depth
 _FEW = 10
 
 

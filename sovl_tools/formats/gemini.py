@@ -1,6 +1,6 @@
 """Gemini: function declarations with ``parametersJsonSchema``, in the names of the wire.
 
-Gemini ignores the keywords that it does not know, so that they are told in the description. Whether
+Gemini ignores the keywords that it does not know, so that the description says them. Whether
 schemas are enforced is said of a whole request (``toolConfig``), not of a tool. Source: Google's
 API reference (``FunctionDeclaration``, ``FunctionCallingConfig``; generateContent, the keywords
 listed at ``responseJsonSchema``), the types of its SDK (``google.genai.types``, among them
@@ -23,7 +23,7 @@ from sovl_tools.schema.keywords import IN_LIST, SINGLE
 from sovl_tools.schema.rewrite import joined
 
 MOST_TOOLS = 512
-"""So many declarations may stand in one tool of a request."""
+"""How many declarations one tool of a request may have."""
 
 # keywords that Gemini heeds, beside references and ``enum``
 _SAFE = frozenset(

@@ -8,7 +8,7 @@ from sovl_tools.model.document import copied
 
 
 def convert(tool: ToolDefinition, _: Options) -> Shape:
-    """Return one tool; nothing is lost but what no provider is told either."""
+    """Return one tool; nothing is lost but what no provider sees either."""
     parameters = copied(tool.parameters)
     definition = {"name": tool.name, "description": tool.description, "parameters": parameters}
     return Shape(tool, definition)

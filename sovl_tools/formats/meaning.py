@@ -97,14 +97,14 @@ class SpelledOut(Rewrite):
         return "$ref" in keywords
 
     def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
-        """Return what a reference leads to, with what stands beside it."""
+        """Return what a reference leads to, with the keywords beside it."""
         del schema
         if "$ref" not in made:
             return made
         name = made.pop("$ref").removeprefix(_DEFINITION)
         if name in self._open or name not in self.definitions.targets:
             raise EndlessError
-        # open while it is spelled out: whoever meets it again within contains itself
+        # open while it is spelled out: met again within, it contains itself
         self._open.append(name)
         target = self.schema(self.definitions.targets[name].target, path)
         self._open.pop()

@@ -26,7 +26,7 @@ NOTHING = "(nothing)"
 
 
 class Outcome(NamedTuple):
-    """What a model is told of a call.
+    """What a model reads of a call.
 
     Attributes:
         tool: the tool's name.

@@ -1,6 +1,6 @@
 """What a schema demands, in words for a model.
 
-A keyword that a provider does not take is told in the description instead. Values are written as
+A keyword that a provider does not take goes into the description instead. Values are written as
 JSON, since that is how the model writes its arguments.
 """
 

@@ -17,7 +17,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
 MOST_TOOLS = 128
-"""So many tools may stand in one request."""
+"""How many tools one request may have."""
 
 MOST = Size(properties=5000, values=1000, characters=120_000, longest=15_000, depth=10)
 """How large a strict schema may be."""
@@ -73,7 +73,7 @@ _FORM = Form(OPENAI, DIALECT, nested, check_size)
 
 
 def convert(tool: ToolDefinition, options: Options) -> Shape:
-    """Return one tool; ``strict`` stands in it only if it is."""
+    """Return one tool; ``strict`` is in it only if it is true."""
     return convert_tool(tool, _FORM, is_strict=options.strict)
 
 

@@ -1,6 +1,6 @@
 """An OpenAPI 3.1 document in which every tool is one POST.
 
-The schemas of arguments and results are components, because only those are checked by whoever
+The schemas of arguments and results are components, because only those are checked by a client that
 reads such a document; their definitions are components beside them. Source: spec.openapis.org,
 OpenAPI Specification 3.1.
 """
@@ -65,7 +65,7 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return one tool as its path, the schema of its arguments, and other named schemas.
 
     A default stays only if it certainly fits its own schema, because checkers refuse a document
-    for one that does not; any other stands in the description. Definitions, wherever they are, and
+    for one that does not; any other is in the description. Definitions, wherever they are, and
     anchors become components and references to those.
     """
     name = f"{tool.name}.arguments"

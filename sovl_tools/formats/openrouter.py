@@ -20,11 +20,11 @@ from sovl_tools.schema.dynamic import said
 _FORM = Form(OPENROUTER, DIALECT, nested, check_size)
 
 _DEFAULTS = "sovl_tools.authoring.aitool"
-"""The module where the method stands that a subclass may override."""
+"""The module of the method that a subclass may override."""
 
 
 def convert(tool: ToolDefinition, options: Options) -> Shape:
-    """Return one tool; what a subclass of ``AITool`` says of itself stands as it is."""
+    """Return one tool; what a subclass of ``AITool`` says of itself is kept."""
     try:
         own = _own(tool)
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
 """Tools as text for a system prompt, for models that have no function calling.
 
 Each keyword of a schema is a few words behind the description of its argument; what lies in an
-argument stands indented below it.
+argument is indented below it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FOLLOWED = frozenset({*_REFERENCES, "allOf", "anyOf", "oneOf"})
 # keywords that have a place of their own in the text, or say nothing to a model
 _PLACED = _STRUCTURE | SILENT | {"type", "title", "description", "default", "required", "allOf"}
 
-# whether these are told elsewhere depends on their values
+# whether these are said elsewhere depends on their values
 _MAYBE_PLACED = frozenset({*_REFERENCES, "items", "additionalProperties"})
 _PLURALS = {each: f"{each}s" for each in JSON_KINDS}
 
@@ -46,7 +46,7 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
     lines = [f"## {tool.name}", tool.description.strip()]
     lines.append(" ".join(["Arguments:" if inner else "Arguments: none.", *whole.notes]))
     lines += inner
-    # a reference that could not be followed stands in the text as it is written
+    # a reference that could not be followed is in the text as it is written
     if "$defs" in parameters and any('"#' in line for line in lines[2:]):
         lines.append(note("$defs", parameters["$defs"]))
     if tool.instructions and tool.instructions.strip():

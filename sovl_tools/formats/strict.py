@@ -62,7 +62,7 @@ class StrictError(Exception):
 
     Attributes:
         path: the place in the manifest.
-        message: why, in words that begin with what stands there.
+        message: why, in words that begin with what is there.
         help: what the author may do.
     """
 
@@ -89,7 +89,7 @@ class Dialect:
         is_recursive: whether definitions may refer to themselves.
         wraps_references: whether a reference that is described becomes an ``anyOf`` of one, which
             may be described; else what it leads to takes its place.
-        tells_by_first: whether objects that are alternatives are told apart by their first names.
+        tells_by_first: whether objects that are alternatives must differ in their first names.
         minds_case: whether texts to choose from come back in the case in which they were given.
     """
 
@@ -205,7 +205,7 @@ def strict_subset(
         parameters: the schema of the manifest.
         dialect: what the provider knows.
         require_all: whether optional properties become required ones that may be null.
-        spend: is told what is limited in a whole request.
+        spend: called with what is limited in a whole request.
 
     Raises:
         StrictError: it says what the dialect can't say.
@@ -223,7 +223,7 @@ def strict_subset(
     return StrictSubset(made, tuple(work.losses), frozenset(work.names), work.has_optional)
 
 
-# a keyword that is told in the description, its value and its place
+# a keyword that goes into the description, its value and its place
 _Moved: TypeAlias = tuple[str, JSON, Path]
 
 
@@ -336,7 +336,7 @@ class _Subset:
         return made
 
     def _inline_reference(self, schema: JSON, path: Path) -> JSON:
-        """Return what a reference leads to, with what stands beside it."""
+        """Return what a reference leads to, with the keywords beside it."""
         schema = self._resolve_dynamic(schema)
         if not isinstance(schema, dict) or "$ref" not in schema:
             return schema
@@ -411,7 +411,7 @@ class _Subset:
         return kept, self._moved(schema, others, path) if others else ()
 
     def _union(self, schema: dict[str, JSON], keyword: str, path: Path) -> dict[str, JSON]:
-        """Return alternatives as ``anyOf``, what stands beside them in each of them."""
+        """Return alternatives as ``anyOf``, with the keywords beside them in each of them."""
         self._spend("unions", 1)
         branches: Sequence[JSON] = schema[keyword]
         place = (*path, keyword)

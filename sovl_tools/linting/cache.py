@@ -188,8 +188,8 @@ class Cache:
             if is_record(kept, _FINDINGS) and kept["known"] == known and _holds(kept["opened"]):
                 return Findings.from_json(kept["findings"])
         found = find()
-        told = chain(found.diagnostics, *(each.diagnostics for each in found.candidates))
-        is_final = not any(each.severity == "error" for each in told)
+        diagnostics = chain(found.diagnostics, *(each.diagnostics for each in found.candidates))
+        is_final = not any(each.severity == "error" for each in diagnostics)
         is_same = all(stats_of(location) == each for location, each in self._stats.items())
         if found.opened is None or not (is_final and is_same):
             return found
@@ -244,7 +244,7 @@ class Cache:
             candidate, opened = loaded[folder.location]
             tools.pop(_name(folder), None)
             states = {each: state_of(each) for each in opened or ()}
-            # a file is told of once: what comes later may depend on it without opening it
+            # a file is reported once: later modules may depend on it without opening it
             is_known = is_known and opened is not None and not _have_changed(opened)
             if any(dependencies.get(path, state) != state for path, state in states.items()):
                 tools = {}  # they were checked with what it said before

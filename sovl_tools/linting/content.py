@@ -22,7 +22,7 @@ class Content(NamedTuple):
     """What a folder holds.
 
     Attributes:
-        digest: names it; None if it can't be told from its files alone.
+        digest: names it; None if its files alone don't say it.
         variables: those of the environment that it requires; None if it requires nothing at all.
         sees_others: whether the tool is shown the step handlers of others.
         suppressions: what its files ask to leave out.
@@ -72,7 +72,7 @@ def _read(entry: os.DirEntry[str]) -> bytes:
 
 
 def contents_of(directories: Iterable[str]) -> dict[str, str] | None:
-    """Return what names the contents of directories; None if that can't be told of one."""
+    """Return what names the contents of directories; None if that is unknown of one."""
     found = {}
     for each in directories:
         location = os.path.abspath(each)

@@ -39,7 +39,7 @@ class ToolVersion:
 
     Attributes:
         document: its manifest.
-        phrases: what it is activated by, wherever that stands.
+        phrases: what it is activated by, wherever that is written.
         actions: the kinds of steps that it brings.
         code: what its Python files are known by.
         is_open: whether its function takes arguments that the manifest doesn't list.
@@ -175,7 +175,7 @@ def _schema_changes(
 ) -> Iterator[Change]:
     """Yield what has changed in what a schema admits, and what it says besides."""
     breaking = {each.message for each in found if each.kind == "breaking"}
-    # what is neither narrower nor wider would be told twice
+    # what is neither narrower nor wider would be reported twice
     kept = [each for each in found if each.kind == "breaking" or each.message not in breaking]
     before, now = old.document.get(key), new.document.get(key)
     if _differ(before, now, ("default",)):

@@ -126,8 +126,8 @@ class Example(NamedTuple):
         folder: the tool's.
         number: which of the manifest's examples, from 0; None for a tool that can't be loaded.
         document: what the manifest says of it.
-        line: where it stands in the manifest, from 1.
-        column: where it stands in that line, from 1.
+        line: its line in the manifest, from 1.
+        column: its column in that line, from 1.
         limit: how long it may take, in seconds.
         skipped: why it is not run; "" if it is.
         problem: why it fails without being run.
@@ -151,7 +151,7 @@ class Example(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where it stands: ``tools/weather/weather.json:12:5``."""
+        """Where it is: ``tools/weather/weather.json:12:5``."""
         return f"{self.path}:{self.line}:{self.column}"
 
     @property

@@ -369,7 +369,7 @@ def _as_json(token: re.Match[str]) -> str:
 
 
 def lifted_form(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Lifts the one definition to the top if nothing stands beside it, with ``parameters``."""
+    """Lifts the one definition to the top if nothing is beside it, with ``parameters``."""
     path = case.path_of(found) or ("",)
     inner = case.document.get(str(path[0]))
     beside = {key: value for key, value in case.document.items() if key != path[0]}
@@ -378,7 +378,7 @@ def lifted_form(case: FixCase, found: Diagnostic) -> Fix | None:
     if not isinstance(inner, dict) or beside not in ({}, {"type": "function"}):
         return None
     schemas = [each for each in ("parameters", *manifest.ALIASES["parameters"]) if each in inner]
-    # one of several can't be told, and Bedrock's is another level deeper
+    # which of several is unknown, and Bedrock's is another level deeper
     if len(schemas) > 1 or any(
         not isinstance(inner[each], dict) or "json" in inner[each] for each in schemas
     ):
@@ -570,7 +570,7 @@ def _edited(before: Manifest, edits: Sequence[Edit]) -> str:
             holder.setdefault(path[-1], [])
             holder[path[-1]] += [value] * (value not in holder[path[-1]])
         elif action == "first":
-            # what names the schema stands before everything
+            # what names the schema comes before everything
             schema_of = {key: holder[key] for key in holder if key == "$schema"}
             others = dict(holder)
             holder.clear()

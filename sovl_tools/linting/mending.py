@@ -31,7 +31,7 @@ _RANK = {"rejected": 0, "waiting": 0, "unavailable": 1, "disabled": 1, "loaded":
 
 Load = Callable[[Sequence[ToolFolder]], list[Candidate]]
 Key = tuple[str, str, str, int]
-"""A finding, wherever it stands by now: path, code, words, and how many there are before it."""
+"""A finding, wherever it is by now: path, code, words, and how many there are before it."""
 Tried = tuple[ToolFolder, Candidate, int]
 """A folder with its drafts, what becomes of it, and how many findings are gone by that."""
 Check = Callable[[Sequence[Candidate], Sequence[ToolFolder]], LoadReport]
@@ -153,7 +153,7 @@ class Mending:
     def _is_worse(self, new: Candidate) -> bool:
         """Tell whether a tool could be called before and can't be with its draft."""
         old = self.candidates[new.location]
-        # whoever asks for it may disable a tool; a tool that is refused nobody wants
+        # on request a fix may disable a tool; a tool that is refused nobody wants
         if self.unsafe:
             return new.status == "rejected" != old.status
         return _RANK[new.status] < _RANK[old.status]

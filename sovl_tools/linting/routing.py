@@ -24,7 +24,7 @@ class Route(NamedTuple):
     """A text, and the tool that it is meant for; None for no tool at all.
 
     Attributes:
-        line: where it stands in its file, from 1.
+        line: its line in its file, from 1.
         text: what somebody says.
         tool: the tool's name.
     """

@@ -18,7 +18,7 @@ class SelectorError(SovlToolsError, ValueError):
 
 
 def code_of(selector: str) -> str:
-    """Return the code, or the beginning of codes, that a selector stands for.
+    """Return the code, or the beginning of codes, that a selector means.
 
     It is a name in any case, with hyphens or underscores, or a code or the beginning of one.
 

@@ -38,7 +38,7 @@ class Suppression(NamedTuple):
         scope: a path: of a file, or of a folder with the separator at its end.
         only: the line for which alone it holds; 0 for the whole scope.
         tool: whose it is, if it is a tool's.
-        path: the file in which it stands.
+        path: the file that it is in.
         line: the line in that file, from 1.
         column: the column in that line, from 1.
     """

@@ -43,7 +43,7 @@ class StepError(SovlToolsError):
     Attributes:
         message: why, as a tool or a step says it.
         key: of the step in the run; "" as long as nobody knows.
-        path: where the step, or the template in it that has no value, stands in its procedure.
+        path: where the step, or the template in it that has no value, is in its procedure.
         procedure: the name of that procedure.
         line: of the text at the path, from 1.
     """
@@ -74,7 +74,7 @@ class JournalError(SovlToolsError):
     Attributes:
         path: of the journal's file.
         message: what is there.
-        help: what would be right, as an imperative; None where that can't be told.
+        help: what would be right, as an imperative; None where that is unknown.
     """
 
     def __init__(self, path: str, message: str, advice: str | None = None) -> None:

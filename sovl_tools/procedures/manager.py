@@ -114,7 +114,7 @@ class ProcedureManager:
             source: the path of its file, a dictionary, or the name of one that was added.
             inputs: as its schema wants them.
             journal: where the run is written down, so that it can be resumed.
-            on_event: told what happens, from the first step to the last; also from the threads of
+            on_event: called with each event of the run, also from the threads of
                 tools.
 
         Raises:
@@ -165,7 +165,7 @@ class ProcedureManager:
             force: go on although the procedure has changed since. What was done is known by the
                 place of the step, its tool and its arguments.
             repeat_unfinished: take steps again that were under way, whatever they do.
-            on_event: told what happens.
+            on_event: called with each event of the run.
 
         Raises:
             RunNotFoundError: there is no such run.
@@ -247,7 +247,7 @@ class ProcedureManager:
 class Procedures(NamedTuple):
     """A directory of procedures (an origin of tools).
 
-    What they need of other tools can only be told when they are called.
+    What they need of other tools is only known when they are called.
     """
 
     path: str
@@ -284,7 +284,7 @@ class _Offered:
         self._source = source
 
     async def run(self, /, _context: ToolContext, **inputs: Any) -> JSON:
-        """Run the procedure with the tools of whoever calls it."""
+        """Run the procedure with the tools of its caller."""
         manager = ProcedureManager(_context.registry, _context.tooler)
         try:
             return await manager.run(self._source, inputs)

@@ -85,7 +85,7 @@ def bare(value: JSON) -> str:
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
-    """Return a text in one line of about so many characters that a terminal can be trusted with."""
+    """Return a text in one line of bounded length that a terminal can be trusted with."""
     return cut(plain(" ".join(text.split())), longest)
 
 
@@ -278,7 +278,7 @@ _ESCAPED = {ord(letter): f"#{ord(letter)};" for letter in '#"<>&`\\'}
 
 
 class Way(NamedTuple):
-    """A way from a node to the next one; ``caption`` stands beside the arrow."""
+    """A way from a node to the next one; ``caption`` is beside the arrow."""
 
     node: str
     caption: str = ""

@@ -56,7 +56,7 @@ class Step(NamedTuple):
     """One step.
 
     Attributes:
-        path: where it stands in the document.
+        path: where it is in the document.
         action: what it does.
         fields: what it says beside the common keys, as it is written.
         blocks: the steps in it, by the place of each list below ``path``.

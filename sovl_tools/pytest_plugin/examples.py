@@ -58,7 +58,7 @@ class Examples:
         config.stash[FOUND] = self._found
         self._settings = Settings(imports=False, locked=lock)
         self._excluded = patterns_of(self._found.exclude, os.getcwd())
-        # whoever names files wants these alone, unless the directory is named there as well
+        # a session that names files wants these alone, unless it names the directory as well
         if named or config.args_source is not pytest.Config.ArgsSource.ARGS:
             config.args += [path for path in map(str, self._directories) if path not in config.args]
 
@@ -101,7 +101,7 @@ class _Manifest(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         """Make an item of each example."""
         for each in self.examples:
-            # as text: pytest 9.2 takes what stands in brackets for parameters where it reads ids
+            # as text: pytest 9.2 takes what is in brackets for parameters where it reads ids
             nodeid = f"{self.nodeid}::{each.name}"
             item: _Item = _Item.from_parent(self, name=each.name, nodeid=nodeid)
             item.example = each
@@ -159,7 +159,7 @@ class _Item(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return where the example stands, its line from 0."""
+        """Return where the example is, its line from 0."""
         return self.path, self.example.line - 1, self.example.name
 
 
@@ -170,7 +170,7 @@ _HAS_FAILED = pytest.StashKey[bool]()
 
 @pytest.fixture(scope="session")
 def sovl_registry(pytestconfig: pytest.Config) -> ToolRegistry:
-    """The registry of the tools in the directories that pytest was told of."""
+    """The registry of the tools in the directories that pytest was given."""
     return folders_of(pytestconfig.stash[FOUND])
 
 

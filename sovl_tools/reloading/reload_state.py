@@ -431,7 +431,7 @@ def _advice(folder: ToolFolder, missing: Sequence[str]) -> str:
 
 
 def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
-    """Return what stands for a folder from now on: the old candidate itself if nothing changed.
+    """Return a folder's candidate from now on: the old one itself if nothing changed.
 
     A new one keeps the last good version beside it, for as long as it may be needed.
 

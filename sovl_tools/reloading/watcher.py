@@ -25,7 +25,7 @@ _LOGGER = logging.getLogger("sovl_tools")
 QUIET = 0.05
 """Seconds without a further event after which a change counts as done."""
 EMPTIED = 0.5
-"""The same after an event of an empty file: whoever saves in place empties it, and then writes."""
+"""The same after an event of an empty file: editors that save in place empty it, then write."""
 LONGEST = 2.0
 """Seconds after which a change that never comes to rest is followed all the same."""
 HEARTBEAT = 0.5
@@ -70,7 +70,7 @@ class Debounce:
         self._queue.put(None)
 
     def next(self, timeout: float) -> Batch | None:
-        """Wait for events until they rest, so many seconds for the first one; None at the end."""
+        """Wait for events until they rest, a number of seconds for the first; None at the end."""
         paths: set[str] = set()
         begun, count, left = perf_counter(), 0, timeout
         since = begun
@@ -157,7 +157,7 @@ class Watcher:
         touched = set(batch.paths)
         if self._events is None:
             touched |= self._poll()
-        elif batch.number >= _FLOOD:  # of so many the system may have dropped some
+        elif batch.number >= _FLOOD:  # the system may have dropped some of them
             touched |= self._subject.changed()
         if touched:
             self._subject.reload(touched, since=batch.since)

@@ -27,7 +27,7 @@ class Case(NamedTuple):
     """A test case.
 
     Attributes:
-        path: where it stands; services group cases by it.
+        path: where it is; services group cases by it.
         name: its name there.
         failures: why it has failed; empty if it has not.
         output: what else there is to read.
@@ -68,7 +68,7 @@ def render(outcome: Outcome) -> str:
 
 
 def document(name: str, cases: Sequence[Case], duration: float) -> str:
-    """Return the document of a suite of cases, which took so many seconds."""
+    """Return the document of a suite of cases, which took ``seconds``."""
     counts = {
         "tests": len(cases),
         "failures": sum(bool(each.failures) for each in cases),

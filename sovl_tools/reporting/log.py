@@ -1,4 +1,4 @@
-"""What the logger is told of loads and changes."""
+"""What the log says of loads and changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def log_load(report: LoadReport) -> None:
 def log_change(change: CatalogChange, catalog: Catalog, before: Iterable[Candidate]) -> None:
     """Log what has changed: a warning for each new version that was rejected.
 
-    What stood in the catalog before, as it is now, was told then.
+    What was in the catalog before, as it is now, was logged then.
     """
     for kind in ("added", "updated", "removed"):
         for name in getattr(change, kind):

@@ -53,7 +53,7 @@ def sarif_document(outcome: Outcome) -> dict[str, JSON]:
         )
     run = {
         "tool": {"driver": {"name": "sovl-tools", "version": __version__, "rules": rules}},
-        # our columns count characters; many readers count UTF-16 code units unless they are told
+        # our columns count characters; many readers count UTF-16 code units by default
         "columnKind": "unicodeCodePoints",
         "results": [_sarif_result(each, codes) for each in found],
     }

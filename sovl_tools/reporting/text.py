@@ -36,7 +36,7 @@ def plain(text: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Return the text, or of a longer one the beginning with an ellipsis, of so many characters."""
+    """Return the text, or of one that is too long the beginning with an ellipsis."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
@@ -104,7 +104,7 @@ def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt |
     # of a long line, such as a manifest in one, the part around the place
     first = max(0, start - _WIDTH // 2) if len(line) > _WIDTH else 0
     last = first + _WIDTH
-    # made plain piece by piece, since an escape is longer than the character that it stands for
+    # made plain piece by piece, since an escape is longer than its character
     before, marked = plain(line[first:start]), plain(line[start : min(end, last)])
     rest = plain(line[end:last]) if end < last else ""
     lead, tail = "…" * (first > 0), "…" * (len(line) > last)

@@ -308,7 +308,7 @@ class _Editor(NamedTuple):
         return self.text[node.start : node.end]
 
     def _line_before(self, node: Node) -> str:
-        """Return what stands before a node on its line."""
+        """Return what is before a node on its line."""
         return self.text[self.text.rfind("\n", 0, node.start) + 1 : node.start]
 
     def _line_break(self, node: Node) -> str:

@@ -68,12 +68,12 @@ def complete(
 
 
 def description_placeholder(name: str) -> str:
-    """Return what stands in the place of a tool's description."""
+    """Return a placeholder for a tool's description."""
     return DESCRIPTION_PLACEHOLDER.format(name)
 
 
 def property_placeholder(name: object) -> str:
-    """Return what stands in the place of a property's description."""
+    """Return a placeholder for a property's description."""
     return PROPERTY_PLACEHOLDER.format(name)
 
 
@@ -126,7 +126,7 @@ def parameter(text: str) -> NewParameter:
 
 
 def _default(type_: str, text: str) -> JSON:
-    """Read a default as its type wants it: text as it stands, anything else as JSON."""
+    """Read a default as its type wants it: text as it is, anything else as JSON."""
     if type_ == "string":
         # Half of a surrogate pair raises a ValueError here, before it is in a file.
         text.encode()
@@ -279,7 +279,7 @@ _FORMATS = {
 
 
 def sample_argument(parameters: dict[str, JSON], name: str) -> str:
-    """Return a value for a property as ``KEY=VALUE`` takes it: text as it stands, or JSON."""
+    """Return a value for a property as ``KEY=VALUE`` takes it: text as it is, or JSON."""
     schema = parameters["properties"][name]
     value = sample(schema, parameters)
     is_text = isinstance(schema, dict) and schema.get("type") == "string"

@@ -64,7 +64,7 @@ class Sync(NamedTuple):
     Attributes:
         folder: the folder.
         before: the manifest's text; None if there is none.
-        after: the text in line with the function; None if it can't be told.
+        after: the text in line with the function; None if it is unknown.
         verdicts: what is wrong and can't be mended here.
         refusals: diagnostics of what keeps the folder from being looked at.
         notes: what is not wrong, but left out.
@@ -188,7 +188,7 @@ class _ImportedFunction(NamedTuple):
 
 
 def _import_function(snapshot: Snapshot, *, limit: float) -> _ImportedFunction:
-    """Import a folder's module, within so many seconds, and look at the tool's function."""
+    """Import a folder's module, within a time limit, and look at the tool's function."""
     # On a thread of its own, which can be given up.
     outcome = run_within(limit, lambda: _run(snapshot))
     if isinstance(outcome, Stalled):
@@ -232,7 +232,7 @@ def _patch(
     else:
         document = patch_manifest(manifest.document, spec, name=folder.name, prune=prune)
         before, after = manifest.text, edit_json(manifest.text, document)
-    # What is told has its place in the text that will be there.
+    # What is reported has its place in the text that will be there.
     new = Manifest(document, after)
     verdicts = list(_unsound(folder, new))
     for verdict in agreement.disagreements(new, interface):

@@ -47,7 +47,7 @@ def events(turn: Turn) -> Iterator[Event]:
 
 
 def broken(_turn: Turn, failure: Failure, _sent: int) -> Iterator[Event]:
-    """Yield what tells of an error after so many events of a stream."""
+    """Yield the event of an error after a number of events of a stream."""
     kind = failure.kind or "overloaded_error"
     yield Event("error", error(failure._replace(kind=kind)))
 
@@ -55,8 +55,8 @@ def broken(_turn: Turn, failure: Failure, _sent: int) -> Iterator[Event]:
 def error(failure: Failure, _param: str | None = None) -> dict[str, JSON]:
     """Return the body of an error; it has a type and a message and no more."""
     kind = failure.kind or _KINDS.get(failure.status, "api_error")
-    told = {"type": kind, "message": failure.message}
-    return {"type": "error", "error": told, "request_id": "req_scripted"}
+    error = {"type": kind, "message": failure.message}
+    return {"type": "error", "error": error, "request_id": "req_scripted"}
 
 
 _KINDS = {

@@ -69,7 +69,7 @@ def events(turn: Turn) -> Iterator[Event]:
 
 
 def broken(_turn: Turn, failure: Failure, _sent: int) -> Iterator[Event]:
-    """Yield what tells of an error after so many events of a stream."""
+    """Yield the event of an error after a number of events of a stream."""
     yield Event(None, error(failure))
 
 
@@ -196,8 +196,8 @@ def _check_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]
         yield from too_long(call["id"], f"{place}.id", MAX_ID)
         if call["type"] == "function":
             yield from misnamed(call["function"]["name"], f"{place}.function.name")
-    told = (calls, message.get("content"), message.get("refusal"), message.get("audio"))
-    if all(each is None for each in (*told, message.get("function_call"))):
+    members = (calls, message.get("content"), message.get("refusal"), message.get("audio"))
+    if all(each is None for each in (*members, message.get("function_call"))):
         yield Objection(
             "Invalid value for 'content': expected a string, got null.",
             f"messages.[{index}].content",

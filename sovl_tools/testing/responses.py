@@ -50,19 +50,19 @@ def _events(turn: Turn) -> Iterator[dict[str, Any]]:
 
 
 def broken(turn: Turn, failure: Failure, sent: int) -> Iterator[Event]:
-    """Yield what tells of an error after so many events of a stream."""
+    """Yield the event of an error after a number of events of a stream."""
     code = failure.code or failure.kind or "server_error"
-    told: dict[str, JSON] = {"code": code, "message": failure.message, "param": None}
+    error: dict[str, JSON] = {"code": code, "message": failure.message, "param": None}
     if failure.event == "response.failed":
-        told = {"response": failed(turn, failure)}
-    yield Event(failure.event, {"type": failure.event, **told, "sequence_number": sent})
+        error = {"response": failed(turn, failure)}
+    yield Event(failure.event, {"type": failure.event, **error, "sequence_number": sent})
 
 
 def failed(turn: Turn, failure: Failure) -> dict[str, JSON]:
     """Return a response that tells by its status that the model has failed."""
     code = failure.code or failure.kind or "server_error"
-    told = {"error": {"code": code, "message": failure.message}, "usage": None}
-    return {**_response(turn, "failed", []), **told}
+    error = {"error": {"code": code, "message": failure.message}, "usage": None}
+    return {**_response(turn, "failed", []), **error}
 
 
 def items(turn: Turn) -> list[dict[str, Any]]:
@@ -249,8 +249,8 @@ def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
 
 def input_items(body: dict[str, JSON]) -> _Items:
     """Return the items of a request; a text is what the user says."""
-    told = body.get("input") or []
-    return [{"role": "user", "content": told}] if isinstance(told, str) else told
+    items = body.get("input") or []
+    return [{"role": "user", "content": items}] if isinstance(items, str) else items
 
 
 def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:

@@ -41,10 +41,10 @@ class Call(NamedTuple):
 
 
 class Pause:
-    """A place where the server stands still until the test says ``end()``, or the client leaves.
+    """A place where the server stops until the test says ``end()``, or the client leaves.
 
     Attributes:
-        reached: set as soon as the server stands there.
+        reached: set as soon as the server has stopped there.
         abandoned: set if the client closed its connection while it did.
     """
 
@@ -92,7 +92,7 @@ class Reply(NamedTuple):
         reasoning: what it thinks before it speaks; None if it does not.
         is_cut: whether it ran into the limit of tokens; its last part is then unfinished.
         usage: the tokens that it cost.
-        pause: where the server stands still.
+        pause: where the server stops.
         pause_after: the number of events that are sent before.
         failure: an error instead of the answer or of the rest of it.
         failure_after: the number of events that are sent before; None for the HTTP answer.
@@ -112,14 +112,14 @@ class Reply(NamedTuple):
     failure_after: int | None = None
     drop_after: int | None = None
 
-    # short, as it stands in the message about replies that were not used
+    # short, as it appears in the message about replies that were not used
     def __repr__(self) -> str:
-        told = (
+        fields = (
             f"{name}={value!r}"
             for name, value in self._asdict().items()
             if value != self._field_defaults[name]
         )
-        return f"Reply({', '.join(told)})"
+        return f"Reply({', '.join(fields)})"
 
 
 Spelled: TypeAlias = Call | tuple[str, JSON] | tuple[str, JSON, str]
@@ -151,7 +151,7 @@ def calls(
 
     Args:
         tools: ``(name, arguments)`` or ``(name, arguments, id)`` each; a text for arguments is
-            sent as it stands, so that it may be malformed, anything else as JSON.
+            sent as it is, so that it may be malformed, anything else as JSON.
         text: what the model says before it calls.
         reasoning: what the model thinks before.
         cut: whether the last call stops because of the limit of tokens; give its arguments as
@@ -163,7 +163,7 @@ def calls(
 
 
 def _call(name: str, arguments: JSON, identity: str | None = None) -> Call:
-    # a text stands as it is, so that malformed arguments can be scripted
+    # a text is sent as it is, so that malformed arguments can be scripted
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return Call(name, text, identity)
 

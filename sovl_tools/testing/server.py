@@ -39,7 +39,7 @@ class Answer(NamedTuple):
         headers: all but those that say how the body is framed.
         parts: the halves of a whole body, or the events of a stream.
         is_stream: whether there may be more parts than the headers tell.
-        pause: where the server stands still.
+        pause: where the server stops.
         pause_at: the number of parts that are sent before; at 0 the status is not sent either.
         drop_at: the number of parts after which the connection is closed; None for never.
     """

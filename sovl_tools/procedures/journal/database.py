@@ -95,7 +95,7 @@ class StepRecord(NamedTuple):
 
 
 def written(value: JSON) -> str | None:
-    """Return a value as it stands in a journal: JSON in ASCII, which no text is too odd for."""
+    """Return a value as a journal keeps it: JSON in ASCII, which no text is too odd for."""
     return None if value is None else json.dumps(value, separators=(",", ":"))
 
 
@@ -165,7 +165,7 @@ _CHECKS: Mapping[str, Callable[[Any], bool]] = {
 _RUN_WRITTEN = {"procedure", "path", "text", "inputs", "tools", "result", "error", "host"}
 _STEP_WRITTEN = {"key", "action", "tool", "arguments", "result", "error"}
 _WRITTEN = frozenset(_RUN_WRITTEN | _STEP_WRITTEN)
-"""What comes from outside, and so stands there as JSON."""
+"""What comes from outside, and so is kept as JSON."""
 
 
 Record = TypeVar("Record")
@@ -325,7 +325,7 @@ class Database:
         return application, version
 
     def _become_journal(self) -> None:
-        """Make the tables; whoever else does so at the same time does no harm."""
+        """Make the tables; another process may do so at the same time."""
         end = time.monotonic() + self.patience
         while True:  # SQLite does not wait by itself for the change to WAL mode
             try:

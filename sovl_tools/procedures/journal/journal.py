@@ -147,7 +147,7 @@ class Journal:
             return self._opened(record, lock, self.steps(run_id))
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
-        """Return the runs, or so many of them, the latest first."""
+        """Return the runs, or a number of them, the latest first."""
         values = (-1 if limit is None else limit,)
         query = f"{_RUNS} ORDER BY number DESC LIMIT ?"
         return [

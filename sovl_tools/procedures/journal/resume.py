@@ -132,7 +132,7 @@ def fingerprints(linked: LinkedProcedures, registry: ToolLookup) -> dict[str, st
 
     Tools are those that are called, and those whose step handlers are.
 
-    The hash of a tool is of what is said of it and of its code, which in a folder is told by the
+    The hash of a tool is of what is said of it and of its code, which in a folder is given by the
     name of its module.
     """
     catalog = registry.catalog

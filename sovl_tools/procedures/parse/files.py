@@ -92,7 +92,7 @@ def _may_be(name: str) -> bool:
 
 def _document(path: str) -> JSON:
     """Return the document of a file, or what it would be if it could be read; None if neither."""
-    if not os.path.isfile(path):  # opening a FIFO would wait for whoever writes to it
+    if not os.path.isfile(path):  # opening a FIFO would wait for its writer
         return None
     try:
         with open(path, "rb") as file:
@@ -178,7 +178,7 @@ class UnreadableError(SovlToolsError, ValueError):
         message: what is there.
         line: where, from 1.
         column: where, in characters from 1.
-        help: what would be right, as an imperative; None where that can't be told.
+        help: what would be right, as an imperative; None where that is unknown.
     """
 
     def __init__(self, message: str, line: int, column: int, advice: str | None = None) -> None:

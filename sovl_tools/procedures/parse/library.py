@@ -145,7 +145,7 @@ def _check_document(
         return ProcedureDocument(
             None, verdicts, path, place, found if isinstance(found, str) else None
         )
-    # An unsound schema of the inputs is told once, and nothing else is blamed on it.
+    # An unsound schema of the inputs is reported once, and nothing else is blamed on it.
     if any(each.rule is structure.invalid_inputs for each in verdicts):
         value = {**value, "inputs": {"type": "object", "additionalProperties": True}}
     return ProcedureDocument(parse_procedure(value, text=text, source=path), verdicts, path, place)
@@ -266,7 +266,7 @@ class Library:
             ProcedureError: one of them is unsound.
         """
         related: dict[tuple[str, str], ProcedureDocument] = {}
-        # Each file is read once, so that a procedure is the same object whoever runs it.
+        # Each file is read once, so that a procedure is the same object for all callers.
         pending, reading = [first], cache(read_found_procedure)
         while pending:
             asking = pending.pop()

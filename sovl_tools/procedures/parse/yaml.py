@@ -1,4 +1,4 @@
-"""YAML by the core schema of version 1.2: plain values, and where each stands.
+"""YAML by the core schema of version 1.2: plain values, and where each is.
 
 Nothing is resolved as in YAML 1.1: ``on``, ``no``, ``12:30`` and dates are strings, ``010`` is
 ten and ``<<`` a key like any other (https://yaml.org/spec/1.2.2, section 10.3.2).
@@ -47,7 +47,7 @@ class Loaded(NamedTuple):
     def find(self, place: ManifestPlace) -> int:
         """Return the offset of a place, or of the nearest value around it.
 
-        An alias stands where it is written; what is in it, where its anchor is.
+        An alias is where it is written; its contents are where its anchor is.
         """
         key = node = self.node
         for part in place.path:
@@ -120,7 +120,7 @@ class _Loader(yaml.SafeLoader):
         self._weight = 0
 
     def compose_node(self, parent: Node | None, index: int) -> Node | None:
-        """Compose what stands next: an alias, a scalar, or a collection with all that is in it."""
+        """Compose what is next: an alias, a scalar, or a collection with all that is in it."""
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         offset = event.start_mark.index
         if isinstance(event, yaml.AliasEvent):
@@ -171,7 +171,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Construction:
-    """Makes plain values of nodes; what an alias stands for is made anew each time."""
+    """Makes plain values of nodes; an alias is made anew each time."""
 
     def __init__(self, text: str, aliases: set[int], *, has_any_keys: bool) -> None:
         self._text = text
@@ -180,7 +180,7 @@ class _Construction:
         self._expanded = 0
 
     def value(self, node: Node, level: int, alias: int | None = None) -> JSON:
-        """Return the value of a node; ``alias`` is the offset of the alias that stands for it."""
+        """Return the value of a node; ``alias`` is the offset of the alias that refers to it."""
         if alias is None and id(node) in self._aliases:
             alias = start(node)
         if alias is not None:

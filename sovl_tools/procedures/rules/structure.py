@@ -76,7 +76,7 @@ def unknown_procedure_key(case: DocumentCase) -> Iterator[Finding]:
 
 def _in_steps(steps: JSON, path: Path) -> Iterator[Finding]:
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
-        # The document may be anything still: what is of a wrong type is told by ST751.
+        # The document may be anything still: ST751 reports what is of a wrong type.
         action = step.get("action") if isinstance(step, dict) else None
         if isinstance(action, str) and action in ACTIONS:
             place = (*path, index)
@@ -135,7 +135,7 @@ def procedure_name_mismatch(case: DocumentCase) -> Iterator[Finding]:
     """
     name = case.document.get("name") if isinstance(case.document, dict) else None
     stem = os.path.splitext(os.path.basename(case.path))[0]
-    # A name that is no name was told of, and its file need not be called so.
+    # A name that is no name was reported, and its file need not be called so.
     is_unfit = any(each.path == ("name",) for each in case.problems)
     if case.path and isinstance(name, str) and not is_unfit and name != stem:
         message = f"the name is {name!r}, the file's is {stem!r}"

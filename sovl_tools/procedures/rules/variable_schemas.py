@@ -47,7 +47,7 @@ Environment = Mapping[str, Known]
 
 
 class Use(NamedTuple):
-    """A value in which templates may be, and what is known where it stands.
+    """A value in which templates may be, and what is known at its place.
 
     Attributes:
         step: the step; None for the output of the procedure.

@@ -1,4 +1,4 @@
-"""What stands in values: templates, the variables in them, and arguments for tools."""
+"""What is in values: templates, the variables in them, and arguments for tools."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def references(use: Use) -> Iterator[tuple[Path, Reference]]:
             template = (Template.of_expression if use.is_expression else Template.of)(text)
         except TemplateError:  # bad_template tells of it
             continue
-        # Guarded is what a filter like default() or a test stands for if it is missing.
+        # Guarded: a filter like default() or a test deals with it if it is missing.
         yield from ((path, each) for each in template.references if not each.is_guarded)
 
 
@@ -172,7 +172,7 @@ def valueless_step(case: TracedCase) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*step.path, "save_as")), message, "remove 'save_as'")
 
 
-# One variable with attributes and indexes: of anything else the type can't be told.
+# One variable with attributes and indexes: of anything else the type is unknown.
 _PLAIN = re.compile(r"\{\{\s*[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[[^\[\]{}|()+*/%~-]+\])*\s*\}\}")
 _MAX_REFERENCES = 20  # which may lead in a circle
 _COMBINED = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
@@ -185,7 +185,7 @@ class GivenValue(NamedTuple):
         path: the place of the value.
         value: as it is written, with templates.
         node: what is asked of it.
-        environment: the variables where it stands.
+        environment: the variables at its place.
     """
 
     path: Path
@@ -292,7 +292,7 @@ def _is_literal(value: JSON) -> bool:
     if isinstance(value, str):
         try:
             return Template.of(value).kind == "text"
-        except TemplateError:  # what it was meant to be can't be told
+        except TemplateError:  # what it was meant to be is unknown
             return False
     if isinstance(value, dict):
         return all(map(_is_literal, value.values()))

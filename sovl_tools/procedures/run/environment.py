@@ -1,4 +1,4 @@
-"""What a run works with, what of it step handlers get, and who is told of what happens."""
+"""What a run works with, what of it step handlers get, and who listens to its events."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RunEnvironment(NamedTuple):
         tooler: calls tools.
         procedure: returns another procedure by its name, given the one that asks for it.
         log: where steps are written down.
-        listen: told what happens, also from the threads of tools; None for nobody.
+        listen: called with each event, also from the threads of tools; None for nobody.
     """
 
     registry: ToolLookup
@@ -122,7 +122,7 @@ class StepStarted(NamedTuple):
 
 
 class StepRetried(NamedTuple):
-    """An attempt failed; there is another after so many seconds."""
+    """An attempt failed; there is another after ``delay`` seconds."""
 
     key: str
     label: str
@@ -159,7 +159,7 @@ class StepEvents:
     """Sends the events of one step, if anybody listens.
 
     Args:
-        listen: told of what happens; None for nobody.
+        listen: called with each event; None for nobody.
         key: of the step.
         label: what it is called.
         depth: how many steps lie around it.
@@ -180,7 +180,7 @@ class StepEvents:
             self._listen(StepStarted(*self._about))
 
     def retried(self, attempt: int, delay: float, message: str) -> None:
-        """Tell that an attempt has failed, and that there is another after so many seconds."""
+        """Report that an attempt has failed, and that there is another after ``delay`` seconds."""
         if self._listen is not None:
             self._listen(StepRetried(*self._about, attempt, delay, message))
 

@@ -112,7 +112,7 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
             inputs[name] = copied(schema["default"])
     problems = compile_schema(dict(procedure.inputs)).problems(inputs)
     if problems:
-        # Names are suggested for what stands at the top alone.
+        # Names are suggested at the top alone.
         found = explanations(problems, lambda path: () if path else properties)
         words = "; ".join(f"{place(path)}: {said}".removeprefix(": ") for path, said in found)
         raise InputError(f"the inputs of {procedure.name} do not fit: {words}")

@@ -27,7 +27,7 @@ class TemplateError(SovlToolsError, ValueError):
 
     Attributes:
         message: what is there.
-        help: what would be right, as an imperative; None where that can't be told.
+        help: what would be right, as an imperative; None where that is unknown.
     """
 
     def __init__(self, message: str, advice: str | None = None) -> None:
@@ -46,7 +46,7 @@ class EvaluationError(SovlToolsError):
         message: why.
         line: of the text, from 1.
         name: the variable, key or index that is absent; None if another thing is wrong.
-        help: what would be right, as an imperative; None where that can't be told.
+        help: what would be right, as an imperative; None where that is unknown.
     """
 
     def __init__(

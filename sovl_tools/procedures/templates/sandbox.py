@@ -412,10 +412,10 @@ class _Absent(StrictUndefined):
         name: Any = None,
         exc: type[TemplateRuntimeError] = UndefinedError,
     ) -> None:
-        told: Any = exc
+        shown: Any = exc
         if exc is UndefinedError and hint is None:  # otherwise Jinja's words say more
-            told = partial(AbsentError, obj, name)
-        super().__init__(hint, obj, name, told)
+            shown = partial(AbsentError, obj, name)
+        super().__init__(hint, obj, name, shown)
 
 
 class _Formatter(SandboxedFormatter):

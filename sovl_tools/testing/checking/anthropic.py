@@ -162,7 +162,7 @@ def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
 
 
 def _check_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
-    # fields of the wrong type are told alone, as what follows relies on their types
+    # fields of the wrong type are reported alone, as what follows relies on their types
     wrong = list(check_for_anthropic(CUSTOM_TOOL, tool))
     yield from (Objection(f"{place}.{each.message}") for each in wrong)
     if wrong:

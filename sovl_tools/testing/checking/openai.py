@@ -283,7 +283,7 @@ MAX_TOOLS = 128
 
 
 class Function(NamedTuple):
-    """A tool that is a function: its definition, and where that stands in the request."""
+    """A tool that is a function: its definition, and where that is in the request."""
 
     definition: dict[str, JSON]
     place: str

@@ -27,7 +27,7 @@ class Misfit(NamedTuple):
         path: from the root of the body; the variants of blocks are in it as tags.
         fault: ``"missing"``, ``"unknown"``, ``"type"`` or ``"value"``.
         wanted: the words for the type, or the values, that would be right.
-        given: what stands there.
+        given: the value there.
     """
 
     path: Path
@@ -130,7 +130,7 @@ class Fields(NamedTuple):
 
 
 class Tagged(NamedTuple):
-    """An object whose shape is told by one of its keys.
+    """An object whose shape is given by one of its keys.
 
     Attributes:
         key: such as ``type``.
@@ -315,7 +315,7 @@ class Node(NamedTuple):
 
     @property
     def keywords(self) -> dict[str, JSON]:
-        """What stands in it; nothing in true and false."""
+        """What is in it; nothing in true and false."""
         return self.schema if isinstance(self.schema, dict) else {}
 
     @property
