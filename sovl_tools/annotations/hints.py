@@ -102,12 +102,12 @@ def resolved(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
     Raises:
         InexpressibleError: a name in it is not defined, or it is no expression.
     """
-    if _has_text(annotation):
+    if has_text(annotation):
         try:
             if type(annotation) is str:
                 annotation = eval(compile_annotation(annotation), names.others, names.local)  # noqa: S307 - code of the function's author
             # Text within one, as in list["Point"], is what only get_type_hints evaluates.
-            if _has_text(annotation):
+            if has_text(annotation):
                 holder = SimpleNamespace(__annotations__={"annotation": annotation})
                 local = names.local or {}  # not the others again, or old answers are repeated
                 hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
@@ -150,7 +150,7 @@ def compile_annotation(text: str) -> CodeType:
     return compile(text.strip(), "<annotation>", "eval")
 
 
-def _has_text(annotation: Any) -> bool:
+def has_text(annotation: Any) -> bool:
     """Tell whether there is text in an annotation that names a type."""
     if type(annotation) in (str, ForwardRef):
         return True
@@ -158,7 +158,7 @@ def _has_text(annotation: Any) -> bool:
         return False
     arguments = getattr(annotation, "__args__", ())
     is_literal = typing.get_origin(annotation) is typing.Literal
-    return not is_literal and isinstance(arguments, tuple) and any(map(_has_text, arguments))
+    return not is_literal and isinstance(arguments, tuple) and any(map(has_text, arguments))
 
 
 def _substitute(annotation: Any, bound: _Bound) -> Any:
@@ -249,6 +249,8 @@ def without_none(annotation: Any) -> tuple[Any, bool]:
 def _not_none(annotation: Any) -> Any:
     """Return ``T`` for ``T | None``; None for anything else."""
     origin = origin_of(annotation)
+    if isinstance(origin, type) and type(annotation) is GenericAlias:
+        return None
     if origin in _UNIONS:
         members = typing.get_args(annotation)
         others = tuple(each for each in members if each is not NoneType)
@@ -277,13 +279,16 @@ def text_of(annotation: Any) -> str:
     return text.replace("NoneType", "None")
 
 
+_BARE = frozenset({type, GenericAlias, UnionType, type(typing.Union[int, str])})  # noqa: UP007 - of another type
+"""Types of annotations that are no Annotated, and no qualifier."""
+
 _DESCRIPTIONS = {"Doc": "documentation", "DocInfo": "documentation", "FieldInfo": "description"}
 """Attributes that describe, by the name of the class."""
 
 
 def description_of(annotation: Any) -> str | None:
     """Return the description that an annotation itself gives: the last text in ``Annotated``."""
-    if type(annotation) is type or annotation is Any:
+    if type(annotation) in _BARE or annotation is Any:
         return None
     while typing.get_origin(annotation) in QUALIFIERS:
         [annotation] = typing.get_args(annotation)

@@ -62,7 +62,7 @@ from sovl_tools.annotations.kind import (
     identity,
 )
 from sovl_tools.annotations.pydantic_models import MODEL, dump_model, is_model
-from sovl_tools.annotations.scalars import ENUM, LITERAL, enum_value, scalar_of
+from sovl_tools.annotations.scalars import ENUM, LITERAL, OWN, enum_value, scalar_of
 from sovl_tools.annotations.unions import UNION
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import free_name, nodes
@@ -140,6 +140,8 @@ def kind_of(annotation: Any) -> Kind:
         InexpressibleError: it is of none.
     """
     # The most frequent ones first.
+    if id(annotation) in OWN:
+        return OWN[id(annotation)]
     origin = origin_of(annotation)
     if id(origin) in _CONTAINERS:
         return _CONTAINERS[id(origin)]

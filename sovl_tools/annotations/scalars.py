@@ -182,7 +182,7 @@ _ANY = _Scalar({}, "anything", _stay)
 _TEXT = _Scalar({"type": "string"}, "a string", _stay, rank=3)
 _NULL = _Scalar({"type": "null"}, "null", _stay)
 # By identity, because what is looked for here may have any idea of being equal.
-_OWN: dict[int, _Scalar] = {
+OWN: dict[int, _Scalar] = {
     id(Any): _ANY,
     id(object): _ANY,
     id(str): _TEXT,
@@ -273,8 +273,8 @@ def is_in_format(value: JSON, schema_format: str) -> bool:
 
 def scalar_of(annotation: Any) -> _Scalar | None:
     """Return the kind of an annotation that is one JSON value, or any JSON; None for others."""
-    if id(annotation) in _OWN:
-        return _OWN[id(annotation)]
+    if id(annotation) in OWN:
+        return OWN[id(annotation)]
     kind = origin_of(annotation)
     if not isinstance(kind, type):
         return None

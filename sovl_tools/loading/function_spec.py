@@ -312,7 +312,11 @@ def unwritable(value: Any) -> str | None:
     """Return why a manifest can't hold a value; None if it can."""
     pending = [value]
     for each in pending:  # which grows meanwhile
-        if isinstance(each, str):
+        kind = type(each)
+        if kind is dict:
+            pending += each
+            pending += each.values()
+        elif kind is str or isinstance(each, str):
             if not (each.isascii() or encodes(each)):
                 return "it holds half of a surrogate pair"
         elif isinstance(each, _NUMBERS):

@@ -45,6 +45,9 @@ _STRUCTURE = frozenset(
     }
 )  # fmt: skip
 
+# of what the function says these alone are patched, beside constraints
+_UNPATCHED = _STRUCTURE - {"properties", "items", "prefixItems", "enum", "anyOf"}
+
 _SAYS_VALUES = frozenset({"enum", "const", "anyOf", "oneOf", "allOf", "not", "if"})
 _SAYS_ITEMS = frozenset({"items", "prefixItems", "contains"})
 
@@ -80,10 +83,11 @@ def _changes(path: Path, before: JSON, after: JSON) -> Iterator[Change]:
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key, value in after.items():
-            if key in before or key == "required":
-                said = before.get(key, [])
-                if said is not value:  # most of a patched manifest is the manifest's own
-                    yield from _changes((*path, key), said, value)
+            if key in before:
+                if before[key] is not value:  # most of a patched manifest is the manifest's own
+                    yield from _changes((*path, key), before[key], value)
+            elif key == "required":
+                yield from _changes((*path, key), [], value)
             else:
                 yield Change((*path, key), is_added=True, value=value)
     elif isinstance(before, list) and isinstance(after, list):
@@ -264,7 +268,7 @@ def _patch_below(comparison: Comparison, *, prune: bool) -> dict[str, JSON]:
         prune: takes out properties and values that the function does not take.
     """
     parameters, own, every = comparison
-    is_patched = any(
+    is_patched = any(map(_says_more, every)) and any(
         _patched(each, comparison.matcher, prune=prune) != each.schema for each in agreed(every)
     )
     if not is_patched and not any(map(_is_annotated, every)):
@@ -288,9 +292,16 @@ def _patch_below(comparison: Comparison, *, prune: bool) -> dict[str, JSON]:
     return found
 
 
+def _says_more(pair: Pair) -> bool:
+    """Tell whether the function says something that a manifest's place could be patched with."""
+    return not pair.own.keys() <= _UNPATCHED
+
+
 def _patched(pair: Pair, matcher: Matcher, *, prune: bool) -> dict[str, JSON]:
     """Return the manifest's side of a pair when it is patched."""
     found: dict[str, JSON] = pair.schema
+    if not _says_more(pair):
+        return found
     ours, theirs = kinds(found, matcher.parameters), kinds(pair.own, matcher.own)
     # What contradicts the function is reported, not patched; see sync.
     is_known = "$ref" not in found and ours is not None and theirs is not None

@@ -7,6 +7,7 @@ import logging
 import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar, overload
 
 from sovl_tools.model.document import JSON, Path, is_record
@@ -120,7 +121,10 @@ _MEMBERS: dict[str, tuple[type, ...]] = {
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
     """Return diagnostics ordered by file and place."""
-    return tuple(sorted(found, key=lambda each: (each.path, each.line, each.column, each.code)))
+    return tuple(sorted(found, key=_PLACE))
+
+
+_PLACE = attrgetter("path", "line", "column", "code")
 
 
 ANY: Any = object()
@@ -210,11 +214,28 @@ class Plan(NamedTuple):
 
     Attributes:
         due: those that are asked in any case.
-        depending: those whose occasion takes a look at values as well.
+        depending: those whose occasion takes a look at values as well: at the texts of these keys,
+            which must be blank, and at these keys, of which one must have its value.
     """
 
     due: tuple[Rule, ...]
-    depending: tuple[Rule, ...]
+    depending: tuple[tuple[Rule, tuple[str, ...], tuple[tuple[str, Any], ...]], ...]
+
+    def due_at(self, subject: Mapping[str, Any]) -> Sequence[Rule]:
+        """Return the rules that are asked of a subject that shows these keys."""
+        found: list[Rule] = []
+        for each, blank, at in self.depending:
+            is_due = not at
+            for key, value in at:
+                if subject[key] == value:
+                    is_due = True
+            for key in blank:
+                text = subject[key]
+                if not isinstance(text, str) or text.strip():
+                    is_due = False
+            if is_due:
+                found.append(each)
+        return [*self.due, *found] if found else self.due
 
 
 class Case(Protocol):
@@ -266,28 +287,20 @@ class RuleTable:
     def plan(self, kind: str, keys: Collection[str]) -> Plan:
         """Return the plan for subjects of a kind that show these keys."""
         due: list[Rule] = []
-        depending: list[Rule] = []
+        depending: list[tuple[Rule, tuple[str, ...], tuple[tuple[str, Any], ...]]] = []
         for each in self:
-            at = [value for key, value in each.at if key in keys]
+            at = tuple(pair for pair in each.at if pair[0] in keys)
             # from the keys alone it is sure that such a rule finds nothing
             is_absent = (each.at and not at) or (each.beside and each.beside.issuperset(keys))
             if is_absent or each.of not in {"", kind} or not each.lacking.isdisjoint(keys):
                 continue
-            is_certain = (ANY in at or not each.at) and each.blank.isdisjoint(keys)
-            (due if is_certain else depending).append(each)
+            blank = tuple(each.blank.intersection(keys))
+            at = () if any(value is ANY for _, value in at) else at
+            if blank or at:
+                depending.append((each, blank, at))
+            else:
+                due.append(each)
         return Plan(tuple(due), tuple(depending))
-
-
-def is_due(each: Rule, subject: Mapping[str, Any]) -> bool:
-    """Tell whether the values of a subject are the occasion of a rule whose keys it shows."""
-    for key in each.blank:
-        text = subject.get(key, "")
-        if not isinstance(text, str) or text.strip():
-            return False
-    for key, value in each.at:
-        if key in subject and (value is ANY or subject[key] == value):
-            return True
-    return not each.at
 
 
 def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
-from sovl_tools.model.document import JSON, Path, kind
+from sovl_tools.model.document import JSON, JSON_KINDS, Path, kind
 from sovl_tools.schema import fit
 from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
 
@@ -143,8 +143,14 @@ def kinds(schema: JSON, root: JSON, depth: int = 0) -> Kinds:
 
 def numeric(types: str | Collection[str]) -> frozenset[str]:
     """Return the types that a schema names, and integers where there are numbers."""
-    names = [types] if isinstance(types, str) else types
-    return frozenset((*names, "integer") if "number" in names else names)
+    if isinstance(types, str):
+        return _NUMERIC.get(types) or frozenset({types})
+    return frozenset((*types, "integer") if "number" in types else types)
+
+
+_NUMERIC = {name: frozenset({name}) for name in JSON_KINDS} | {
+    "number": frozenset({"number", "integer"})
+}
 
 
 def parameter_definitions(

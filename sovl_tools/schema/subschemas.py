@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, count
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.model.diagnostic import Rule, RuleTable, Verdict, ask, is_due
+from sovl_tools.model.diagnostic import Plan, RuleTable, Verdict, ask
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
 
@@ -138,10 +138,12 @@ def follow(schema: JSON, root: JSON) -> JSON:
 
     It is None if a reference leads nowhere, or where only an engine could follow it.
     """
-    for _ in range(_MOST_STEPS_AT_A_PLACE):
-        if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
+    steps = 0
+    while isinstance(schema, dict) and "$ref" in schema and steps < _MOST_STEPS_AT_A_PLACE:
+        if not isinstance(schema["$ref"], str):
             break
         schema = lookup(root, schema["$ref"]).target
+        steps += 1
     return schema
 
 
@@ -353,15 +355,18 @@ def visit(root: dict[str, JSON], base: Path, rules: RuleTable) -> Visit:
     references: list[SchemaNode] = []
     due: _Due = {}
     stop = _stop(rules, "", tuple(root))
-    pending = [(SchemaNode(base, root, root, base), stop, stop.due_at(root))]
+    asked = stop.plan.due_at(root) if stop.plan.depending else stop.plan.due
+    pending = [(SchemaNode(base, root, root, base), stop, asked)]
     for node, stop, asked in pending:  # which grows meanwhile
         schema = node.schema
-        if stop.has_names:
-            has_names = True
-        if "$ref" in schema:
+        has_names = has_names or stop.has_names
+        if stop.has_reference:
             references.append(node)
         for each in asked:
-            due.setdefault(each.check, []).append(node)
+            if each.check in due:
+                due[each.check].append(node)
+            else:
+                due[each.check] = [node]
         for keyword, members in stop.nesting:
             kind = "property" if keyword == "properties" else ""
             for key, child in members(schema[keyword]):
@@ -369,9 +374,10 @@ def visit(root: dict[str, JSON], base: Path, rules: RuleTable) -> Visit:
                     size += 1
                     # Most subschemas have nothing that a rule speaks of, and are spared a node.
                     below = _stop(rules, kind, tuple(child))
-                    due_there = below.due_at(child) if below.depending else below.due
-                    if due_there or below.leads_on:
-                        pending.append((child_of(node, keyword, key, child), below, due_there))
+                    plan = below.plan
+                    concerned = plan.due_at(child) if plan.depending else plan.due
+                    if concerned or below.leads_on:
+                        pending.append((child_of(node, keyword, key, child), below, concerned))
     return Visit(size, references, has_names, due, rules)
 
 
@@ -379,29 +385,23 @@ class _Stop(NamedTuple):
     """What is to be done at subschemas that have certain keywords.
 
     Attributes:
-        due: the rules that are asked in any case.
-        depending: those whose occasion takes a look at values as well.
+        plan: the rules that are asked.
         has_names: whether a keyword gives or uses the name of a place.
+        has_reference: whether they refer to another one.
         nesting: the keywords that hold subschemas, with what finds them.
         leads_on: there is something to note whatever the rules say, or something below.
     """
 
-    due: tuple[Rule, ...]
-    depending: tuple[Rule, ...]
+    plan: Plan
     has_names: bool
+    has_reference: bool
     nesting: tuple[tuple[str, Members], ...]
     leads_on: bool
-
-    def due_at(self, schema: dict[str, JSON]) -> Sequence[Rule]:
-        """Return the rules that are asked of one of them."""
-        more = [each for each in self.depending if is_due(each, schema)]
-        return [*self.due, *more] if more else self.due
 
 
 @lru_cache(maxsize=8192)
 def _stop(rules: RuleTable, kind: str, keys: tuple[str, ...]) -> _Stop:
-    due, depending = rules.plan(kind, keys)
     has_names = not _NAMING.isdisjoint(keys)
-    below = nesting(keys)
-    leads_on = has_names or "$ref" in keys or bool(below)
-    return _Stop(due, depending, has_names, below, leads_on)
+    has_reference, below = "$ref" in keys, nesting(keys)
+    leads_on = has_names or has_reference or bool(below)
+    return _Stop(rules.plan(kind, keys), has_names, has_reference, below, leads_on)

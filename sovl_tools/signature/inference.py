@@ -10,6 +10,7 @@ from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.annotations.hints import (
     Names,
     description_of,
+    has_text,
     names_of,
     resolved,
     underlying,
@@ -268,14 +269,19 @@ def _arguments(signature: Signature, function: Any) -> Iterator[_Argument]:
         is_rest = kind == "var_keyword"
         if annotation.is_context or not (is_rest or kind in BY_KEYWORD):
             continue
-        is_bare, is_optional, error = annotation.is_absent, False, None
-        hint = inner = Any if is_bare else annotation.source
+        source, is_optional, error = annotation.source, False, None
+        is_bare = type(source) is str and not source
+        hint = inner = Any if is_bare else source
         try:
             if type(hint) is not type and hint is not Any:
-                if names is None:
-                    names = Names({}) if function is None else names_of(function)
-                hint, error = _hint(annotation, names)
-                inner, is_optional = (hint, False) if is_rest else without_none(hint)
+                if has_text(source):
+                    if names is None:
+                        names = Names({}) if function is None else names_of(function)
+                    hint, error = _hint(annotation, names)
+                if not is_rest:
+                    inner, is_optional = without_none(hint)
+                else:
+                    inner = hint
         except Exception as raised:  # noqa: BLE001 - an annotation runs whatever its author wrote
             hint, inner, error = Any, EMPTY, raised
         # only now it may turn out that the context is meant

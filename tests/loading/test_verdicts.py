@@ -198,7 +198,8 @@ def test_a_rule_says_where_it_is_due() -> None:
         yield from ()
 
     table = RuleTable(odd)
-    assert table.plan("x", ("type", "format")) == ((), (odd,))
+    is_array = odd, (), (("type", "array"),)
+    assert table.plan("x", ("type", "format")) == ((), (is_array,))
     assert table.plan("y", ("type", "format")) == ((), ())
     assert table.plan("x", ("type",)) == ((), ())
     assert table.plan("x", ("format",)) == ((), ())
