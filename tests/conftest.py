@@ -19,6 +19,7 @@ import pytest
 from tests.coverage_pauses import UNMEASURED, Measuring
 from tests.forked_commands import Forker, Request, forker, outputs_of_python
 from tests.in_process_commands import outputs_in_process
+from tests.schema.strategies import examples
 
 REPOSITORY = Path(__file__).parent.parent
 SHIPPED = Path(__file__).parent / "tools"
@@ -90,7 +91,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Measuring())
     # a machine that stalls for a moment is no fault of what is tested
-    hypothesis.settings.register_profile("patient", deadline=None)
+    hypothesis.settings.register_profile("patient", deadline=None, max_examples=examples(300))
     hypothesis.settings.load_profile("patient")
     # a shell lets what it runs in the background ignore interrupts, and commands would inherit that
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -190,7 +190,7 @@ def test_a_byte_order_mark_of_an_editor_is_passed_over(here: Path) -> None:
     assert configuration().paths == ("mine",)
 
 
-@pytest.mark.parametrize("levels", [70, 300, 950, 20_000])
+@pytest.mark.parametrize("levels", [70, 300, 950, 2_000])
 @pytest.mark.parametrize(("start", "end"), [("a.", "a = 1"), ("[", "]")])
 def test_what_is_nested_too_deep_is_refused(levels: int, start: str, end: str, here: Path) -> None:
     text = start * levels + end if start == "a." else f"paths = {start * levels}{end * levels}"

@@ -222,9 +222,7 @@ def run(make: Callable[[], Observer] | None = None) -> Running:
     """
     from watchdog import events, observers  # noqa: PLC0415 - 50 ms
 
-    logging.getLogger("watchdog.observers.inotify").addFilter(
-        lambda record: "when the thread is inactive" not in str(record.msg)
-    )
+    logging.getLogger("watchdog.observers.inotify").addFilter(_is_worth_telling)
     warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
     kinds = [getattr(events, kind) for kind in _KINDS if hasattr(events, kind)]
     # which threads are watchdog's own it does not say; those that come now are
@@ -234,6 +232,10 @@ def run(make: Callable[[], Observer] | None = None) -> Running:
     threads = set(threading.enumerate()) - others
     own = (thread for thread in threads if type(thread).__module__.startswith("watchdog."))
     return Running(observer, kinds, tuple(own), os.getpid())
+
+
+def _is_worth_telling(record: logging.LogRecord) -> bool:
+    return "when the thread is inactive" not in str(record.msg)
 
 
 class _Watched(NamedTuple):

@@ -32,6 +32,7 @@ _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _LONGEST = 60
 _LOGGER = logging.getLogger("sovl_tools")
+_SILENT = logging.NullHandler()
 
 
 class RemoteError(SovlToolsError):
@@ -363,7 +364,7 @@ class McpSession:
         from mcp_types import ToolListChangedNotification  # noqa: PLC0415 - comes with it
 
         # the SDK logs each line that is no message with a traceback, which Python would print
-        logging.getLogger("mcp").addHandler(logging.NullHandler())
+        logging.getLogger("mcp").addHandler(_SILENT)
 
         async def on_message(message: object) -> None:
             if isinstance(message, ToolListChangedNotification):

@@ -266,7 +266,7 @@ ODD = st.one_of(
 
 
 @given(st.lists(st.one_of(ODD, st.dictionaries(st.just("number"), ODD)), max_size=5))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_json_is_an_input_with_one_result(run: Run, double: Path, documents: list[Any]) -> None:
     command = ["map", "double", "--inputs", "-", "--mode", "inline", "--ordered"]
     done = run(*command, stdin="".join(json.dumps(each) + "\n" for each in documents))

@@ -9,7 +9,7 @@ from typing import Any
 
 import mcp_types as types
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
@@ -203,7 +203,6 @@ ANY = st.recursive(
 
 
 @given(arguments=st.dictionaries(WORDS, ANY, max_size=4))
-@settings(deadline=None)
 def test_whatever_stands_in_the_arguments_it_is_answered(arguments: dict[str, Any]) -> None:
     registry = ToolRegistry()
     registry.register(chatty)
@@ -236,7 +235,7 @@ BROKEN = [
     b"name: good\ndescription: 7\nsteps:\n  - {action: tool, tool: [echo]}\n",
     b"name: &a [*a]\n",
     b"a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: &d [*c, *c]\ne: [*d, *d]\n",
-    b"{" * 10_000,
+    b"{" * 500,
     b"name: other\n" + procedure("good").encode(),
 ]
 
