@@ -8,17 +8,17 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Misuse, is_quiet, tools_option
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, is_quiet, tools_option
 from sovl_tools.cli.main import LazyGroup
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
-from sovl_tools.formats.foreign import Flaw, Selection
+from sovl_tools.formats.foreign import Flaw, Selection, definitions_in
 from sovl_tools.loading.discovery import tool_folder
-from sovl_tools.model.document import json_path
+from sovl_tools.model.document import json_path, parse_json
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folders
-from sovl_tools.scaffolding.imported import ImportedTools
+from sovl_tools.scaffolding.imported import ImportedTools, import_tools, stub
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -41,7 +41,7 @@ COMMANDS = {
         "Write a folder for each operation of an OpenAPI 3 document.",
     ),
     "openai": (
-        "sovl_tools.cli.import_openai:import_openai",
+        "sovl_tools.cli.import_tools:import_openai",
         "Write a folder for each definition in a file.",
     ),
 }
@@ -175,3 +175,33 @@ class ImportFailure(click.ClickException):
         shown = [*lines[:_MOST_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]
         last = "nothing is written; --exclude PATTERN leaves tools out"
         super().__init__("\n".join([*map(plain, shown), last]))
+
+
+OPENAI_EXAMPLES = """\b
+Examples:
+  sovl-tools import openai functions.json
+  sovl-tools import openai functions.json -o lab --dry-run
+  cat request.json | sovl-tools import openai -
+
+FILE holds JSON: one definition, a list of them, or an object around such a list, in the form of
+OpenAI (both APIs), Anthropic, Gemini, Bedrock, MCP, or name, description and parameters alone."""
+
+
+@click.command("openai", cls=Command, epilog=OPENAI_EXAMPLES, exits=EXITS)
+@click.argument("file")
+@target_options
+def import_openai(*, file: str, **options: Any) -> None:
+    """Write a folder for each definition in a file: a manifest, and a function to be written.
+
+    The function takes what the schema says and raises NotImplementedError until you write it. A
+    name that no folder may have becomes one that it may.
+    """
+    target = target_of(**options)
+    try:
+        document = parse_json(read_source(file))
+    except ValueError as error:
+        raise Misuse(f"{file!r} is not JSON: {error}") from error
+    definitions = definitions_in(document, target.selection)
+    write_all(import_tools(definitions, stub), target, source=file)
+    if not target.dry_run and not is_quiet():
+        click.echo("next: write the functions, then: sovl-tools validate", err=True)

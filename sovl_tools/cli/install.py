@@ -19,10 +19,12 @@ from sovl_tools.cli.output import write
 from sovl_tools.cli.serve import serve
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.text import plain
-from sovl_tools.serving.clients import CLIENTS, Client, System
 from sovl_tools.serving.install import (
+    CLIENTS,
     Change,
+    Client,
     Server,
+    System,
     add_server,
     is_variable,
     is_writable,

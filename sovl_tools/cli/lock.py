@@ -6,9 +6,8 @@ import click
 
 from sovl_tools.cli.command import FINDINGS, Command, is_quiet, settings, tools_option
 from sovl_tools.cli.output import save, write
-from sovl_tools.linting.lock_changes import changes, lock_of
 from sovl_tools.loading.discovery import collect
-from sovl_tools.loading.lock import read_lock, written
+from sovl_tools.loading.lock import lock_changes, lock_of, read_lock, written
 from sovl_tools.loading.rules.folder import missing_directory
 from sovl_tools.model.errors import LockError
 from sovl_tools.reporting.outcome import counted
@@ -51,7 +50,7 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
         if check:
             raise
         former = {}  # it is replaced, so that a damaged one does no harm
-    lines = [*changes(former, new)]
+    lines = [*lock_changes(former, new)]
     if not check:
         save(path, written(new))
     for folder in unreadable:

@@ -31,7 +31,7 @@ COMMANDS = {
     "graph": ("sovl_tools.cli.graph:graph", "Draw the steps of a procedure."),
     "chat": ("sovl_tools.cli.chat:chat", "Talk to a model that calls the tools."),
     "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
-    "match": ("sovl_tools.cli.match:match", "Find the tools whose phrases stand in a text."),
+    "match": ("sovl_tools.cli.search:match", "Find the tools whose phrases stand in a text."),
     "search": ("sovl_tools.cli.search:search", "Find the tools that a text asks for."),
     "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
     "import": ("sovl_tools.cli.import_tools:import_", "Write folders of tools defined elsewhere."),

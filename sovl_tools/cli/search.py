@@ -1,6 +1,9 @@
-"""``sovl-tools search``."""
+"""``sovl-tools search`` and ``match``: which tools a text asks for."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
@@ -14,24 +17,40 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.reporting.text import plain
-from sovl_tools.search.phrases import MOST_FOUND, ToolMatch
+from sovl_tools.search.phrases import MOST_FOUND, PhraseMatch, ToolMatch
 
-EXAMPLES = """\b
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+SEARCH_EXAMPLES = """\b
 Examples:
   sovl-tools search convert miles
   sovl-tools search "how many words does this text have?" --limit 3
   sovl-tools search statistics --format json"""
-EXITS = {
-    0: "Whether a tool was found or not.",
-}
+MATCH_EXAMPLES = """\b
+Examples:
+  sovl-tools match "could you add numbers for me"
+  sovl-tools match what time is it in Oslo --format json"""
 
 
-@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+def _lookup_options(limit: int | None) -> Callable[[_F], _F]:
+    """Add ``--tools``, ``--no-entry-points``, ``--limit`` with a default, and ``--format``."""
+
+    def add(function: _F) -> _F:
+        for option in (
+            format_option("text", "json"),
+            limit_option(limit),
+            entry_points_option,
+            tools_option,
+        ):
+            function = option(function)
+        return function
+
+    return add
+
+
+@click.command(cls=Command, epilog=SEARCH_EXAMPLES, exits={0: "Whether a tool was found or not."})
 @click.argument("query", nargs=-1, required=True)
-@tools_option
-@entry_points_option
-@limit_option(MOST_FOUND)
-@format_option("text", "json")
+@_lookup_options(MOST_FOUND)
 def search(
     *,
     query: tuple[str, ...],
@@ -50,9 +69,38 @@ def search(
     if format_ == "json":
         write(json_text([each._asdict() for each in found], indent=2))
     else:
-        write("\n".join(map(_line, found)) or "no tool has a word of the query")
+        write("\n".join(map(_tool_line, found)) or "no tool has a word of the query")
 
 
-def _line(found: ToolMatch) -> str:
+@click.command(cls=Command, epilog=MATCH_EXAMPLES, exits={0: "Whether a phrase was found or not."})
+@click.argument("words", metavar="TEXT...", nargs=-1, required=True)
+@_lookup_options(None)
+def match(
+    *,
+    words: tuple[str, ...],
+    tools: tuple[str, ...],
+    entry_points: bool,
+    limit: int | None,
+    format_: str,
+) -> None:
+    """Find the tools whose activation phrases stand in TEXT, the longest phrase first.
+
+    TEXT is one argument or several, which count as joined by spaces. Words are compared whole,
+    without case and punctuation. A score is the share of the words that the
+    phrase covers; START and END count characters from 0.
+    """
+    found = all_tools(tools, entry_points=entry_points).match(" ".join(words))[:limit]
+    if format_ == "json":
+        write(json_text([each._asdict() for each in found], indent=2))
+    else:
+        write("\n".join(map(_phrase_line, found)) or "no phrase of any tool stands in the text")
+
+
+def _tool_line(found: ToolMatch) -> str:
     words = [f"{plain(word)!r} in {', '.join(fields)}" for word, fields in found.words.items()]
     return f"{found.tool}  score {found.score:.2f}: {'; '.join(words)}"
+
+
+def _phrase_line(found: PhraseMatch) -> str:
+    place = f"{found.start}-{found.end}"
+    return f"{found.tool}  {plain(found.phrase)!r} at {place}, score {found.score:g}"

@@ -29,7 +29,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.output import colored, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
-from sovl_tools.configuration import Configuration
+from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.linting.cache import Cache, Checked, cache_directory
 from sovl_tools.linting.content import contents_of, read_content
 from sovl_tools.linting.fixable import FIXERS
@@ -38,7 +38,7 @@ from sovl_tools.linting.suppressions import Suppression, suppress_findings
 from sovl_tools.loading.catalog_builder import combine, equal_descriptions
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.dependencies import Findings, Loaded, state_of
-from sovl_tools.loading.discovery import report_of, tool_folder
+from sovl_tools.loading.discovery import collect, report_of, tool_folder
 from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, Rule
@@ -164,7 +164,7 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     # objects are in other processes
     atexit.register(gc.freeze)
     if asked.watch:
-        from sovl_tools.cli.following import recheck  # noqa: PLC0415 - 50 ms for its events
+        from sovl_tools.cli.watch import recheck  # noqa: PLC0415 - 50 ms for its events
 
         if asked.diff or asked.fix:
             raise Misuse("--watch only looks: leave --fix and --diff out")
@@ -317,11 +317,15 @@ class _Check:
         lock: Lock | None = None
         removed: Sequence[Diagnostic] = ()
         if found.locked:
-            from sovl_tools.linting.lock_changes import removed_tools  # noqa: PLC0415 - for it alone
-            from sovl_tools.loading.lock import read_lock  # noqa: PLC0415 - likewise
+            # a lock is rare
+            from sovl_tools.loading.lock import read_lock, removed_tools  # noqa: PLC0415
 
             lock = read_lock(found.lock_file)
-            removed = removed_tools(lock, found.lock_file, places.collected.folders)
+            there = {each.name for each in places.collected.folders}
+            if not there >= lock.keys():  # a check of some tools doesn't miss the configured others
+                directories = filter(os.path.exists, configuration().paths)
+                there |= {each.name for each in collect(directories).folders}
+            removed = removed_tools(lock, found.lock_file, there)
         limits = Settings(imports=not asked.no_import, limit=limit, compiles=True, locked=lock)
         cache = None if asked.no_cache else Cache(cache_directory(found), limits)
         plugged, unusable, _ = _check_plugins(places, limits, cache)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
+from typing import NamedTuple
 
+from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.loading.rules.folder import (
     LOCKED_PARTS,
     LockCase,
@@ -15,11 +17,20 @@ from sovl_tools.loading.rules.folder import (
     not_as_locked,
     unreadable_file,
 )
-from sovl_tools.loading.sources import Snapshot, framed, read_all_data, read_file, unique
-from sovl_tools.model.diagnostic import Verdict, ask
+from sovl_tools.loading.sources import (
+    Snapshot,
+    framed,
+    read_all_data,
+    read_file,
+    read_manifest,
+    take_snapshot,
+    unique,
+)
+from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, dotted, strict_decoder
 from sovl_tools.model.errors import LockError
-from sovl_tools.model.folder import Lock, Manifest, ToolFolder
+from sovl_tools.model.folder import Hashes, Lock, Manifest, ToolFolder
+from sovl_tools.reporting.text import read_lines
 from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.schema.problem import describe
 
@@ -119,3 +130,65 @@ def written(lock: Lock) -> str:
     lines = [f"    {json.dumps(name)}: {json.dumps(lock[name])}" for name in sorted(lock)]
     tools = "{\n" + ",\n".join(lines) + "\n  }" if lines else "{}"
     return f'{{\n  "version": {_VERSION},\n  "tools": {tools}\n}}'
+
+
+class Locked(NamedTuple):
+    """The lock of some folders.
+
+    Attributes:
+        lock: the hashes of the tools, by their names; of two of one name those of the first.
+        unreadable: the folders that have no manifest or no module that could be read.
+    """
+
+    lock: Lock
+    unreadable: tuple[ToolFolder, ...]
+
+
+def lock_of(folders: Iterable[ToolFolder]) -> Locked:
+    """Return the lock of tool folders as they are. Nothing is imported."""
+    lock: dict[str, Hashes] = {}
+    unreadable: list[ToolFolder] = []
+    for folder in folders:
+        hashes = _hashes(folder)
+        if hashes is None:
+            unreadable.append(folder)
+        else:
+            lock.setdefault(folder.name, hashes)
+    return Locked(lock, tuple(unreadable))
+
+
+def _hashes(folder: ToolFolder) -> Hashes | None:
+    reading, snapshot = read_manifest(folder), take_snapshot(folder)
+    if isinstance(reading, Unreadable) or isinstance(snapshot, Unreadable):
+        return None
+    hashes = None if reading.manifest is None else hashes_of(reading.manifest, snapshot)
+    return None if isinstance(hashes, Unreadable) else hashes
+
+
+def lock_changes(old: Lock, new: Lock) -> Iterator[str]:
+    """Yield a line for each tool that differs between two locks."""
+    for name in sorted({*old, *new}):
+        before, now = old.get(name, {}), new.get(name, {})
+        if not before or not now:
+            yield f"{name}: {'new' if now else 'removed'}"
+        elif before != now:
+            parts = [part for part in LOCKED_PARTS if before.get(part) != now.get(part)]
+            yield f"{name}: {', '.join(parts)} changed"
+
+
+def removed_tools(lock: Lock, path: str, there: Container[str]) -> list[Diagnostic]:
+    """Return that tools of a lock file are gone, with the places in the file.
+
+    ``there`` are the names of those that are not.
+    """
+    gone = sorted(name for name in lock if name not in there)
+    if not gone:
+        return []
+    text = "\n".join(read_lines(path))
+    places = Places(text)
+    found = []
+    for name in gone:
+        at = line_and_column(text, places.offset(ManifestPlace(("tools", name), "key")))
+        case = LockCase(ToolFolder(name, "", ""), {}, lock[name])
+        found += [each.at(path, *at, tool=name) for each in ask((not_as_locked,), case)]
+    return found

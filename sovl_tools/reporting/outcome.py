@@ -97,8 +97,8 @@ def counted(number: int, noun: str) -> str:
 FORMATS = {
     "text": "sovl_tools.reporting.text:render",
     "concise": "sovl_tools.reporting.text:concise",
-    "json": "sovl_tools.reporting.json_report:render",
-    "jsonl": "sovl_tools.reporting.json_report:lines",
+    "json": "sovl_tools.reporting.services:json_report",
+    "jsonl": "sovl_tools.reporting.services:json_lines",
     "github": "sovl_tools.reporting.services:github",
     "gitlab": "sovl_tools.reporting.services:gitlab",
     "sarif": "sovl_tools.reporting.services:sarif",

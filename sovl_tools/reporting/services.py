@@ -1,4 +1,6 @@
-"""What services read: SARIF 2.1.0, GitHub's workflow commands, GitLab's code quality report.
+"""What programs and services read: our own JSON, SARIF 2.1.0, GitHub's commands, GitLab's report.
+
+Our JSON is a contract: version 1.
 
 Sources: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, and GitHub's page
 "SARIF support for code scanning";
@@ -22,6 +24,46 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.outcome import Outcome, from_workspace
 from sovl_tools.reporting.text import plain
+
+_STATUSES = ("loaded", "disabled", "unavailable", "rejected")
+
+
+def json_report(outcome: Outcome) -> str:
+    """Return the report as a JSON document, indented."""
+    return json.dumps(_report_document(outcome), indent=2)
+
+
+def json_lines(outcome: Outcome) -> str:
+    """Return the diagnostics, a JSON object in each line."""
+    return "\n".join(map(json.dumps, _diagnostics(outcome)))
+
+
+def _report_document(outcome: Outcome) -> dict[str, JSON]:
+    report, statuses = outcome.report, outcome.statuses
+    return {
+        "version": 1,
+        "summary": {
+            "folders": len(report.folders),
+            **{status: statuses[status] for status in _STATUSES},
+            "procedures": outcome.procedures,
+            "errors": len(report.errors),
+            "warnings": len(report.warnings),
+        },
+        "tools": [
+            {"name": each.name, "path": each.path, "status": each.status} for each in report.folders
+        ],
+        "diagnostics": _diagnostics(outcome),
+    }
+
+
+def _diagnostics(outcome: Outcome) -> list[JSON]:
+    found = []
+    for each in outcome.report.diagnostics:
+        fix = outcome.fixes.get(each)
+        remedy = fix and {"applicability": fix.applicability, "message": fix.message}
+        found.append({**each._asdict(), "fix": remedy})
+    return found
+
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from sovl_tools.serving.clients import CLIENTS
+from sovl_tools.serving.install import CLIENTS
 from tests.conftest import Done, Run, Write, manifest_of
 from tests.patience import PATIENCE
 from tests.tables import check_each

@@ -22,9 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import CatalogChange
-from sovl_tools.cli.following import follow
 from sovl_tools.cli.output import clean_output
-from sovl_tools.cli.watch import Moment, document, text
+from sovl_tools.cli.watch import Moment, document, follow, text
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 from tests.forked_commands import Forker
 from tests.loading.plugins import decorated

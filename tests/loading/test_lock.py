@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.linting.lock_changes import lock_of
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.importer import compiled
-from sovl_tools.loading.lock import read_lock, written
+from sovl_tools.loading.lock import lock_of, read_lock, written
 from sovl_tools.model.errors import LockError
 from tests.conftest import Write, code_of, manifest_of
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sovl_tools.serving.clients import CLIENTS, System
+from sovl_tools.serving.install import CLIENTS, System
 from tests.tables import check_each
 
 HOME = Path("/home/ada")

@@ -12,8 +12,14 @@ import pytest
 
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.scaffolding.jsonedit import without_comments
-from sovl_tools.serving.clients import CLIENTS
-from sovl_tools.serving.install import BACKUP, Server, add_server, read_variables, remove_server
+from sovl_tools.serving.install import (
+    BACKUP,
+    CLIENTS,
+    Server,
+    add_server,
+    read_variables,
+    remove_server,
+)
 from tests.tables import check_each
 
 CLIENT = CLIENTS["cursor"]
