@@ -225,6 +225,11 @@ def kind(value: JSON) -> str:
     return JSON_TYPES.get(type(value), type(value).__name__)
 
 
+def with_article(kind: str) -> str:
+    """Return the name of a JSON type for a sentence: ``a string``, ``an object``, ``null``."""
+    return kind if kind == "null" else f"an {kind}" if kind[0] in "aio" else f"a {kind}"
+
+
 JSON_TYPES: dict[type, str] = {
     str: "string",
     int: "integer",

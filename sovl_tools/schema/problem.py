@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path, canonical, json_path, kind
+from sovl_tools.model.document import JSON, Path, canonical, json_path, kind, with_article
 from sovl_tools.model.suggestion import as_hint, nearest, one_of, question
 
 UNEXPLAINED = frozenset({"contains", "propertyNames", "uniqueItems", "unevaluatedItems", "false"})
@@ -211,7 +211,6 @@ def _distance(branch: _Branch, parent: Problem) -> int:
 _LONGEST_VALUE = 60
 _LONGEST_PATTERN = 200
 _LONGEST_LIST = 20
-_ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
 
 
 def describe(problem: Problem) -> str:
@@ -292,7 +291,7 @@ def place(path: Path) -> str:
 def named(value: JSON) -> str:
     """Return the value with its type: ``the string "five"``; containers by their type alone."""
     if isinstance(value, dict | list):
-        return _ARTICLES[kind(value)]
+        return with_article(kind(value))
     if value is None:
         return "null"
     return f"the {kind(value)} {shown(value)}"
@@ -303,7 +302,7 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _articles(types: Iterable[str]) -> list[str]:
-    return [_ARTICLES.get(name, f"a {name}") for name in sorted(types)]
+    return [with_article(name) for name in sorted(types)]
 
 
 def _type(problem: Problem) -> str:

@@ -177,7 +177,7 @@ def test_a_disabled_tool_is_locked_too(tmp_path: Path, write: Write) -> None:
         ("{}", "this is no lock file: lacks 'version', 'tools'"),
         ('{"version": 2, "tools": {}}', "this is no lock file: version must be 1"),
         ('{"version": 1, "tools": {"a": {}}}', "this is no lock file: tools.a"),
-        ('{"version": 1, "version": 1, "tools": {}}', "a key stands twice"),
+        ('{"version": 1, "version": 1, "tools": {}}', "duplicate key"),
         ("[" * 100_000, "this is no lock file: it is nested too deep"),
         ("\xff", "this is no lock file: 'utf-8' codec"),
     ],

@@ -108,7 +108,7 @@ def told(path: Path) -> str | None:
         (b"[" * 100_000, "nested too deep"),
         (b'{"a": ' + b"[" * 900 + b"]" * 900 + b"}", ""),
         (b'{"a": ' + b"9" * 5000 + b"}", "nothing was changed"),
-        (b'{"mcpServers": {}, "mcpServers": {}}', "a key stands twice"),
+        (b'{"mcpServers": {}, "mcpServers": {}}', "duplicate key"),
         (b"\xff\xfe{\x00}\x00", "it is not UTF-8"),
         (b"null", "it should hold an object, not null"),
     ],

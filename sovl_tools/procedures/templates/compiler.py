@@ -15,7 +15,7 @@ from jinja2.parser import Parser
 from jinja2.utils import missing
 from jinja2.visitor import NodeTransformer
 
-from sovl_tools.model.document import JSON, copied, dotted
+from sovl_tools.model.document import JSON, copied, dotted, kind, with_article
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.templates.language import (
     EvaluationError,
@@ -26,7 +26,6 @@ from sovl_tools.procedures.templates.sandbox import (
     LOOP,
     AbsentError,
     Sandbox,
-    article,
     as_json,
     joined,
     metered,
@@ -192,7 +191,7 @@ def _mistakes(tree: nodes.Node) -> Iterator[TemplateError]:
             sliced = node.node.node if isinstance(node.node, nodes.UnaryExpr) else node.node
             if isinstance(sliced, nodes.Const) and not isinstance(sliced.value, str):
                 # Python would warn of it on the error output as it compiles what Jinja writes
-                yield TemplateError(f"{article(sliced.value)} has no parts")
+                yield TemplateError(f"{with_article(kind(sliced.value))} has no parts")
 
 
 class _ForData(NodeTransformer):
@@ -342,7 +341,7 @@ def _failure(
         return EvaluationError(
             f"there is no variable {name!r}", line=line, name=name, advice=advice
         )
-    what = article(within)
+    what = with_article(kind(within))
     if isinstance(within, list):
         what = f"{what} of length {len(within)}"
     owner = _owner(error, references, variables)

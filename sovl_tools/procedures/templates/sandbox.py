@@ -33,7 +33,7 @@ from jinja2.runtime import Context, LoopContext
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter, safe_range
 from jinja2.utils import Namespace, missing
 
-from sovl_tools.model.document import JSON, JSON_TYPES, kind, parse_json
+from sovl_tools.model.document import JSON, JSON_TYPES, kind, parse_json, with_article
 from sovl_tools.procedures.templates.language import EvaluationError
 
 MAX_RESULT = 1 << 20
@@ -84,13 +84,6 @@ def _check_length(length: int) -> None:
 # Results
 
 
-def article(value: object) -> str:
-    """Return what a value is: ``a string``, ``an array``, ``null``."""
-    name = kind(value) if type(value) in JSON_TYPES else type(value).__name__
-    known = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
-    return known.get(name, f"a {name}")
-
-
 _LISTS = (list, tuple, range, Iterator, KeysView, ValuesView, ItemsView)
 
 
@@ -121,14 +114,15 @@ def as_json(value: object) -> JSON:
         if isinstance(value, dict):
             odd = next((key for key in value if not isinstance(key, str)), None)
             if odd is not None or None in value:
-                raise EvaluationError(f"a key of an object is {article(odd)}, not a string")
+                what = with_article(kind(odd))
+                raise EvaluationError(f"a key of an object is {what}, not a string")
             count(sum(map(len, value)))
             return {str(key): copied(each, level + 1) for key, each in value.items()}
         if isinstance(value, _LISTS):
             return [copied(each, level + 1) for each in value]
         if isinstance(value, Undefined):
             str(value)  # which raises what is wrong with it
-        raise EvaluationError(f"{article(value)} is nothing that JSON can hold")
+        raise EvaluationError(f"{with_article(kind(value))} is nothing that JSON can hold")
 
     return copied(value, 0)
 
@@ -457,10 +451,10 @@ class Sandbox(ImmutableSandboxedEnvironment):
             made = _OPERATORS[operator](left, right)
         except TypeError as error:
             is_joining = operator == "+" and str in {type(left), type(right)}
-            raise EvaluationError(
-                f"{article(left)} and {article(right)} do not go together with {operator!r}",
-                advice="join texts with ~" if is_joining else None,
-            ) from error
+            advice = "join texts with ~" if is_joining else None
+            what = f"{with_article(kind(left))} and {with_article(kind(right))}"
+            words = f"{what} do not go together with {operator!r}"
+            raise EvaluationError(words, advice=advice) from error
         _spend(sys.getsizeof(made))
         return made
 
@@ -482,7 +476,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
     def unsafe_undefined(self, obj: Any, attribute: str) -> Any:
         """Return what complains of an attribute that is out of bounds."""
-        words = f"access to {attribute!r} of {article(obj)} is unsafe"
+        words = f"access to {attribute!r} of {with_article(kind(obj))} is unsafe"
         return self.undefined(words, obj=obj, name=attribute, exc=SecurityError)
 
     def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
