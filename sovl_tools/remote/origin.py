@@ -7,9 +7,11 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.foreign import (
@@ -34,11 +36,9 @@ from sovl_tools.model.document import JSON
 from sovl_tools.remote.loop import remote_loop
 from sovl_tools.remote.session import McpServer, RemoteError, load_sdk, session_of
 
-_PATIENCE = 3
-"""How many limits a list may take: to connect, to ask, and to ask again after the server died."""
 _STEP = 0.2
-_QUIET = 0.05
-"""How long changes are gathered before the server is asked, in seconds."""
+_QUIET = (0.05, 0.05, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""How long changes are gathered before the server is asked, one time after another, in seconds."""
 _LONGEST = 60
 
 Look = Callable[[Origin], CatalogChange]
@@ -79,17 +79,16 @@ class RemoteTools(NamedTuple):
 
     def _listed(self) -> list[JSON]:
         load_sdk()
-        limit = _PATIENCE * self.server.timeout
         work = remote_loop().submit(session_of(self.server).list_tools())
-        end = time.monotonic() + limit
         try:
-            while time.monotonic() < end:
+            while True:
                 # in short steps: a look that is given up ends between two of them
                 with suppress(FutureTimeoutError):
                     return work.result(_STEP)
+        except CancelledError:
+            raise RemoteError("the program ends") from None
         finally:
             work.cancel()
-        raise RemoteError(f"{self.server} did not answer in {limit:g} s")
 
     def _candidates(self, listed: list[JSON]) -> Iterable[Candidate]:
         definitions = read_tools(listed)
@@ -217,13 +216,18 @@ def enter(look: Look, origin: RemoteTools) -> CatalogChange:
 
 
 class _Refresh:
-    """Looks at a server's tools again after a change, for as long as there is a registry."""
+    """Looks at a server's tools again after changes, for as long as there is a registry.
+
+    One look at a time, and after many in a row less often: a server may tell of a change whenever
+    it is asked.
+    """
 
     def __init__(self, look: Any, origin: RemoteTools) -> None:
         self._look = weakref.WeakMethod(look)
         self._origin = origin
         self._lock = threading.Lock()
         self._is_due = False
+        self._is_looking = False
 
     def is_same(self, other: _Refresh) -> bool:
         """Tell whether another one does the same."""
@@ -232,19 +236,24 @@ class _Refresh:
     def __call__(self) -> None:
         """Begin to look, on a thread: this one carries the answers."""
         with self._lock:
-            if self._is_due:
-                return  # the look that has not begun will see this change as well
             self._is_due = True
+            if self._is_looking:
+                return
+            self._is_looking = True
         threading.Thread(target=self._run, name="sovl-tools-remote", daemon=True).start()
 
     def _run(self) -> None:
-        time.sleep(_QUIET)
-        with self._lock:
-            self._is_due = False
-        look = self._look()
-        if look is None:
-            listeners = session_of(self._origin.server).on_change
-            if self in listeners:
-                listeners.remove(self)
-        else:
-            look(self._origin)
+        for quiet in chain(_QUIET, repeat(_QUIET[-1])):
+            time.sleep(quiet)
+            with self._lock:
+                self._is_looking = self._is_due
+                self._is_due = False
+            if not self._is_looking:
+                return
+            look = self._look()
+            if look is None:
+                listeners = session_of(self._origin.server).on_change
+                if self in listeners:
+                    listeners.remove(self)
+            else:
+                look(self._origin)

@@ -31,6 +31,9 @@ MAX_TOOLS = 20_000
 _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _LONGEST = 60
+_LONGEST_REASON = 500
+_PATIENCE = 3
+"""How many limits a list may take: to connect, to ask, and to ask again after the server died."""
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = logging.NullHandler()
 
@@ -193,14 +196,12 @@ class McpSession:
 
         async def send(client: Any) -> dict[str, Any]:
             found: dict[str, Any] = await client.session.send_request(
-                request,
-                adapter,
-                request_read_timeout_seconds=self.server.call_timeout,
-                progress_callback=report,
+                request, adapter, progress_callback=report
             )
             return found
 
-        answer = await self._request(send, is_repeatable=is_repeatable)
+        limit = self.server.call_timeout
+        answer = await self._request(send, limit, is_repeatable=is_repeatable)
         if answer.get("resultType", "complete") != "complete":
             raise RemoteError(f"{self.server} asks for input, which its tools can't be given here")
         return answer
@@ -212,6 +213,14 @@ class McpSession:
             RemoteError: there is no list.
         """
         load_sdk()
+        limit = _PATIENCE * self.server.timeout
+        try:
+            async with asyncio.timeout(limit):
+                return await self._all_pages()
+        except TimeoutError:
+            raise RemoteError(f"{self.server} did not send all its tools in {limit:g} s") from None
+
+    async def _all_pages(self) -> list[JSON]:
         found: list[JSON] = []
         cursors: set[str] = set()
         cursor: str | None = None
@@ -235,18 +244,19 @@ class McpSession:
             session = client.session
             data: dict[str, Any] = {"method": "tools/list"}
             data |= {"params": {"cursor": cursor}} if cursor is not None else {}
-            options: dict[str, Any] = {"timeout": self.server.timeout}
+            options: dict[str, Any] = {}
             session._stamp(data, options)  # noqa: SLF001
             found: dict[str, Any] = await session._dispatcher.send_raw_request(  # noqa: SLF001
                 data["method"], data.get("params"), options
             )
             return found
 
-        return await self._request(send, is_repeatable=True, is_call=False)
+        return await self._request(send, self.server.timeout, is_repeatable=True, is_call=False)
 
     async def _request(
         self,
         send: Callable[[Any], Awaitable[dict[str, Any]]],
+        limit: float,
         *,
         is_repeatable: bool,
         is_call: bool = True,
@@ -259,10 +269,14 @@ class McpSession:
         for attempt in (1, 2, 3):
             client = await self._connected(is_call=is_call)
             try:
-                return await send(client)
+                # the SDK's own limit begins when the server has taken the request
+                async with asyncio.timeout(limit):
+                    return await send(client)
+            except TimeoutError:
+                raise RemoteError(f"{self.server} did not answer in {limit:g} s") from None
             except ValidationError as error:
                 words = f"{self.server} answers with what is no result of the protocol"
-                raise RemoteError(f"{words}: {_first_line(error)}") from error
+                raise RemoteError(f"{words}: {_reason(error)}") from error
             except MCPError as error:
                 if error.code == _HEADER_MISMATCH and not is_relisted:
                     is_relisted = True
@@ -271,7 +285,7 @@ class McpSession:
                     continue
                 is_over = error.message == _TERMINATED
                 if error.code != _CLOSED and not is_over:
-                    raise RemoteError(f"{self.server}: {error.message}") from error
+                    raise RemoteError(f"{self.server}: {_reason(error)}") from error
                 async with self._lock:
                     if self._client is client:
                         await self._stop()
@@ -363,8 +377,9 @@ class McpSession:
         from mcp import Client  # noqa: PLC0415 - heavy, and an extra
         from mcp_types import ToolListChangedNotification  # noqa: PLC0415 - comes with it
 
-        # the SDK logs each line that is no message with a traceback, which Python would print
-        logging.getLogger("mcp").addHandler(_SILENT)
+        # the SDK logs what is no message with a traceback, which Python would print
+        for name in ("mcp", "client"):
+            logging.getLogger(name).addHandler(_SILENT)
 
         async def on_message(message: object) -> None:
             if isinstance(message, ToolListChangedNotification):
@@ -384,6 +399,8 @@ class McpSession:
         from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - an extra
         from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 - likewise
 
+        from sovl_tools.remote.messages import MAX_MESSAGE, bound_body  # noqa: PLC0415 - likewise
+
         headers = {name: _variable(key) for name, key in self.server.headers}
         headers |= dict(self.server.header_values)
         for name, text in headers.items():
@@ -391,16 +408,23 @@ class McpSession:
             if not (text.isascii() and text.isprintable()):
                 words = "may only have printable characters of ASCII; is a line break at its end?"
                 raise RemoteError(f"{self.server}: the value of the header {name!r} {words}")
+        # a compressed answer has no size that can be bounded
+        headers = {"Accept-Encoding": "identity"} | headers
         http = await stack.enter_async_context(create_mcp_http_client(headers))
-        return streamable_http_client(self.server.address, http_client=http)
+        http.event_hooks = {"response": [bound_body]}
+        return streamable_http_client(
+            self.server.address, http_client=http, max_sse_event_size=MAX_MESSAGE
+        )
 
     async def _over_stdio(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415 - an extra
 
+        from sovl_tools.remote.messages import LINES  # noqa: PLC0415 - likewise
+
         command, *arguments = shlex.split(self.server.address)
         env = {key: _variable(key) if text is None else text for key, text in self.server.env}
         errors = stack.enter_context(open(2, "w", closefd=False))  # noqa: ASYNC230, SIM115
-        server = StdioServerParameters(command=command, args=arguments, env=env)
+        server = StdioServerParameters(command=command, args=arguments, env=env, encoding=LINES)
         return stdio_client(server, errors)
 
     def _changed(self) -> None:
@@ -471,8 +495,5 @@ def _reason(error: BaseException) -> str:
     """Return why something failed, in one line: the first of a group of exceptions."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return _first_line(error)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).partition("\n")[0][:300]
+    text = " ".join(str(error)[: 4 * _LONGEST_REASON].split()) or type(error).__name__
+    return cut_characters(text, _LONGEST_REASON)

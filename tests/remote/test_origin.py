@@ -245,6 +245,28 @@ def test_a_registry_that_nobody_needs_is_not_kept(raw: Raw) -> None:
     eventually(lambda: not session.on_change)
 
 
+def test_half_a_surrogate_pair_in_a_list_spoils_no_other(raw: Raw, registry: ToolRegistry) -> None:
+    raw.says([tool("fine"), tool("half", description="\ud800")])
+    registry.load_mcp(raw.command, timeout=PATIENCE)
+    assert Tooler(registry).call_sync("fine", {}).value == "called"
+    assert registry["half"].description == "?"
+
+
+def test_a_flood_of_changes_is_looked_at_by_one_thread(raw: Raw, registry: ToolRegistry) -> None:
+    raw.says([tool("fine")])
+    registry.load_mcp(raw.command, timeout=PATIENCE)
+    session = session_of(McpServer(raw.command, timeout=PATIENCE))
+    changes = Changes(registry)
+    raw.says([tool("fine"), tool("new")])
+    before = {*threading.enumerate()}
+    for _ in range(2000):
+        session._changed()
+        looking = {*threading.enumerate()} - before
+        assert len(looking) <= 2  # one that ends, and the next
+    changes.wait()
+    assert "new" in registry
+
+
 @settings(moderate, max_examples=examples(2000))
 @given(change=changes([OF_MCP, tool("other")]))  # type: ignore[arg-type]
 def test_a_wrong_value_in_a_list_is_told_and_spoils_no_other(change: tuple[Any, Any]) -> None:

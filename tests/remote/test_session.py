@@ -180,10 +180,10 @@ def test_an_answer_that_is_none_is_an_error_of_the_tool(answer: dict[str, Any], 
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"tools/call": 3}, "timed out"),
+        ({"tools/call": 3}, "did not answer in 1 s"),
         ({"tools/call": {"content": 3}}, "no result of the protocol"),
         ({"tools/call": {"content": [{"type": "image", "data": 3}]}}, "no result of the protocol"),
-        ({"tools/list": 3}, "timed out"),
+        ({"tools/list": 3}, "did not answer in 3 s"),
         ({"tools/list": {"tools": 3}}, "sends no list"),
         ({"tools/list": {"tools": [], "nextCursor": "x"}}, "pages of tools that do not end"),
         ({"initialize": {}}, "can't be reached"),
