@@ -88,7 +88,9 @@ def _fields_of(
 
 def _is_open(kind: Any, parameters: Iterable[inspect.Parameter]) -> bool:
     """Tell whether the object may have other keys as well."""
-    return _is_typed_dict(kind) or any(each.kind is each.VAR_KEYWORD for each in parameters)
+    if _is_typed_dict(kind):
+        return getattr(kind, "__closed__", None) is not True
+    return any(each.kind is each.VAR_KEYWORD for each in parameters)
 
 
 def _schema(builder: Builder, annotation: Any) -> Schema:

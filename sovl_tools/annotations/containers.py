@@ -15,7 +15,7 @@ from functools import reduce
 from itertools import chain, count
 from typing import Any
 
-from sovl_tools.annotations.hints import origin_of, text_of
+from sovl_tools.annotations.hints import form_of, origin_of, text_of
 from sovl_tools.annotations.kind import (
     DICTS,
     LISTS,
@@ -127,7 +127,7 @@ class _Tuple(_Array):
 def _is_unpacked(annotation: Any) -> bool:
     """Tell whether a part of a tuple repeats any number of times."""
     unpacked = getattr(annotation, "__unpacked__", False)
-    return unpacked is True or typing.get_origin(annotation) is typing.Unpack
+    return unpacked is True or form_of(annotation) == "Unpack"
 
 
 class _Object(Kind):

@@ -91,7 +91,11 @@ def _variable_keyword(function: Any) -> str | None:
 def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Convert]:
     """Return the converters of parameters, without those that change nothing."""
     # They import all kinds of types.
-    from sovl_tools.annotations.hints import names_of, resolved_or_any  # noqa: PLC0415
+    from sovl_tools.annotations.hints import (  # noqa: PLC0415
+        names_of,
+        resolved_or_any,
+        unpacked_keywords,
+    )
     from sovl_tools.annotations.kinds import Converters  # noqa: PLC0415
 
     try:
@@ -99,8 +103,10 @@ def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Conv
     except (ValueError, TypeError):
         parameters = {}
     build, names, found = Converters().build, names_of(function), {}
-    for name, annotation in annotations.items():
-        hint = resolved_or_any(annotation, names)
+    hints = {name: resolved_or_any(each, names) for name, each in annotations.items()}
+    for each in [*hints.values()]:
+        hints |= {name: hint for name, (hint, _) in unpacked_keywords(each).items()}
+    for name, hint in hints.items():
         convert = identity if is_plain(hint) else build(hint)
         if convert is not identity:
             is_none = getattr(parameters.get(name), "default", EMPTY) is None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import re
 import sys
 import typing
 from collections import ChainMap
@@ -31,9 +32,8 @@ _Bound: TypeAlias = Mapping[Any, Any]
 """What the type variables of a generic class are."""
 
 _UNBOUND: _Bound = MappingProxyType({})
-_IS_REQUIRED: dict[Any, bool] = {typing.Required: True, typing.NotRequired: False}
-QUALIFIERS = (*_IS_REQUIRED, typing.Final)
-"""What may stand around the type of a field."""
+_IS_REQUIRED = {"Required": True, "NotRequired": False}
+_QUALIFIERS = frozenset({*_IS_REQUIRED, "ReadOnly", "Final"})
 
 
 class Names(NamedTuple):
@@ -201,6 +201,28 @@ def origin_of(annotation: Any) -> Any:
     return typing.get_origin(annotation) or annotation
 
 
+def form_of(annotation: Any) -> str:
+    """Return ``Required`` for ``Required[int]``, be it of typing or of typing_extensions.
+
+    It is ``""`` for an annotation that no special form is around.
+    """
+    origin = origin_of(annotation)
+    is_form = origin is not annotation and not isinstance(origin, type)
+    return getattr(origin, "_name", None) or "" if is_form else ""
+
+
+def is_qualified(annotation: Any) -> bool:
+    """Tell whether an annotation says of a field more than its type."""
+    return form_of(annotation) in _QUALIFIERS
+
+
+def unqualified(annotation: Any) -> Any:
+    """Return the type of a field, without what may stand around it."""
+    while is_qualified(annotation):
+        [annotation] = typing.get_args(annotation)
+    return annotation
+
+
 def is_alias(annotation: Any) -> bool:
     """Tell whether an annotation is an alias that the statement ``type`` makes."""
     return type(origin_of(annotation)).__name__ == "TypeAliasType"
@@ -274,6 +296,7 @@ def text_of(annotation: Any) -> str:
     text = str(annotation)
     if isinstance(annotation, type) and "[" not in text:
         text = annotation.__name__
+    text = re.sub(r" at 0x[0-9a-fA-F]+", "", text)  # which differs from run to run
     for prefix in ("typing.", "collections.abc."):
         text = text.replace(prefix, "")
     return text.replace("NoneType", "None")
@@ -290,8 +313,7 @@ def description_of(annotation: Any) -> str | None:
     """Return the description that an annotation itself gives: the last text in ``Annotated``."""
     if type(annotation) in _BARE or annotation is Any:
         return None
-    while typing.get_origin(annotation) in QUALIFIERS:
-        [annotation] = typing.get_args(annotation)
+    annotation = unqualified(annotation)
     if typing.get_origin(annotation) is not typing.Annotated:
         return None
     for each in reversed(annotation.__metadata__):
@@ -369,9 +391,24 @@ def _annotations(kind: type) -> dict[str, Any]:
 
 def is_required(kind: Any, name: str, hint: Any) -> bool:
     """Tell whether a TypedDict must have a key; what the annotation says of it comes first."""
-    while typing.get_origin(hint) is typing.Annotated:
-        hint = hint.__origin__
-    return _IS_REQUIRED.get(typing.get_origin(hint), name in kind.__required_keys__)
+    while typing.get_origin(hint) is typing.Annotated or form_of(hint) == "ReadOnly":
+        hint = typing.get_args(hint)[0]
+    return _IS_REQUIRED.get(form_of(hint), name in kind.__required_keys__)
+
+
+def unpacked_keywords(annotation: Any) -> dict[str, tuple[Any, bool]]:
+    """Return the keywords that ``**kwargs: Unpack[TypedDict]`` stands for.
+
+    Each has its type and whether it is required. There are none for another annotation.
+    """
+    [kind] = typing.get_args(annotation) if form_of(annotation) == "Unpack" else [None]
+    origin = origin_of(kind)
+    if not hasattr(origin, "__required_keys__"):
+        return {}
+    hints = field_hints(kind, resolved_or_any)
+    return {
+        name: (unqualified(each), is_required(origin, name, each)) for name, each in hints.items()
+    }
 
 
 _MOST_LAYERS = 64

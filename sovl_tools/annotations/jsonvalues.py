@@ -18,7 +18,8 @@ Decimal                                 an integer if it is whole, a float if th
                                         digits, or else text; NaN and the infinities are refused
 Fraction                                a float
 bytes, bytearray, memoryview            text if they are UTF-8, or else base64
-UUID, PurePath, IP addresses, ZoneInfo  text
+UUID, PurePath, IP addresses, ZoneInfo, text
+URLs of pydantic
 re.Pattern                              the pattern
 Exception                               ``Type: message``
 numpy scalars and arrays                numbers and lists
@@ -404,6 +405,8 @@ _BY_NAME: dict[str, _Converter] = {
     "pandas.Series": _method("tolist"),
     "pathlib.PurePath": _text,
     "pydantic.BaseModel": _method("model_dump", mode="json"),
+    "pydantic._BaseMultiHostUrl": _text,
+    "pydantic._BaseUrl": _text,
     "re.Pattern": _attribute("pattern"),
     "uuid.UUID": _text,
     "zoneinfo.ZoneInfo": _text,

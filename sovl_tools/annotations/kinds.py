@@ -44,11 +44,12 @@ from sovl_tools.annotations.annotated import ANNOTATED
 from sovl_tools.annotations.classes import DATACLASS, NAMED_TUPLE, TYPED_DICT
 from sovl_tools.annotations.containers import CONTAINERS
 from sovl_tools.annotations.hints import (
-    QUALIFIERS,
     description_of,
     is_alias,
+    is_qualified,
     origin_of,
     text_of,
+    unqualified,
     value_of,
 )
 from sovl_tools.annotations.kind import (
@@ -106,7 +107,7 @@ class _Alias(Kind):
         return convert
 
 
-_FIRST = _Instead(lambda annotation: typing.get_args(annotation)[0])
+_QUALIFIED = _Instead(unqualified)
 _MEANING = _Instead(value_of)
 _ALIAS = _Alias()
 # By identity, because what is looked for here may have any idea of being equal.
@@ -115,7 +116,6 @@ _FORMS: dict[int, Kind] = {
     id(UnionType): UNION,
     id(Annotated): ANNOTATED,
     id(Literal): LITERAL,
-    **{id(qualifier): _FIRST for qualifier in QUALIFIERS},
 }
 _CONTAINERS = {id(origin): kind for origin, kind in CONTAINERS.items()}
 # In this order: a model may be a dataclass, and an Enum may be anything.
@@ -154,6 +154,8 @@ def kind_of(annotation: Any) -> Kind:
         kinds = (kind for applies, kind in _CLASSES if applies(origin))
     elif is_alias(annotation):
         return _ALIAS
+    elif is_qualified(annotation):
+        return _QUALIFIED
     else:
         kinds = (kind for base, kind in _OBJECTS if isinstance(annotation, base))
     for each in kinds:

@@ -49,6 +49,8 @@ class _Union(Kind):
             schema = builder.build(each)
             if schema not in schemas:
                 schemas.append(schema)
+        if {} in schemas:  # what admits anything says all that there is to say
+            return {}
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
     def convert(self, build: Build, annotation: Any) -> Convert:

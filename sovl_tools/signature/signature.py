@@ -18,8 +18,11 @@ from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.annotations.hints import (
     compile_annotation,
     layers,
+    names_of,
     read_annotations,
+    resolved_or_any,
     text_of,
+    unpacked_keywords,
     value_of,
 )
 from sovl_tools.annotations.kind import InexpressibleError
@@ -333,7 +336,23 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     if flags & inspect.CO_VARKEYWORDS:
         annotation = said.get(names[last], _UNANNOTATED)
         found.append(Parameter(names[last], "var_keyword", REQUIRED, annotation))
-    return tuple(found)
+    return _with_unpacked(found, function)
+
+
+def _with_unpacked(parameters: list[Parameter], function: Any) -> tuple[Parameter, ...]:
+    """Return the parameters with the keywords that ``**kwargs: Unpack[TypedDict]`` stands for."""
+    last = parameters[-1] if parameters else None
+    if last is None or last.kind != "var_keyword" or last.annotation.is_plain:
+        return tuple(parameters)
+    hint = resolved_or_any(last.annotation.value or last.annotation.source, names_of(function))
+    keywords = unpacked_keywords(hint)
+    taken = {each.name for each in parameters}
+    found = [
+        Parameter(name, "keyword_only", REQUIRED if is_needed else UNKNOWN, from_object(each))
+        for name, (each, is_needed) in keywords.items()
+        if name not in taken
+    ]
+    return (*parameters[:-1], *found) if keywords else tuple(parameters)
 
 
 def _read(annotation: Any, function: Any) -> Annotation:
@@ -368,7 +387,7 @@ def _inspect(value: Any) -> Signature:
         return ANYTHING
     # text in annotations was written where the innermost function was
     below = layers(value)
-    parameters = tuple(
+    parameters = [
         Parameter(
             each.name,
             _KINDS[each.kind],
@@ -376,7 +395,7 @@ def _inspect(value: Any) -> Signature:
             _UNANNOTATED if each.annotation is each.empty else _read(each.annotation, below[-1]),
         )
         for each in signature.parameters.values()
-    )
+    ]
     shape: Shape = "function" if isinstance(value, FunctionType) else "callable"
     # A layer is a decorator that may do anything with the arguments it is given, unless it says.
     functions = (each.__func__ if type(each) is MethodType else each for each in below)
@@ -387,4 +406,4 @@ def _inspect(value: Any) -> Signature:
         and _is_open(each)
         for each in functions
     )
-    return Signature(parameters, shape, is_certain=not is_hidden)
+    return Signature(_with_unpacked(parameters, below[-1]), shape, is_certain=not is_hidden)
