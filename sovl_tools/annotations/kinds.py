@@ -107,9 +107,6 @@ class _Alias(Kind):
         return convert
 
 
-_QUALIFIED = _Instead(unqualified)
-_MEANING = _Instead(value_of)
-_ALIAS = _Alias()
 # By identity, because what is looked for here may have any idea of being equal.
 _FORMS: dict[int, Kind] = {
     id(Union): UNION,
@@ -126,10 +123,14 @@ _CLASSES: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
     (lambda kind: issubclass(kind, tuple) and hasattr(kind, "_fields"), NAMED_TUPLE),
     (dataclasses.is_dataclass, DATACLASS),
 )
-_OBJECTS: tuple[tuple[type, Kind], ...] = (
-    (typing.NewType, _MEANING),
-    (typing.TypeVar, _MEANING),
-    (dataclasses.InitVar, _Instead(attrgetter("type"))),
+_OTHERS: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
+    (is_alias, _Alias()),
+    (is_qualified, _Instead(unqualified)),
+    (
+        lambda annotation: isinstance(annotation, typing.NewType | typing.TypeVar),
+        _Instead(value_of),
+    ),
+    (lambda annotation: isinstance(annotation, dataclasses.InitVar), _Instead(attrgetter("type"))),
 )
 
 
@@ -150,16 +151,10 @@ def kind_of(annotation: Any) -> Kind:
         return found
     if id(origin) in _FORMS and annotation is not origin:
         return _FORMS[id(origin)]
-    if isinstance(origin, type):
-        kinds = (kind for applies, kind in _CLASSES if applies(origin))
-    elif is_alias(annotation):
-        return _ALIAS
-    elif is_qualified(annotation):
-        return _QUALIFIED
-    else:
-        kinds = (kind for base, kind in _OBJECTS if isinstance(annotation, base))
-    for each in kinds:
-        return each
+    table, subject = (_CLASSES, origin) if isinstance(origin, type) else (_OTHERS, annotation)
+    for applies, kind in table:
+        if applies(subject):
+            return kind
     if isinstance(annotation, typing.ForwardRef):
         reason = f"the reference {annotation.__forward_arg__!r} can't be followed"
         raise InexpressibleError(reason, "use a dataclass, or Any for JSON of any kind")
