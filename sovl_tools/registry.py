@@ -22,7 +22,7 @@ from inspect import iscoroutinefunction
 from typing import Any, Self, TypeAlias
 
 from sovl_tools.loading.discovery import report_of
-from sovl_tools.loading.load import Load, load
+from sovl_tools.loading.load import Load, load, log_change, log_load, log_rejected, log_sources
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.caller import (
@@ -45,7 +45,6 @@ from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
 from sovl_tools.model.path_patterns import patterns_of
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.reporting.log import log_change, log_load, log_rejected, log_sources
 from sovl_tools.search.lookup import Indexes, meets
 from sovl_tools.search.phrases import MOST_FOUND, PhraseMatch, ToolMatch
 from sovl_tools.threads import is_from_user

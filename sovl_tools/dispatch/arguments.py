@@ -18,7 +18,6 @@ from sovl_tools.dispatch.parse_arguments import (
     scan,
     whole,
 )
-from sovl_tools.loading.definitions import signature_for
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, copied, json_path
 from sovl_tools.model.result import BadArgument, Failure, Repair
@@ -28,7 +27,7 @@ from sovl_tools.schema.engine import Problem, Validator, compile_schema
 from sovl_tools.schema.problem import MAX_NAME, MAX_PROBLEMS, brief, explanations, named, place
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.agreement import call_schema
-from sovl_tools.signature.signature import REQUIRED, Parameter, Signature
+from sovl_tools.signature.signature import REQUIRED, Parameter, Signature, signature_for
 
 _MOST_LINES = 20
 

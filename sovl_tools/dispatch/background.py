@@ -175,20 +175,6 @@ async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseExcept
         return None, error
 
 
-def cancellations() -> int:
-    """Return how many cancellations have been delivered to the current task.
-
-    That need not be 0: before Python 3.13 a TaskGroup that fails may leave one behind.
-    """
-    task = asyncio.current_task()
-    return 0 if task is None else told_cancellations(task)
-
-
-def told_cancellations(task: asyncio.Task[Any]) -> int:
-    """Return how often the task was cancelled, without a request that it has yet to hear of."""
-    return task.cancelling() - bool(getattr(task, "_must_cancel", False))
-
-
 def is_cancellation(error: BaseException, *, since: int) -> bool:
     """Tell whether an exception is the cancellation of the current task by somebody else.
 

@@ -12,7 +12,6 @@ from time import perf_counter
 from types import CoroutineType
 from typing import Any, Self, TypeVar
 
-from sovl_tools.dispatch.background import told_cancellations
 from sovl_tools.dispatch.runner import (
     DRIVERS,
     CancelledWork,
@@ -67,7 +66,7 @@ def begin(
         driver = new_driver()
     requests = task.cancelling()
     if scope is not None:
-        scope.cancellations = requests and told_cancellations(task)
+        scope.cancellations = requests and delivered_cancellations(task)
     try:
         found = context.run(driver.send, work)
     except BaseException as error:
@@ -142,7 +141,7 @@ class _Ending:
         self.scope = scope
         self._limit = limit
         self._loop = asyncio.get_running_loop()
-        self._requests = task.cancelling() if own else told_cancellations(task)
+        self._requests = task.cancelling() if own else delivered_cancellations(task)
         self._requests -= own
         self._reason: TimeLimitError | RunCancelledError | None = None
         self._cancels = 0
@@ -348,3 +347,17 @@ def set_outcome(future: asyncio.Future[Any], value: object, error: BaseException
         future.set_result(value)
     else:
         future.set_exception(error)
+
+
+def cancellations() -> int:
+    """Return how many cancellations have been delivered to the current task.
+
+    That need not be 0: before Python 3.13 a TaskGroup that fails may leave one behind.
+    """
+    task = asyncio.current_task()
+    return 0 if task is None else delivered_cancellations(task)
+
+
+def delivered_cancellations(task: asyncio.Task[Any]) -> int:
+    """Return how often a task was cancelled, without a request that it has not received yet."""
+    return task.cancelling() - bool(getattr(task, "_must_cancel", False))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from types import MethodType
+from typing import Any
 
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.rules.between import (
@@ -192,3 +194,33 @@ def difference(before: Catalog, after: Catalog) -> CatalogChange:
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
+
+
+def are_distinct(first: Candidate, second: Candidate) -> bool:
+    """Tell whether two candidates certainly stand for two objects."""
+    functions = [each.definition.function for each in (first, second) if each.definition]
+    return len(functions) > 1 and function_ids(functions[0]) != function_ids(functions[1])
+
+
+def is_same_tool(first: ToolDefinition, second: ToolDefinition) -> bool:
+    """Tell whether two definitions say the same of the same function."""
+    return function_ids(first.function) == function_ids(second.function) and content_of(
+        first
+    ) == content_of(second)
+
+
+def content_of(definition: ToolDefinition | None) -> tuple[Any, ...]:
+    """Return what a definition is made of; 1, 1.0 and true differ."""
+    if definition is None:
+        return ()
+    fields = dict(vars(definition))
+    handlers = fields.pop("step_handlers")
+    code = fields.pop("function"), *(handlers[action] for action in sorted(handlers))
+    return repr(fields), sorted(handlers), [function_ids(each) for each in code]
+
+
+def function_ids(function: Any) -> tuple[int, ...]:
+    """Return what tells one function from another; a bound method is another object each time."""
+    if isinstance(function, MethodType):
+        return id(function.__func__), id(function.__self__)
+    return (id(function),)

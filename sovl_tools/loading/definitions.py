@@ -42,7 +42,7 @@ from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import SchemaNode, visit
 from sovl_tools.signature.agreement import differences
-from sovl_tools.signature.signature import Signature, from_function, from_object
+from sovl_tools.signature.signature import signature_for
 
 
 def checked(definition: ToolDefinition, location: str) -> Candidate:
@@ -259,20 +259,6 @@ def _as_json(value: Any) -> JSON:
 
 _INSTANCE = "_tool_instance"
 _COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
-
-
-def signature_for(definition: ToolDefinition) -> Signature:
-    """Return the function's signature, its annotations resolved as far as somebody has done so."""
-    signature = from_function(definition.function)
-    if not definition.types:
-        return signature
-    parameters = [
-        each._replace(annotation=from_object(definition.types[each.name]))
-        if each.name in definition.types
-        else each
-        for each in signature.parameters
-    ]
-    return signature._replace(parameters=tuple(parameters))
 
 
 def disagreements(definition: ToolDefinition) -> list[Verdict]:

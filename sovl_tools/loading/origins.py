@@ -16,6 +16,7 @@ from importlib.util import source_hash
 from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from sovl_tools.loading.catalog_builder import are_distinct
 from sovl_tools.loading.definitions import candidates_of, members
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.import_errors import (
@@ -28,7 +29,6 @@ from sovl_tools.loading.import_errors import (
 from sovl_tools.loading.importer import PLUGIN_ROOT, PrivatePackage, install
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.location import relative_path
-from sovl_tools.loading.registration import are_distinct
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings

@@ -10,23 +10,22 @@ from dataclasses import replace
 from operator import is_
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.loading.catalog_builder import combine, difference, duplicate
+from sovl_tools.loading.catalog_builder import combine, content_of, difference, duplicate
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.discovery import Collected, collect, listed
 from sovl_tools.loading.load import LateFolder, Load, load_folders
 from sovl_tools.loading.modules import forget_folder, snapshots
 from sovl_tools.loading.origins import OriginLoad
-from sovl_tools.loading.registration import Registrations, content_of
 from sovl_tools.loading.rules.folder import misnamed
 from sovl_tools.loading.sources import listed_now
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Deferred, Diagnostic
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.reloading.code_tools import LateLook, Origins, Registrations
 from sovl_tools.reloading.events import Place, places
 from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges, concerning
 from sovl_tools.reloading.libraries import Libraries, Unloaded, reimport, reimport_parts
-from sovl_tools.reloading.origin_state import LateLook, Origins
 
 _REVISIONS = itertools.count(1)
 _FEW = 32

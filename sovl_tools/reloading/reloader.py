@@ -12,9 +12,9 @@ from time import perf_counter
 from typing import Protocol
 
 from sovl_tools.authoring.decorator import definitions_in
+from sovl_tools.loading.catalog_builder import is_same_tool
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.origins import Origin
-from sovl_tools.loading.registration import is_same_tool
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic

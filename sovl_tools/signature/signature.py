@@ -27,6 +27,7 @@ from sovl_tools.annotations.hints import (
 )
 from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.model.context import ToolContext
+from sovl_tools.model.definition import ToolDefinition
 
 Lookup: TypeAlias = Callable[[str], Any]
 """From a name to its value; HIDDEN if that is unknown."""
@@ -407,3 +408,17 @@ def _inspect(value: Any) -> Signature:
         for each in functions
     )
     return Signature(_with_unpacked(parameters, below[-1]), shape, is_certain=not is_hidden)
+
+
+def signature_for(definition: ToolDefinition) -> Signature:
+    """Return the signature of a tool's function, with the types that its definition resolved."""
+    signature = from_function(definition.function)
+    if not definition.types:
+        return signature
+    parameters = [
+        each._replace(annotation=from_object(definition.types[each.name]))
+        if each.name in definition.types
+        else each
+        for each in signature.parameters
+    ]
+    return signature._replace(parameters=tuple(parameters))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.loading.origins import MODULES, Directory, OriginLoad
-from sovl_tools.reloading.origin_state import Origins
+from sovl_tools.reloading.code_tools import Origins
 from tests.tables import check_each
 
 CODE = Directory("/srv/code", (".py",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial, wraps
 from typing import Any
 
-from sovl_tools.loading.registration import Text, is_redefined, text_of
+from sovl_tools.reloading.code_tools import Text, is_redefined, text_of
 from tests.tables import check_each
 
 

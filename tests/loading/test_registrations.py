@@ -9,9 +9,8 @@ from functools import cache
 from sovl_tools import ToolDefinition
 from sovl_tools.loading.import_errors import Unit, no_tools_found, unavailable
 from sovl_tools.loading.origins import MODULES, PACKAGES, EntryPoints, OriginLoad, Package
-from sovl_tools.loading.registration import Registrations
 from sovl_tools.model.catalog import Candidate
-from sovl_tools.reloading.origin_state import Origins
+from sovl_tools.reloading.code_tools import Origins, Registrations
 from tests.loading.folders import good
 
 LOST = unavailable("it is gone", "here.py")

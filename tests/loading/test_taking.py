@@ -18,7 +18,8 @@ from sovl_tools import (
     definition_of,
     tool,
 )
-from sovl_tools.loading.definitions import disagreements, signature_for
+from sovl_tools.loading.definitions import disagreements
+from sovl_tools.signature.signature import signature_for
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 

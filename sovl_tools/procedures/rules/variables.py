@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.dispatch.arguments import nullable_arguments
-from sovl_tools.loading.definitions import signature_for
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
@@ -29,6 +28,7 @@ from sovl_tools.schema.applicators import below, kinds
 from sovl_tools.schema.fit import problems
 from sovl_tools.schema.problem import explanations, place
 from sovl_tools.schema.subschemas import SchemaNode, lookup
+from sovl_tools.signature.signature import signature_for
 
 
 class Text(NamedTuple):

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from sovl_tools.dispatch.async_runner import await_thread
-from sovl_tools.dispatch.background import cancellations, is_cancellation
-from sovl_tools.dispatch.cancellation import drive
+from sovl_tools.dispatch.background import is_cancellation
+from sovl_tools.dispatch.cancellation import cancellations, drive
 from sovl_tools.dispatch.failure import failure_of
 from sovl_tools.dispatch.runner import blocking_call, call_and_await, is_async
 from sovl_tools.dispatch.scope import CallScope

@@ -1,0 +1,339 @@
+"""A registry's tools in code: those registered by hand, and those of origins, as last looked at."""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from inspect import unwrap
+from itertools import count
+from types import FunctionType, MethodType
+from typing import Any, NamedTuple, TypeAlias
+
+from sovl_tools.loading.catalog_builder import function_ids, is_same_tool
+from sovl_tools.loading.definitions import checked, identity, rejected
+from sovl_tools.loading.load import SOON
+from sovl_tools.loading.origins import (
+    Directory,
+    Origin,
+    OriginLoad,
+    distinct,
+    mark_outdated,
+    module_sources,
+)
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
+from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
+from sovl_tools.threads import Job
+
+_PARTING = 3.0
+"""How long a look that was stopped is waited for, in seconds."""
+
+
+class LateLook:
+    """A look at an origin, which imports modules there; it may go on while others are loaded."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self._job = Job(self._look)
+        self.is_done = self._job.wait
+
+    def _look(self) -> OriginLoad:
+        try:
+            return self.origin.look()
+        except Exception as error:  # noqa: BLE001 - the barrier: the others are looked at
+            return OriginLoad.of_problem(internal_diagnostic(error, str(self.origin)))
+
+    def outcome(self) -> OriginLoad:
+        """Wait for what there is to see."""
+        self._job.wait(math.inf)
+        return self._job.result()
+
+    def give_up(self) -> None:
+        """End it: nobody wants to know any more."""
+        self._job.stop()
+        # Two looks at one place would undo each other; but a look that does not even end when it is
+        # stopped must not hold up the watch.
+        self._job.wait(_PARTING)
+
+
+class Origins:
+    """The origins that somebody has named, and what there was when they were last looked at."""
+
+    def __init__(self) -> None:
+        self._late: dict[Origin, LateLook] = {}
+        self._loads: dict[Origin, OriginLoad] = {}
+        self._looks: dict[Directory, Fingerprint] = {}
+
+    def __iter__(self) -> Iterator[Origin]:
+        return iter([*self._loads])
+
+    @property
+    def directories(self) -> frozenset[str]:
+        """The paths of the directories of those that have any."""
+        return frozenset(each.path for each in self._looks)
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Symbolic links in the directories, by their absolute paths, and what they lead to."""
+        return {
+            f"{directory.path}/{path}".rstrip("/"): target
+            for directory, look in self._looks.items()
+            for path, target in look.links.items()
+        }
+
+    def changed(self) -> set[str]:
+        """Return the paths of the directories that look otherwise than when they were looked at."""
+        return {
+            directory.path
+            for directory, before in self._looks.items()
+            if before.changed(before.again())
+        }
+
+    def look(
+        self, origins: Iterable[Origin], defer: Callable[[LateLook], None] | None = None
+    ) -> None:
+        """Look at origins, again or for the first time; ``defer`` takes those that take long."""
+        for origin in origins:
+            late = self.begin(origin)
+            if late.is_done(math.inf if defer is None else SOON):
+                self.enter(late, late.outcome())
+            elif defer is not None:
+                defer(late)
+
+    def begin(self, origin: Origin) -> LateLook:
+        """Begin to look at an origin, from now on at every reload as well."""
+        # before the modules are read: what is written meanwhile has changed since
+        if origin.directory is not None:
+            self._looks[origin.directory] = fingerprint(*origin.directory)
+        self._loads.setdefault(origin, OriginLoad())
+        if origin in self._late:
+            self._late[origin].give_up()
+        self._late[origin] = LateLook(origin)
+        return self._late[origin]
+
+    def enter(self, late: LateLook, load: OriginLoad) -> None:
+        """Enter what was found, unless the origin has been looked at again since."""
+        origin = late.origin
+        if self._late.get(origin) is not late:
+            return
+        del self._late[origin]
+        # of a unit that could not be looked at the last good version serves
+        before = self._loads[origin].units
+        lost = {
+            unit: tuple(
+                rejected(each.name, each.location, [found])._replace(diagnostics=())
+                for each in before.get(unit, ())
+            )
+            for unit, found in load.lost.items()
+        }
+        self._loads[origin] = load._replace(units={**load.units, **lost})
+
+    def sources(self) -> dict[str, Iterable[bytes]]:
+        """Return the sources of the modules in the directories, by the names of the modules."""
+        return {
+            name: [source]
+            for directory in self._looks
+            for name, source in module_sources(directory.path).items()
+        }
+
+    def affected(
+        self, touched: Iterable[str], users: Collection[str] | None = None
+    ) -> list[Origin]:
+        """Return the origins to which something at one of the paths may matter.
+
+        If libraries have changed, ``users`` are the names of the modules that have to run again.
+        What did not load is tried again then, for it may have failed for want of a library.
+        """
+        paths = list(touched)
+        found = []
+        for origin in self:
+            if origin.directory is None:
+                continue
+            is_due = any(map(origin.directory.is_affected, paths))
+            if users is not None:
+                is_due |= mark_outdated(origin.directory.path, users)
+                is_due |= bool(self._loads[origin].lost)
+            found += [origin] if is_due else []
+        return found
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with the origins themselves."""
+        return tuple(found for load in self._loads.values() for found in load.diagnostics)
+
+    def candidates(self, *, besides: Iterable[Candidate]) -> list[Candidate]:
+        """Return all candidates by precedence, each object once, without those of ``besides``."""
+        if not self._loads:
+            return []
+        known = {
+            function_ids(each.definition.function)
+            for each in besides
+            if each.definition is not None
+        }
+        loads = sorted(self._loads.items(), key=lambda entry: entry[0].level)
+        found = distinct(
+            each
+            for _, load in loads
+            for each in load.candidates
+            if each.definition is None or function_ids(each.definition.function) not in known
+        )
+        return list(found.values())
+
+
+_Key: TypeAlias = tuple[Any, ...]
+"""What a registration is found by: a name, a name and its function, a name and the function's text.
+"""
+
+
+class Registrations:
+    """Tools that were registered by hand, ordered by rank."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, _Entry] = {}
+        self._index: dict[_Key, list[tuple[int, str]]] = {}
+        self._numbers = count(1)
+        self._acting: set[str] = set()
+
+    def register(self, definition: ToolDefinition, *, is_first: bool) -> Candidate:
+        """Enter a definition after all others that were registered, or before them.
+
+        What was registered before is entered once: its candidate is returned as it is, unless it
+        has to be the first. Other words for the same function are another tool of its name. A
+        function that was defined again, as by a cell of a notebook, takes the place of the old one.
+        """
+        same, key = self._found(_function_key(definition)), _text_key(definition)
+        older = [
+            each
+            for each in (self._found(key) if key is not None else ())
+            if is_redefined(_defined(each.candidate).function, definition.function)
+        ]
+        for each in () if is_first else same:
+            if is_same_tool(_defined(each.candidate), definition):
+                return each.candidate
+        # counted downwards, so that of those that come first the last one is the first
+        number = next(self._numbers)
+        rank = -number if is_first else number
+        place = f"registered {number}: {identity(definition.function)}"
+        replaced = [*same, *older] if is_first else older[:1]
+        if replaced and not is_first:
+            rank, place = replaced[0].rank, replaced[0].candidate.location
+        candidate = checked(definition, place)
+        if candidate.status == "loaded":
+            for each in replaced:
+                self._remove(each)
+            self._add(_Entry(rank, candidate))
+        return candidate
+
+    def unregister(self, name: str) -> bool:
+        """Take out what was registered by a name first; tell whether there was anything."""
+        found = self._found((name,))
+        for each in found[:1]:
+            self._remove(each)
+        return bool(found)
+
+    def candidates(self) -> list[Candidate]:
+        """Return all that are registered, in the order of their precedence."""
+        entries = sorted(self._entries.values(), key=lambda each: each.rank)
+        return [each.candidate for each in entries]
+
+    def certain_holder(self, name: str) -> Candidate | None:
+        """Return what has a name, whatever else there is; None if that is unknown.
+
+        The first of a name has it, unless tools bring step handlers: then actions decide as well.
+        """
+        places = self._index.get((name,))
+        if not places or self._acting:
+            return None
+        return self._entries[places[0][1]].candidate
+
+    def _found(self, key: _Key) -> list[_Entry]:
+        return [self._entries[place] for _, place in self._index.get(key, ())]
+
+    def _add(self, entry: _Entry) -> None:
+        candidate = entry.candidate
+        self._entries[candidate.location] = entry
+        for key in _keys(_defined(candidate)):
+            insort(self._index.setdefault(key, []), (entry.rank, candidate.location))
+        if candidate.actions:
+            self._acting.add(candidate.location)
+
+    def _remove(self, entry: _Entry) -> None:
+        candidate = entry.candidate
+        if self._entries.pop(candidate.location, None) is None:
+            return
+        self._acting.discard(candidate.location)
+        for key in _keys(_defined(candidate)):
+            self._index[key].remove((entry.rank, candidate.location))
+            if not self._index[key]:
+                del self._index[key]
+
+
+class _Entry(NamedTuple):
+    """A registration; of two the one with the smaller rank comes first."""
+
+    rank: int
+    candidate: Candidate
+
+
+def _defined(candidate: Candidate) -> Any:
+    """Return the definition of a candidate that was entered; none comes in without one."""
+    return candidate.definition
+
+
+def _keys(definition: ToolDefinition) -> Sequence[_Key]:
+    keys = (definition.name,), _function_key(definition), _text_key(definition)
+    return [each for each in keys if each is not None]
+
+
+def _function_key(definition: ToolDefinition) -> _Key:
+    return definition.name, *function_ids(definition.function)
+
+
+def _text_key(definition: ToolDefinition) -> _Key | None:
+    text = text_of(definition.function)
+    return None if text is None else (definition.name, *text)
+
+
+class Text(NamedTuple):
+    """Where a function is written.
+
+    Attributes:
+        module: the name of its module.
+        name: its qualified name there.
+    """
+
+    module: str
+    name: str
+
+
+def text_of(function: Any) -> Text | None:
+    """Return where a function is written; None if several may come of the same text.
+
+    Those of a factory and lambdas are such. A wrapper counts as what it wraps.
+    """
+    inner = _innermost(function)
+    if inner is None or "<" in inner.__qualname__:
+        return None
+    return Text(str(inner.__module__), inner.__qualname__)
+
+
+def is_redefined(old: Any, new: Any) -> bool:
+    """Tell whether one function is another version of the text of the other one."""
+    text = text_of(new)
+    if text is None or text != text_of(old):
+        return False
+    # registering the very same function again redefines nothing
+    first, second = _innermost(old), _innermost(new)
+    return first is not None and second is not None and first.__code__ is not second.__code__
+
+
+def _innermost(function: Any) -> FunctionType | None:
+    while isinstance(function, MethodType):
+        function = function.__func__
+    try:
+        inner = unwrap(function) if isinstance(function, FunctionType) else None
+    except ValueError:  # they wrap one another in a circle
+        return None
+    return inner if isinstance(inner, FunctionType) else None
