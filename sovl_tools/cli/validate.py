@@ -31,7 +31,7 @@ from sovl_tools.cli.output import colored, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.linting.cache import Cache, Checked, cache_directory
-from sovl_tools.linting.content import contents_of, read_content
+from sovl_tools.linting.content import contents_of, read_suppressions
 from sovl_tools.linting.fixable import FIXERS
 from sovl_tools.linting.selection import Selection, codes_of, selection_of, strict
 from sovl_tools.linting.suppressions import Suppression, suppress_findings
@@ -326,7 +326,7 @@ class _Check:
                 directories = filter(os.path.exists, configuration().paths)
                 there |= {each.name for each in collect(directories).folders}
             removed = removed_tools(lock, found.lock_file, there)
-        limits = Settings(imports=not asked.no_import, limit=limit, compiles=True, locked=lock)
+        limits = Settings(imports=not asked.no_import, limit=limit, locked=lock)
         cache = None if asked.no_cache else Cache(cache_directory(found), limits)
         plugged, unusable, _ = _check_plugins(places, limits, cache)
         others = (*places.misplaced, *places.collected.diagnostics, *unusable, *removed)
@@ -467,7 +467,7 @@ def _load(
 
 
 def _suppressions(folders: Iterable[ToolFolder]) -> dict[str, Sequence[Suppression]]:
-    return {each.location: read_content(each, whole=False).suppressions for each in folders}
+    return {each.location: read_suppressions(each) for each in folders}
 
 
 def _load_anew(folders: Sequence[ToolFolder], limits: Settings) -> Iterator[Loaded]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -34,17 +35,29 @@ class Content(NamedTuple):
     suppressions: tuple[Suppression, ...]
 
 
-def read_content(folder: ToolFolder, *, whole: bool = True) -> Content:
-    """Read the files of a folder, each once; by default all, and those that may ask otherwise."""
+def read_suppressions(folder: ToolFolder) -> tuple[Suppression, ...]:
+    """Return what the files of a folder ask to leave out."""
+    drafts = dict(folder.drafts)
+    asking: dict[str, bytes] = {}
+    with suppress(OSError):
+        for name in sorted(os.listdir(folder.location)):
+            if may_ask(folder, name):
+                with suppress(OSError):
+                    data = drafts.get(name) or read_small(f"{folder.location}/{name}")
+                    asking[name] = data or b""  # a large one asks for nothing
+    return tuple(suppressions_of(folder, asking))
+
+
+def read_content(folder: ToolFolder) -> Content:
+    """Read all files of a folder, each once."""
     digest = blake2b(digest_size=16)
     drafts = dict(folder.drafts)
     asking: dict[str, bytes] = {}
     variables: tuple[str, ...] | None = None
-    sees_others, is_known = False, whole and not drafts
+    sees_others, is_known = False, not drafts
     for name, entry in _entries(folder.location):
-        is_known = is_known and entry is not None
-        is_asked = may_ask(folder, name)
-        if entry is None or not (is_known or is_asked):
+        if entry is None:
+            is_known = False
             continue
         try:
             data = drafts.get(name) or _read(entry)
@@ -57,7 +70,7 @@ def read_content(folder: ToolFolder, *, whole: bool = True) -> Content:
         if is_known:
             digest.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
         sees_others |= _REGISTER in data
-        if is_asked:
+        if may_ask(folder, name):
             asking[name] = data
     suppressions = tuple(suppressions_of(folder, asking))
     return Content(digest.hexdigest() if is_known else None, variables, sees_others, suppressions)

@@ -114,7 +114,7 @@ def versions_of(folders: Iterable[ToolFolder]) -> dict[str, ToolVersion]:
 
 
 def _version_of(folder: ToolFolder) -> ToolVersion | None:
-    candidate = load_folder(folder, Settings(imports=False, compiles=True))
+    candidate = load_folder(folder, Settings(imports=False))
     reading, snapshot = read_manifest(folder), take_snapshot(folder)
     if candidate.status not in {"loaded", "unavailable"}:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from types import FunctionType, MappingProxyType, ModuleType
@@ -208,7 +208,7 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     """
     failures = SiblingImports([], [])
     tree = bindings(source).tree
-    statements = _unguarded(tree)
+    statements = _unguarded(tree.body)
     imports = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
     # most import nothing but what is here already, so that nobody has to list their folders
     if not any(map(_may_fail, imports)):
@@ -256,13 +256,13 @@ def missing_helper(folder: ToolFolder, path: str, place: Position) -> ImportFail
     return ImportFailure(place, ModuleNotFoundError.__name__, words, advice=advice)
 
 
-def _unguarded(node: ast.AST) -> Iterator[ast.stmt]:
-    """Yield the statements below a node that run at import, but for those in ``try`` and ``if``."""
-    for child in blocks(node):
+def _unguarded(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
+    """Yield the statements of a body that run at import, but for those in ``try`` and ``if``."""
+    for child in body:
         if isinstance(child, ast.stmt):
             yield child
-        if not isinstance(child, _GUARDS):
-            yield from _unguarded(child)
+        if not isinstance(child, _GUARDS) and (inner := blocks(child)):
+            yield from _unguarded(inner)
 
 
 _GUARDS = (ast.Try, ast.TryStar, ast.If, ast.FunctionDef, ast.AsyncFunctionDef)

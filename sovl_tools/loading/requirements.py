@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from typing import Any
@@ -67,8 +69,9 @@ def _missing(text: str) -> str:
         is_name = not (wanted.specifier or wanted.extras or wanted.url)
         return "" if is_name and _is_importable(wanted.name) else text
     # a pre-release that is installed was chosen by somebody
-    if not wanted.specifier.contains(found.version, prereleases=True):
-        return f"{text} (but {found.version})"
+    version = _version_of(found)
+    if not wanted.specifier.contains(version, prereleases=True):
+        return f"{text} (but {version})"
     for line in (found.requires or ()) if wanted.extras else ():
         needed = _parsed(line)
         marker = needed and needed.marker
@@ -80,6 +83,14 @@ def _missing(text: str) -> str:
     return ""
 
 
+def _version_of(distribution: Any) -> str:
+    """Return a distribution's version, without parsing the page of text below its metadata."""
+    head = (distribution.read_text("METADATA") or "").partition("\n\n")[0]
+    named = re.search(r"^Version:[ \t]*(\S+)[ \t]*$", head, re.MULTILINE)
+    return str(distribution.version) if named is None else named[1]
+
+
+@lru_cache(maxsize=256)
 def _parsed(text: str) -> Any:
     """Return a requirement; None of a text that is none, and of markers that can't be compared."""
     from packaging.requirements import Requirement  # noqa: PLC0415 - 10 ms

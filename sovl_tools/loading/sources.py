@@ -66,6 +66,9 @@ _KINDS = {
 }
 
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
 class Reading(NamedTuple):
     """A manifest, or None if there is none to speak of, and what the checks say."""
 
@@ -85,7 +88,7 @@ def read_manifest(folder: ToolFolder) -> Reading | Unreadable:
         return _explain(folder, data)
     # an escape may spell half of a surrogate pair, which nothing can encode
     if type(document) is not dict or (
-        "\\u" in content and not encodes(json.dumps(document, ensure_ascii=False))
+        _SURROGATE.search(content) and not encodes(json.dumps(document, ensure_ascii=False))
     ):
         return _explain(folder, data)
     return Reading(Manifest(document, content), [])

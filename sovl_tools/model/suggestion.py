@@ -12,12 +12,17 @@ def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str |
     """
     if not isinstance(word, str):  # a caller's mistake, which is reported where it was made
         return None
+    # ``City`` for ``city`` is the slip that is made most, and a model may send a name of any length
+    folded = word.casefold()[:80]
+    candidates = {each.casefold(): each for each in known}
+    # those whose length alone says that they are not near are most, and comparing is quadratic
+    lengths = {each: (len(each), len(folded)) for each in candidates}
+    near = [each for each, both in lengths.items() if 2 * min(both) >= cutoff * sum(both)]
+    if not near:
+        return None
     from difflib import get_close_matches  # noqa: PLC0415 - 4 ms, needed only in bad cases
 
-    # ``City`` for ``city`` is the slip that is made most
-    candidates = {each.casefold(): each for each in known}
-    # A model may send a name of any length, and comparing is quadratic.
-    found = get_close_matches(word.casefold()[:80], candidates, n=1, cutoff=cutoff)
+    found = get_close_matches(folded, near, n=1, cutoff=cutoff)
     return candidates[found[0]] if found else None
 
 

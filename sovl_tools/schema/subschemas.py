@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, count
@@ -290,6 +291,7 @@ _Due: TypeAlias = dict[Callable[[Any], Any], list[SchemaNode]]
 
 _NAMING = frozenset({"$id", "$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$dynamicRef"})
 """Keywords that give places names, or use such names."""
+_PLAIN_REFERENCE = re.compile(r"#(?:/[\w.$-]+)*", re.ASCII)
 
 
 class Visit(NamedTuple):
@@ -320,14 +322,17 @@ class Visit(NamedTuple):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether it has what nobody but a validator looks at, when it is made.
+        """Whether it has what nobody but an engine looks at, when it makes a validator.
 
-        That is whatever gives places names, and references to what is no subschema.
+        That is whatever gives places names, and references to what is no subschema or that are
+        written with other characters than those of plain names.
         """
         if self.has_names:
             return True
         for node in self.references:
             reference = node.schema["$ref"]
+            if _PLAIN_REFERENCE.fullmatch(reference) is None:
+                return True
             # of definitions, where most lead, the rules ask whether they are there
             if reference.startswith("#/$defs/") and reference.count("/") == 2:  # noqa: PLR2004
                 continue

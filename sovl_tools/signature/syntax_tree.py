@@ -9,6 +9,7 @@ from functools import lru_cache
 from importlib import import_module
 from importlib.util import decode_source
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.diagnostic import ModulePlace
@@ -55,9 +56,8 @@ def bindings(source: bytes) -> Bindings:
         SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
     """
     tree = ast.parse(source)
-    # what is looked for in the whole tree has words in the text, unless that is spelt otherwise
-    is_telling = not source.isascii() or any(each.search(source) for each in _TELLING)
-    every = [*ast.walk(tree)] if is_telling else []
+    # what is looked for in the whole tree has words in the text
+    every = [*ast.walk(tree)] if _is_telling(source) else []
     unsettled = {name for node in every if isinstance(node, ast.Global) for name in node.names}
     # a star import binds any name, and so may a call of one of these
     is_open = any(
@@ -83,17 +83,23 @@ def bindings(source: bytes) -> Bindings:
     return found
 
 
+def _is_telling(source: bytes) -> bool:
+    """Tell whether a module's text has words that say something of names anywhere in it."""
+    text = source.decode(errors="replace")
+    if not text.isascii():  # Python takes names for what their letters stand for
+        text = normalize("NFKC", text)
+    return any(word in text and pattern.search(text) for word, pattern in _TELLING.items())
+
+
 _OPENING = frozenset({"exec", "globals", "locals", "setattr", "vars"})
-_TELLING = tuple(
-    # one by one, since a pattern that begins with letters is found several times as fast
-    re.compile(each)
-    for each in (
-        rb"global[\s\\]+\w+[^\S\r\n]*(?:[,;#\r\n\\]|\Z)",
-        rb"import[\s\\(]*\*",
-        rb"\A(?:.*[\r\n]+)?\s*#.*?coding[:=]",  # whose words may be spelt otherwise
-        *(rb"%s\b" % each.encode() for each in sorted(_OPENING)),
-    )
-)
+_TELLING = {
+    "global": re.compile(r"global[\s\\]+\w+[^\S\r\n]*(?:[,;#\r\n\\]|\Z)"),
+    "import": re.compile(r"import[\s\\(]*\*"),
+    # in which words may be spelt otherwise
+    "coding": re.compile(r"\A(?:.*[\r\n]+)?\s*#.*?coding[:=]"),
+    **{word: re.compile(rf"{word}\b") for word in sorted(_OPENING)},
+}
+"""Patterns, by what is in whatever they find."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -104,12 +110,13 @@ def _statements(
     for node in body:
         if isinstance(node, ast.stmt):
             yield node, is_conditional
+        inner = () if isinstance(node, _DEFINITIONS) else blocks(node)
         if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
             # names there are not bound when the module runs
             yield from _statements(node.orelse, is_conditional=is_conditional)
-        elif not isinstance(node, _DEFINITIONS):
+        elif inner:
             is_branch = is_conditional or not isinstance(node, ast.With | ast.AsyncWith)
-            yield from _statements(blocks(node), is_conditional=is_branch)
+            yield from _statements(inner, is_conditional=is_branch)
 
 
 def _name(node: ast.expr) -> str:
@@ -117,10 +124,23 @@ def _name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def blocks(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements, handlers and cases that a statement is made of."""
-    for field in ("body", "handlers", "cases", "orelse", "finalbody"):
-        yield from getattr(node, field, ())
+def blocks(node: ast.AST) -> list[ast.AST]:
+    """Return the statements, handlers and cases that a statement is made of."""
+    # most have none, which one look tells, where asking for five fields takes five
+    return [each for field in _BLOCKS.get(type(node), ()) for each in getattr(node, field)]
+
+
+_BLOCKS: dict[type[ast.AST], list[str]] = {
+    kind: [
+        field
+        for field in ("body", "handlers", "cases", "orelse", "finalbody")
+        if field in kind._fields
+    ]
+    for kind in (
+        *_DEFINITIONS, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try,
+        ast.TryStar, ast.ExceptHandler, ast.Match, ast.match_case,
+    )
+}  # fmt: skip
 
 
 def _names_bound(statement: ast.stmt, *, anywhere: bool) -> Iterator[tuple[str, ast.AST, ast.AST]]:
@@ -154,8 +174,10 @@ def _assigned_names(node: ast.AST) -> Iterator[ast.Name]:
     """Yield the names that are assigned to in a statement or a part, not those in its blocks."""
     if isinstance(node, ast.AnnAssign) and node.value is None:
         return
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-        yield node
+    if isinstance(node, ast.Name):
+        if isinstance(node.ctx, ast.Store):
+            yield node
+        return
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case | ast.Lambda):
             yield from _assigned_names(child)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.linting.content import read_content
+from sovl_tools.linting.content import read_suppressions
 from sovl_tools.linting.mending import Mending
 from sovl_tools.linting.suppressions import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
@@ -25,7 +25,7 @@ from tests.schema.strategies import examples, moderate
 from tests.test_wrong_types import MANIFEST, changes, mutated, places, tools_with
 
 RANKS = {"rejected": 0, "unavailable": 1, "disabled": 1, "loaded": 2}
-SETTINGS = Settings(compiles=True)
+SETTINGS = Settings()
 NAMED = [place for place in places(MANIFEST) if place and isinstance(place[-1], str)]
 FOREIGN = ["str", "INT", "dict", "Objekt", ["int", "none"], ["text", "str"], "date", "", "bool"]
 
@@ -33,7 +33,7 @@ FOREIGN = ["str", "INT", "dict", "Objekt", ["int", "none"], ["text", "str"], "da
 def check(found: Sequence[Candidate], drafted: Sequence[ToolFolder]) -> LoadReport:
     folders = {each.location: ToolFolder(*each[:3]) for each in found}
     folders |= {each.location: each for each in drafted}
-    asked = [each for folder in folders.values() for each in read_content(folder).suppressions]
+    asked = [each for folder in folders.values() for each in read_suppressions(folder)]
     return suppress_findings(report_of(combine(found), ()), asked)
 
 

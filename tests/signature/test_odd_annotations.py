@@ -361,7 +361,7 @@ def test_a_tool_of_an_odd_annotation_is_valid_imported_or_not(tmp_path: Path) ->
         assert folder is not None
         said = []
         for imports in (True, False):
-            candidate = load_folder(folder, Settings(imports=imports, compiles=True))
+            candidate = load_folder(folder, Settings(imports=imports))
             assert candidate.status == "loaded", candidate.diagnostics
             said.append({(each.code, each.message) for each in candidate.diagnostics})
         assert said[1] <= said[0]

@@ -196,11 +196,15 @@ _INSTRUCTING = re.compile(
 
 
 def _may_instruct(text: str) -> bool:
-    """Tell whether a manifest may have what is looked for; most have none of its words."""
+    """Tell whether a manifest may have what is looked for; most lack some of its words."""
     if not text.isascii():
         text = text.translate(_LIKE_ASCII)
     text = text.lower()
-    for each in _INSTRUCTING_WORDS:  # noqa: SIM110 - a generator would cost as much as the search
+    return any(all(_has_any(text, words) for words in each) for each in _INSTRUCTING_WORDS)
+
+
+def _has_any(text: str, words: tuple[str, ...]) -> bool:
+    for each in words:  # noqa: SIM110 - a generator would cost as much as the search
         if each in text:
             return True
     return False
@@ -220,10 +224,20 @@ _LIKE_ASCII = str.maketrans(
 
 
 _INSTRUCTING_WORDS = (
-    "ignore", "disregard", "forget", "override", "bypass", "not ", "not\\", "don't", "never",
-    "without", "hide", "conceal", "keep", "instead", "before", "<",
-)  # fmt: skip
-"""One of them is in whatever the pattern finds, and line breaks are escapes in JSON."""
+    (
+        ("ignore", "disregard", "forget", "override", "bypass"),
+        ("instruction", "rule", "prompt", "guideline", "polic", "restriction"),
+    ),
+    (
+        ("not", "don't", "never", "without"),
+        ("tell", "mention", "reveal", "inform", "disclose", "show", "notify"),
+        ("user", "human", "anyone", "people"),
+    ),
+    (("hide", "conceal", "keep"), ("from",), ("user", "human", "people")),
+    (("instead", "before"), ("other",), ("tool",)),
+    (("<",), ("system", "important", "instruction", "secret")),
+)
+"""For each alternative of the pattern: whatever it finds has a word of each of these tuples."""
 
 
 @rule("ST219", "warning", at=["annotations"])
