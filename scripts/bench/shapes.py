@@ -40,6 +40,17 @@ def {name}({parameters}) -> dict:
     """Return what was given."""
     return {{"result": [{names}]}}
 '''
+_DOCUMENTED = '''"""A tool whose parameters are described in its docstring alone."""
+
+
+def {name}({parameters}) -> dict:
+    """Return what was given.
+
+    Args:
+{words}
+    """
+    return {{"result": [{names}]}}
+'''
 _DEFS = {
     "place": {
         "type": "object",
@@ -143,6 +154,30 @@ def _flawed(name: str) -> tuple[Any, str]:
     return manifest, code
 
 
+def _documented(name: str) -> tuple[Any, str]:
+    names = [f"value{index}" for index in range(6)]
+    code = _DOCUMENTED.format(
+        name=name,
+        parameters=", ".join(f"{each}: str" for each in names),
+        words="\n".join(f"        {each}: What it means, in a few words." for each in names),
+        names=", ".join(names),
+    )
+    return _manifest(name, {each: {"type": "string"} for each in names}), code
+
+
+def _with_examples(name: str) -> tuple[Any, str]:
+    manifest, code = _folder(_referring())(name)
+    start, end = {"latitude": 1.5, "longitude": 2.5}, {"latitude": 3, "longitude": 4}
+    given = [{"start": start, "end": end, "unit": unit} for unit in ("m", "ft")]
+    examples = [{"input": each, "output": {"result": []}} for each in given * 15]
+    return {**manifest, "examples": examples}, code
+
+
+def _sixty() -> Properties:
+    text = {"type": "string", "description": "A text."}
+    return {f"value{index}": text for index in range(60)}
+
+
 def _real(name: str) -> tuple[Any, str]:
     return real(name), RICH_CODE.format(name=name)
 
@@ -163,6 +198,9 @@ SHAPES: dict[str, Callable[[str], tuple[Any, str]]] = {
     },
     "eleven warnings": _folder(_eleven()),
     "decorated": _folder(_plain(), _DECORATED),
+    "documented": _documented,
+    "thirty examples": _with_examples,
+    "sixty parameters": _folder(_sixty()),
     "every second flawed": _flawed,
 }
 """What makes the manifest and the code of a tool, by the name of the shape."""

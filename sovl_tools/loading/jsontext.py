@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import accumulate
 from json import decoder
 from typing import NamedTuple
 
@@ -176,6 +177,10 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 def too_deep_at(text: str, limit: int) -> int | None:
     """Return the offset of the first bracket nested deeper than the limit, if there is one."""
+    # most texts aren't, which nobody needs an offset to tell
+    brackets = _BETWEEN_BRACKETS.sub("", text)
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) <= limit:
+        return None
     level = 0
     for match in re.finditer(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', text, re.DOTALL):
         if match.group() in "{[":
@@ -185,3 +190,7 @@ def too_deep_at(text: str, limit: int) -> int | None:
         elif match.group() in "}]":
             level -= 1
     return None
+
+
+_BETWEEN_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[^{}\[\]"]+', re.DOTALL)
+_STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}

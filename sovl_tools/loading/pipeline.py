@@ -217,11 +217,16 @@ def example_inputs(manifest: Manifest) -> list[ExampleCase]:
     return found
 
 
-def example_verdicts(manifest: Manifest, examples: Iterable[ExampleCase]) -> list[Verdict]:
+def example_verdicts(manifest: Manifest, examples: Sequence[ExampleCase]) -> list[Verdict]:
     """Return which inputs of examples the parameters refuse."""
     schema = manifest.parameters
-    doubtful = [each for each in examples if not surely_fits(each.arguments, schema)]
-    return ask((invalid_example,), *_refused(doubtful, schema)) if doubtful else []
+    # of more than a few a validator costs less, which has to be made first
+    if len(examples) <= _FEW:
+        examples = [each for each in examples if not surely_fits(each.arguments, schema)]
+    return ask((invalid_example,), *_refused(examples, schema)) if examples else []
+
+
+_FEW = 8
 
 
 def _refused(examples: Iterable[ExampleCase], schema: dict[str, JSON]) -> list[ExampleCase]:
@@ -230,8 +235,8 @@ def _refused(examples: Iterable[ExampleCase], schema: dict[str, JSON]) -> list[E
         validator = compile_schema(schema)  # which is what costs
     except SchemaError:
         return []
-    cases = [each._replace(problems=validator.problems(each.arguments)) for each in examples]
-    return [each for each in cases if each.problems]
+    cases = ((each, validator.problems(each.arguments)) for each in examples)
+    return [each._replace(problems=problems) for each, problems in cases if problems]
 
 
 def call_verdicts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeAlias
 
 JSON: TypeAlias = Any
@@ -134,14 +134,17 @@ def depth(document: JSON) -> int:
     Walks without recursion, so that no document is too deep for it.
     """
     deepest, level = 0, [document]
-    while level := [value for value in level if isinstance(value, dict | list)]:
+    while level := [value for value in level if isinstance(value, _NESTING)]:
         deepest += 1
-        level = [child for value in level for child in _children(value)]
+        below: list[JSON] = []
+        for value in level:
+            below += value.values() if isinstance(value, dict) else value
+        level = below
     return deepest
 
 
-def _children(value: dict[str, JSON] | list[JSON]) -> Iterable[JSON]:
-    return value.values() if isinstance(value, dict) else value
+# a tuple, of which isinstance makes less than of a union
+_NESTING = (dict, list)
 
 
 def copied(value: JSON) -> JSON:

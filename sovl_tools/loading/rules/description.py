@@ -69,9 +69,14 @@ class DescriptionCase(NamedTuple):
             "description",
             *(() if is_seen else ("unseen",)),
             *(() if is_literal and not _may_instruct(text) else ("instructing",)),
-            *(("long",) if len(text) > MAX_TEXT else ()),
+            *(("long",) if len(text) > MAX_TEXT and _may_be_long(text) else ()),
             *(("annotations",) if self.document.get("annotations") else ()),
         )
+
+
+def _may_be_long(text: str) -> bool:
+    """Tell whether a string in JSON text may be too long; written out, none is shorter."""
+    return max(map(len, text.replace('\\"', "''").split('"'))) > MAX_TEXT
 
 
 def _find_prose(value: JSON, path: Path, found: list[Text]) -> None:

@@ -194,7 +194,12 @@ def invalid_enum(node: SchemaNode) -> Iterator[Finding]:
     """
     kinds = node.schema.get("type")
     allowed = {kinds} if isinstance(kinds, str) else set(kinds or ())
-    for index, value in enumerate(node.schema.get("enum", ()) if allowed else ()):
+    values = node.schema.get("enum", ()) if allowed else ()
+    # mostly they are all of one type, and may be many; which floats are integers, only each tells
+    samples = {type(each): each for each in values}
+    if float not in samples and all(fit.has_type(each, allowed) for each in samples.values()):
+        return
+    for index, value in enumerate(values):
         if not fit.has_type(value, allowed):
             message = f"{shown(value)} is {kind(value)!r}, but the type is {shown(kinds)}"
             yield Finding(ManifestPlace((*node.path, "enum", index)), message)
