@@ -275,8 +275,8 @@ CASES: dict[str, tuple[Make, str]] = {
         ),
         "",
     ),
-    "20,000 equal keys": (
-        _manifest('{"name": "odd"' + ', "name": "odd"' * 20_000 + "}"),
+    "5,000 equal keys": (
+        _manifest('{"name": "odd"' + ', "name": "odd"' * 5_000 + "}"),
         "ST205",
     ),
     "a folder that imports the product": (
@@ -334,7 +334,7 @@ def test_an_endless_loop_stops_once_it_has_been_given_up(tools: Path) -> None:
 
 def test_two_endless_loops_cost_one_limit_each(tools: Path, write: Write) -> None:
     for name in ("odd", "odd_too"):
-        write(name, code="while True:\n    pass\n")
+        write(name, code="import time\n\nwhile True:\n    time.sleep(0.01)\n")
     registry = ToolRegistry.from_directory("tools", import_timeout=1.0)
     assert [each.code for each in registry.report.diagnostics] == ["ST504", "ST504"]
     assert HEALTHY in registry

@@ -134,14 +134,8 @@ def test_a_loop_that_lets_no_other_thread_run_is_ended_from_outside(
     assert found["c_last"].status == "loaded"
 
 
-STALLS = {"that lets no other thread run": GIL_HOLDER, "that has stopped itself": STOPPED}
-
-
-@pytest.mark.parametrize("how", STALLS)
-def test_the_first_tool_has_no_more_time_than_the_others(
-    how: str, write: Write, load: Load
-) -> None:
-    write("a_odd", code=STALLS[how])
+def test_the_first_tool_has_no_more_time_than_the_others(write: Write, load: Load) -> None:
+    write("a_odd", code=STOPPED)
     write("b_last")
     started = time.monotonic()
     found = load(limit=1.0)
