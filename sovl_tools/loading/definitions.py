@@ -343,13 +343,12 @@ def candidate_of(value: Any) -> Candidate | None:
 
     Of anything else it is None.
     """
-    place = identity(value)
     if isinstance(value, type):
-        return _of_class(value, place) if issubclass(value, AITool) else None
+        return _of_class(value, identity(value)) if issubclass(value, AITool) else None
     if isinstance(value, AITool):
-        candidate = _of_instance(value, place)
+        candidate = _of_instance(value, place := identity(value))
         return candidate._replace(location=f"{place}:{candidate.name}")
-    return _of_function(value, place) if inspect.isroutine(value) else None
+    return _of_function(value, identity(value)) if inspect.isroutine(value) else None
 
 
 def identity(value: Any) -> str:

@@ -21,6 +21,7 @@ from sovl_tools.loading.definitions import candidates_of, members
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.import_errors import (
     Unit,
+    error_text,
     import_failure,
     import_timeout,
     no_tools_found,
@@ -130,13 +131,15 @@ class EntryPoints:
 
     def look(self) -> OriginLoad:
         """Load every entry point, by name."""
-        from importlib.metadata import entry_points  # noqa: PLC0415 - 20 ms, and the scan 70
-
         importlib.invalidate_caches()  # a distribution may have been installed since
+        problems: list[Diagnostic] = []
+        unit = Unit("the list of installed distributions", "sys.path", "")
+        found = run_within(IMPORT_TIMEOUT, lambda: [*_entry_points(self.group, problems)])
+        if isinstance(found, Stalled):
+            return OriginLoad.of_problem(import_timeout(found.frame, unit, IMPORT_TIMEOUT))
+        loads = [OriginLoad.of_problem(each) for each in problems]
         # of one name the first stays, on every machine the same one
-        found = sorted(entry_points(group=self.group), key=lambda each: (each.name, each.value))
-        loads = []
-        for point in found:
+        for point in sorted(found, key=lambda each: (each.name, each.value)):
             words = f"the entry point {point.name!r} ({point.value})"
             unit = Unit(words, point.value, point.value.partition(":")[0])
             if point.pattern.fullmatch(point.value) is None:
@@ -145,6 +148,33 @@ class EntryPoints:
             else:
                 loads.append(_imported(point.load, unit, self.limit))
         return _joined(loads)
+
+
+def _entry_points(group: str, problems: list[Diagnostic]) -> Iterator[Any]:
+    """Yield those of a group; what is broken in a distribution takes no other down.
+
+    ``importlib.metadata.entry_points`` fails for all of them.
+    """
+    from importlib.metadata import distributions  # noqa: PLC0415 - 20 ms, and the scan 70
+
+    seen = set()
+    every = iter(distributions())
+    while True:
+        place = "sys.path"
+        try:
+            each = next(every, None)
+            if each is None:
+                return
+            place = str(getattr(each, "_path", each))
+            # of several versions Python imports the one that is first on its path
+            name = getattr(each, "_normalized_name", place)
+            points = [] if name in seen else [*each.entry_points.select(group=group)]
+        except Exception as error:  # noqa: BLE001 - files that anybody may have written
+            words = f"its entry points can't be read: {error_text(error)}"
+            problems.append(unavailable(words, relative_path(place)))
+        else:
+            seen.add(name)
+            yield from points
 
 
 @dataclass(frozen=True)

@@ -116,6 +116,53 @@ def test_an_entry_point_that_breaks_stops_no_other(site: Site) -> None:
     )
 
 
+BROKEN_FILES: list[bytes] = [
+    b"[sovl_tools.tools]\nx = b\xfcd:x\n",
+    "[sovl_tools.tools]\nx = a:b\n".encode("utf-16"),
+    b"[sovl_tools.tools]\nx\n",
+    b"[sovl_tools.tools]\nx = a:b\n= \ny\n",
+]
+
+
+@pytest.mark.parametrize("text", BROKEN_FILES)
+def test_a_broken_distribution_takes_no_other_down(text: bytes, site: Site) -> None:
+    site.write("good.py", decorated("good", 1))
+    broken = site.root / "aaa-1.0.dist-info"
+    broken.mkdir()
+    (broken / "entry_points.txt").write_bytes(text)
+    (site.root / "endless-1.dist-info").symlink_to(site.root / "endless-1.dist-info")
+    (site.root / "empty-1.dist-info").mkdir()
+    (site.root / ".dist-info").mkdir()
+    site.install("many", GROUP, good="good")
+    sight = EntryPoints(GROUP).look()
+    assert answers(sight) == {"good": 1}
+    nameless, *others = sorted(lines(sight))
+    assert nameless.startswith("site/.dist-info: ST701 its entry points can't be read: TypeError")
+    head = "its entry points can't be read"
+    assert [each.partition(f": ST701 {head}: ")[0] for each in others] == [
+        "site/aaa-1.0.dist-info",
+        "site/endless-1.dist-info",
+    ]
+
+
+def test_a_finder_that_breaks_is_told(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Finder:
+        def find_spec(self, *_: object) -> None:
+            """Find no module."""
+
+        def find_distributions(self, _: object) -> None:
+            raise RuntimeError("not today")
+
+    site.write("good.py", decorated("good", 1))
+    site.install("many", GROUP, good="good")
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, Finder()])
+    sight = EntryPoints(GROUP).look()
+    assert answers(sight) == {"good": 1}
+    assert lines(sight) == [
+        "sys.path: ST701 its entry points can't be read: RuntimeError: not today"
+    ]
+
+
 def test_an_entry_point_that_leads_nowhere_is_told(site: Site) -> None:
     site.write("good.py", decorated("good", 1))
     site.install("many", GROUP, a="nowhere.at_all:tool", b="good:absent", c="no module", d="good")
