@@ -35,7 +35,7 @@ EXAMPLES = """\b
 Examples:
   sovl-tools new get_weather --param city:string --param days:integer=3
   sovl-tools new find_books --param 'author:string?' --async
-  sovl-tools new get_forecast --from weather.service:forecast
+  sovl-tools new --from weather.service:forecast
 
 TYPE is string, integer, number, boolean, array or object, or what Python calls them. A default
 after "=" or a "?" makes the parameter optional."""
@@ -52,7 +52,7 @@ def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option(
     "--param",
     "parameters",
@@ -73,7 +73,7 @@ def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
 @click.option("--force", is_flag=True, help="Write over the files of a tool that is there.")
 def new(
     *,
-    name: str,
+    name: str | None,
     parameters: tuple[NewParameter, ...],
     origin: str | None,
     description: str,
@@ -84,9 +84,13 @@ def new(
     """Write the folder of a new tool, ready to validate and to call.
 
     It goes into the first tools directory, which is made if it is missing. The function returns
-    its arguments until you write another; with --from it is imported from where it is. The
-    current directory is looked into for MODULE.
+    its arguments until you write another; with --from it is imported from where it is, and NAME
+    is its own unless you say another. The current directory is looked into for MODULE.
     """
+    if name is None and origin is None:
+        raise click.MissingParameter(param_hint="'NAME'", param_type="argument")
+    source = None if origin is None else _module_and_attribute(origin)
+    name = source[1] if name is None and source is not None else str(name)
     reason = name_problem(name)
     if reason is None and name.startswith("_"):
         reason = "folders whose name begins with '_' are no tools"
@@ -99,13 +103,13 @@ def new(
     if description and not description.strip():
         raise Misuse("the description is blank")
     place = _place(name, tools)
-    if origin is None:
+    if source is None:
         made = tool_of_parameters(name, parameters, description=description, is_async=is_async)
         path = ""
     elif parameters or is_async:
         raise Misuse("--from takes the parameters from the function: leave --param and --async out")
     else:
-        found = _found(origin)
+        found = _found(*source)
         made, path = _made(name, found, description), found.path
     _save(made, place, force=force)
     write("\n".join(plain(f"{place}/{file}") for file in made.files))
@@ -123,12 +127,16 @@ class _Origin(NamedTuple):
     path: str
 
 
-def _found(origin: str) -> _Origin:
+def _module_and_attribute(origin: str) -> tuple[str, str]:
     module, colon, attribute = origin.partition(":")
-    parts = [*module.split("."), attribute]
-    if not colon or not all(part.isidentifier() for part in parts):
+    if not colon or not all(part.isidentifier() for part in [*module.split("."), attribute]):
         raise Misuse(f"--from: {origin!r} is not MODULE:FUNCTION")
-    is_installed = parts[0] in sys.modules or find_spec(parts[0]) is not None
+    return module, attribute
+
+
+def _found(module: str, attribute: str) -> _Origin:
+    top = module.partition(".")[0]
+    is_installed = top in sys.modules or find_spec(top) is not None
     path = "" if is_installed else "."
     # in front, as Python itself does for scripts: the user's module, not one of the same name
     sys.path.insert(0, os.getcwd())
@@ -145,7 +153,7 @@ def _found(origin: str) -> _Origin:
         raise Misuse(f"--from: {module} has no {attribute!r}" + (f"; {hint}" if hint else ""))
     function = members[attribute]
     if not callable(function) or isinstance(function, type):
-        raise Misuse(f"--from: {origin} is no function")
+        raise Misuse(f"--from: {module}:{attribute} is no function")
     return _Origin(function, module, attribute, path)
 
 

@@ -67,8 +67,8 @@ def test_a_new_tool_validates_and_can_be_called(run: Run) -> None:
     assert done.err == (
         "next: write the function in get_weather.py, then: sovl-tools call get_weather city=text\n"
     )
-    # the description asks for one
-    assert run("validate", "--format", "concise").out.endswith(": 1 loaded; 1 warning\n")
+    # the tool's description and those of its parameters ask for better ones
+    assert run("validate", "--format", "concise").out.endswith(": 1 loaded; 3 warnings\n")
     assert run("validate", "--ignore", "ST221").out.endswith(": 1 loaded; no problems\n")
     assert run("call", "get_weather", "city=Oslo").out == '{"city": "Oslo", "days": 3}\n'
     assert run("sync", "--check").code == 0
@@ -151,6 +151,20 @@ def test_misuse_writes_nothing(options: list[str], words: str, run: Run, service
     assert everything(service) == before
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "Missing argument 'NAME'."),
+        (["--from", "json"], "'json' is not MODULE:FUNCTION"),
+        (["--from", "os:_exit"], "'_exit' can't name a tool: folders whose name begins with '_'"),
+    ],
+)
+def test_only_a_function_can_name_the_tool(options: list[str], words: str, run: Run) -> None:
+    done = run("new", *options)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err
+
+
 def test_an_interrupt_is_no_failure_of_the_module(run: Run, service: Path) -> None:
     (service / "weather" / "broken.py").write_text("raise KeyboardInterrupt\n")
     done = run("new", "echo", "--from", "weather.broken:f")
@@ -182,8 +196,9 @@ def test_a_place_that_can_not_be_written_is_misuse(run: Run, write: Write, tmp_p
 
 
 def test_a_function_becomes_a_tool(run: Run, service: Path) -> None:
-    for name in ("get_forecast", "forecast"):
-        done = run("new", name, "--from", "weather.service:forecast")
+    # unless the user says another, the tool has the function's name
+    for name, options in (("get_forecast", ["get_forecast"]), ("forecast", [])):
+        done = run("new", *options, "--from", "weather.service:forecast")
         call = f'sovl-tools call {name} \'place={{"city": "text"}}\''
         assert (done.code, done.err) == (0, f"next: PYTHONPATH=. {call}\n")
     path = {"PYTHONPATH": f"{Path(__file__).parents[2]}:."}

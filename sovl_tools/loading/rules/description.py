@@ -66,7 +66,7 @@ class DescriptionCase(NamedTuple):
         is_literal = "\\u" not in text
         is_seen = (is_literal and text.isascii()) or _MAY_HIDE.search(text) is None
         return (
-            "description",
+            *(("scaffold",) if "Say what " in text else ()),
             *(() if is_seen else ("unseen",)),
             *(() if is_literal and not _may_instruct(text) else ("instructing",)),
             *(("long",) if len(text) > MAX_TEXT and _may_be_long(text) else ()),
@@ -106,17 +106,21 @@ def _texts(value: JSON, path: Path) -> Iterator[Text]:
             yield from _texts(each, (*path, index))
 
 
-@rule("ST221", "warning", at=["description"])
+@rule("ST221", "warning", at=["scaffold"])
 def placeholder_text(case: DescriptionCase) -> Iterator[Finding]:
-    """The description is still the one that ``sovl-tools new`` wrote.
+    """A description is still the one that ``sovl-tools new`` wrote.
 
-    Models choose tools by their descriptions; this one asks the author for it. Write what the tool
-    does and when to use it, or give it to ``sovl-tools new --description``.
+    Models choose tools, and fill in arguments, by their descriptions; this one asks the author for
+    it. Write what the tool does and when to use it, or what the property means.
     """
-    text, name = case.document.get("description"), case.document.get("name")
-    if text == DESCRIPTION_PLACEHOLDER.format(name):
-        message = "the description is still what sovl-tools new wrote"
-        yield Finding(ManifestPlace(("description",)), message, "write what it asks for")
+    own = DESCRIPTION_PLACEHOLDER.format(case.document.get("name"))
+    for each in case.prose:
+        *_, owner, key = ("", *each.path)
+        is_own = len(each.path) == 1 and each.text == own
+        if key == "description" and (is_own or each.text == PROPERTY_PLACEHOLDER.format(owner)):
+            words = "the description" if is_own else f"the description of {owner!r}"
+            message = f"{words} is still what sovl-tools new wrote"
+            yield Finding(each.place, message, "write what it asks for")
 
 
 @rule("ST217", "warning", at=["unseen"])
