@@ -57,14 +57,20 @@ def call(
     ``scope`` is None where none is needed; see ``UnpreparedTool.is_scoped``.
     """
     started = perf_counter()
+    if type(tool) is DynamicTool:
+        return _resolve_and_call(tool, given, runner, scope, limit)
     try:
-        outcome = _begin(tool, given, runner, scope, limit)
-    except BaseException as error:
-        result = _end_in_error(tool, given, error, runner, scope, started)
-        # observers hear of the caller's own end, which then goes on to the caller
-        if runner.is_own_end(error):
-            raise
-        return result
+        # before anything else: a refused call costs no thread and no room
+        outcome: _Outcome = tool.check(given)
+        if scope is not None and (len(scope.chain) > 1 or scope.coerce == "lenient"):
+            outcome = _check_chain_and_repair(tool, given, outcome, scope)
+        if type(outcome) is not Failure:
+            if scope is not None and tool.hooks:
+                outcome = _call_hooks(tool, outcome, runner, scope, limit)
+            else:
+                outcome = runner.run(tool, outcome, scope, limit)
+    except BaseException as error:  # noqa: BLE001 - becomes the result, or is raised again
+        return _end_in_error(tool, given, error, runner, scope, started)
     if type(outcome) is CoroutineType:
         return _await_outcome(tool, given, runner, scope, started, outcome)
     if scope is not None:
@@ -98,37 +104,11 @@ async def _await_outcome(  # noqa: PLR0913, PLR0917 - what is known of a call th
 ) -> ToolResult:
     try:
         outcome = await rest
-    except BaseException as error:
-        result = _end_in_error(tool, given, error, runner, scope, started)
-        # observers hear of the caller's own end, which then goes on to the caller
-        if runner.is_own_end(error):
-            raise
-        return result
+    except BaseException as error:  # noqa: BLE001 - becomes the result, or is raised again
+        return _end_in_error(tool, given, error, runner, scope, started)
     if scope is not None:
         scope.close()
     return _end_call(tool, given, outcome, scope, started)
-
-
-def _begin(
-    tool: PreparedTool | DynamicTool,
-    given: Arguments,
-    runner: Runner,
-    scope: CallScope | None,
-    limit: float | None,
-) -> _Outcome:
-    """Begin a call and return its outcome, or what to await for it."""
-    if type(tool) is DynamicTool:
-        return _resolve_and_call(tool, given, runner, scope, limit)
-    # before anything else: a refused call costs no thread and no room
-    keywords = tool.check(given)
-    if scope is not None:
-        if len(scope.chain) > 1 or scope.coerce == "lenient":
-            keywords = _check_chain_and_repair(tool, given, keywords, scope)
-        if tool.hooks and type(keywords) is not Failure:
-            return _call_hooks(tool, keywords, runner, scope, limit)
-    if type(keywords) is Failure:
-        return keywords
-    return runner.run(tool, keywords, scope, limit)
 
 
 async def _resolve_and_call(
@@ -137,12 +117,15 @@ async def _resolve_and_call(
     runner: Runner,
     scope: CallScope | None,
     limit: float | None,
-) -> _Outcome:
+) -> ToolResult:
     """Have a tool's schema made, and make the call with what it is now."""
-    ready = runner.run(tool, None, scope, limit)
-    ready = (await ready) if type(ready) is CoroutineType else ready
-    outcome = _begin(ready, given, runner, scope, limit)
-    return (await outcome) if type(outcome) is CoroutineType else outcome
+    started = perf_counter()
+    try:
+        ready = runner.run(tool, None, scope, limit)
+        ready = (await ready) if type(ready) is CoroutineType else ready
+    except BaseException as error:  # noqa: BLE001 - becomes the result, or is raised again
+        return _end_in_error(tool, given, error, runner, scope, started)
+    return await call_async(ready, given, runner, scope, limit)
 
 
 def _check_chain_and_repair(
@@ -212,11 +195,18 @@ def _end_in_error(  # noqa: PLR0913, PLR0917 - what is known of a call that has 
     scope: CallScope | None,
     started: float,
 ) -> ToolResult:
-    """End a call that an exception has ended, be it the end of the caller."""
+    """End a call that an exception has ended; observers hear of the caller's own end as well."""
     failure = _failure_of(tool, error, runner, scope)
     if scope is not None:
         scope.close()
-    return _end_call(tool, given, failure, scope, started)
+    result = _end_call(tool, given, failure, scope, started)
+    try:
+        if runner.is_own_end(error):
+            raise error
+    finally:
+        # or the exception and this frame would wait for the collector together
+        del error
+    return result
 
 
 def _failure_of(

@@ -64,11 +64,12 @@ def begin(
         driver = DRIVERS.pop()
     except IndexError:
         driver = new_driver()
+    generator, value = driver
     requests = task.cancelling()
     if scope is not None:
         scope.cancellations = requests and delivered_cancellations(task)
     try:
-        found = context.run(driver.send, work)
+        found = context.run(generator.send, work)
     except BaseException as error:
         own = task.cancelling() - requests
         # it has not waited for anything yet, where somebody else might have ended it
@@ -78,28 +79,29 @@ def begin(
             return _withdraw_and_raise(own, error)
         raise error from None
     own = task.cancelling() - requests
-    if type(found) is not list or own or driver.gi_yieldfrom is not None:
+    if found is not value or own:
         left = None if limit is None else limit - (perf_counter() - started)
         ending = _Ending(task, scope, time_left=left, limit=limit, own=own)
         return _await_rest(driver, context, found, ending)
+    result = value.pop()
     DRIVERS.append(driver)
     if scope is not None and scope.is_stopped:
         raise RunCancelledError
-    return found[0]
+    return result
 
 
 async def _await_rest(driver: Driver, context: Context, found: Any, ending: _Ending) -> Any:
     """Await the rest of work that has begun, and return its value."""
     try:
         with ending:
-            found = await _resume(driver, context, found, ending)
+            value = await _resume(driver, context, found, ending)
     finally:
         await _withdraw(ending.own)
     if ending.own > 0:
         raise CancelledWork("it cancelled its own task")
     if ending.scope is not None and ending.scope.is_stopped:
         raise RunCancelledError
-    return found[0]
+    return value
 
 
 async def _withdraw_and_raise(requests: int, error: BaseException) -> Any:
@@ -262,9 +264,10 @@ def _call_soon(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None
 @types.coroutine
 def _resume(
     driver: Driver, context: Context, found: Any, ending: _Ending
-) -> Generator[Any, Any, list[Any]]:
-    """Await the rest of work, whose value is returned in a list; hand it over if it is late."""
-    while type(found) is not list or driver.gi_yieldfrom is not None:
+) -> Generator[Any, Any, Any]:
+    """Await the rest of work and return its value; hand it over if it is late."""
+    generator, value = driver
+    while found is not value:
         error: BaseException | None = None
         try:
             # what asyncio.sleep(0) and futures yield goes to the loop as it is
@@ -273,7 +276,7 @@ def _resume(
             else:
                 yield from _await_future(found, ending)
         except GeneratorExit:
-            context.run(driver.close)
+            context.run(generator.close)
             raise
         except BaseException as raised:  # noqa: BLE001 - the work decides what becomes of it
             error = raised
@@ -285,9 +288,9 @@ def _resume(
         ending.is_running = True
         try:
             if error is None:
-                found = context.run(driver.send, None)
+                found = context.run(generator.send, None)
             else:
-                found = context.run(driver.throw, error)
+                found = context.run(generator.throw, error)
         finally:
             ending.is_running = False
             ending.own = max(0, ending.own + task.cancelling() - requests)
@@ -295,6 +298,7 @@ def _resume(
                 while ending.own:
                     ending.own -= 1
                     task.uncancel()
+    found = value.pop()
     DRIVERS.append(driver)
     return found
 
