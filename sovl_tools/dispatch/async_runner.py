@@ -12,18 +12,19 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
+from itertools import zip_longest
 from types import CoroutineType
 from typing import Any, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
 from sovl_tools.dispatch.background import is_cancellation
-from sovl_tools.dispatch.cancellation import begin, set_outcome
+from sovl_tools.dispatch.cancellation import AWAIT, begin, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.reference import Outcome, Remote, cancel_future
 from sovl_tools.dispatch.runner import (
-    FINAL,
     IS_ON_THREAD,
     Stepwise,
+    Take,
     ThreadWork,
     await_value,
     call_and_await,
@@ -63,24 +64,22 @@ class AsyncRunner:
         limit: float | None,
     ) -> Any:
         """Take the steps: on a thread, or on this loop if one has to be awaited."""
-        work: Coroutine[Any, Any, Any]
-        if scope is None:
-            return begin(_take_steps(tool, value, None), None, limit)
-        # one thread for all steps of a sync tool, not one for each
-        if scope.mode == "process" and tool.remote is not None:
-            work = _call_remotely(tool.remote, value, scope)
-        elif tool.is_blocking and scope.mode != "inline":
-            steps = partial(tool.take, value, scope)
-            work = await_thread(steps, scope, threads=tool.threads)
-        else:
-            work = _take_steps(tool, value, scope)
-        if tool.limiter is not None:
-            work = _run_admitted(work, tool.limiter, scope)
-        return begin(work, scope, limit)
+        steps = tool.awaited
+        if steps is None:
+            steps = tool.awaited = tuple(_awaited_steps(tool))
+        if scope is not None:
+            # one thread for all steps of a sync tool, not one for each
+            if scope.mode == "process" and tool.remote is not None:
+                steps = (partial(_call_remotely, tool.remote),)
+            elif tool.is_blocking and scope.mode != "inline":
+                steps = (_on_thread(tool.take, tool.threads),)
+            if tool.limiter is not None:
+                steps = (partial(_take_admitted, steps, tool.limiter),)
+        return begin(steps, value, scope, limit)
 
     def whole(self, work: Coroutine[Any, Any, Any], scope: CallScope) -> Any:
         """Run a coroutine on this loop until the call is stopped."""
-        return begin(work, scope)
+        return begin(AWAIT, work, scope)
 
     async def pause(self, seconds: float, _scope: CallScope) -> None:
         """Await some time."""
@@ -110,34 +109,61 @@ class AsyncRunner:
 ASYNC = AsyncRunner()
 
 
-async def _take_steps(tool: Stepwise, value: Any, scope: CallScope | None) -> Any:
-    """Take the steps of a tool; sync functions of an author run on a thread, unless inline."""
-    for step, function, is_async in tool.steps:
-        if function is None:
-            if step is convert_result and is_plain(value):
-                value = value, ()
-            # a sequence of the tool's own may take for ever to be read
-            elif step is convert_result and not _is_inline(scope) and is_lazy(value):
-                value = await await_thread(partial(step, value, scope), scope, threads=tool.threads)
-            else:
-                value = step(value, scope)
+def _awaited_steps(tool: Stepwise) -> Iterator[Take]:
+    """Yield the steps of a tool as an event loop takes them.
+
+    Sync functions of an author run on a thread, unless inline.
+    """
+    for (take, function, is_async), following in zip_longest(tool.steps, tool.steps[1:]):
+        if take is convert_result:
+            yield _awaited_conversion(tool.threads)
+        elif function is None:
+            yield take
         elif is_async:
-            value = function(value)
-            # by its exact type, because asking inspect takes longer than the call
+            yield function
+            if following.take is not convert_result:  # which awaits the value itself
+                yield lambda value, scope: await_value(value, scope)
+        else:
+            yield _on_thread(take, tool.threads, function)
+
+
+def _on_thread(take: Take, threads: Limiter, function: Take | None = None) -> Take:
+    """Return a step that is taken on a thread; inline, its function is called instead."""
+
+    def step(value: Any, scope: CallScope | None) -> Any:
+        if function is not None and (scope is None or scope.mode == "inline"):
+            return call_and_await(function, value, scope)
+        return await_thread(partial(take, value, scope), scope, threads=threads)
+
+    return step
+
+
+def _awaited_conversion(threads: Limiter) -> Take:
+    """Return the step from what a function returned to JSON, which awaits it first if need be."""
+
+    async def convert_awaited(value: Any, scope: CallScope | None) -> Any:
+        value = await await_value(value, scope)
+        # a sequence of the tool's own may take for ever to be read
+        if is_lazy(value) and not (scope is not None and scope.mode == "inline"):
+            return await await_thread(partial(convert_result, value), scope, threads=threads)
+        return convert_result(value)
+
+    return lambda value, scope: (value, ()) if is_plain(value) else convert_awaited(value, scope)
+
+
+async def _take_admitted(
+    steps: Iterable[Take], limiter: Limiter, value: Any, scope: CallScope | None
+) -> Any:
+    """Take steps when the limiter has room."""
+    await enter(limiter, scope)
+    try:
+        for step in steps:
+            value = step(value, scope)
             if type(value) is CoroutineType:
                 value = await value
-            if type(value) not in FINAL:
-                value = await await_value(value, scope)
-        elif scope is None or _is_inline(scope):
-            value = await call_and_await(function, value, scope)
-        else:
-            work = partial(step, value, scope)
-            value = await await_thread(work, scope, threads=tool.threads)
+    finally:
+        limiter.leave(scope)
     return value
-
-
-def _is_inline(scope: CallScope | None) -> bool:
-    return scope is not None and scope.mode == "inline"
 
 
 async def _call_remotely(remote: Remote, keywords: Any, scope: CallScope) -> Any:
@@ -167,22 +193,6 @@ async def _await_future(future: Future[_T], scope: CallScope) -> _T:
     if future.cancelled():
         raise RunCancelledError
     return future.result()
-
-
-async def _run_admitted(
-    work: Coroutine[Any, Any, _T], limiter: Limiter, scope: CallScope | None
-) -> _T:
-    """Await the work when the limiter has room."""
-    try:
-        await enter(limiter, scope)
-    except BaseException:
-        # or Python warns that it was never awaited
-        work.close()
-        raise
-    try:
-        return await work
-    finally:
-        limiter.leave(scope)
 
 
 async def enter(limiter: Limiter, scope: CallScope | None = None) -> None:

@@ -38,7 +38,6 @@ _LOGGER = logging.getLogger("sovl_tools")
 _new: Callable[[type[_T], tuple[Any, ...]], _T] = tuple.__new__  # type: ignore[assignment]
 """Makes a result or the like of all its fields, in a fifth of the time that its type would take."""
 
-_NO_REPAIRS: tuple[Repair, ...] = ()
 MAX_CHAIN = 16
 """How many tools may call one another."""
 
@@ -170,21 +169,14 @@ def _call_hooks(
             outcome = _failure_of(tool, error, runner, inner)
         finally:
             inner.close()
-        return _result_of(tool.name, outcome, started)
+        value, content, failure = (
+            (*outcome, None) if type(outcome) is tuple else (None, (), outcome)
+        )
+        duration = perf_counter() - started
+        return _new(ToolResult, (tool.name, value, failure, duration, content, ()))
 
     first = _new(ToolCall, (tool.definition, arguments, scope.call_id, scope.chain))
     return runner.whole(run_hooks(tool.hooks, first, scope, runner, attempt), scope)
-
-
-def _result_of(name: str, outcome: _Outcome, started: float) -> ToolResult:
-    duration = perf_counter() - started
-    if type(outcome) is tuple:
-        value, content = outcome
-        return _new(ToolResult, (name, value, None, duration, content, _NO_REPAIRS))
-    if type(outcome) is Failure:
-        return _new(ToolResult, (name, None, outcome, duration, (), _NO_REPAIRS))
-    _, value, error, _, content, _ = outcome
-    return _new(ToolResult, (name, value, error, duration, content, _NO_REPAIRS))
 
 
 def _end_in_error(  # noqa: PLR0913, PLR0917 - what is known of a call that has begun
@@ -240,25 +232,32 @@ def _end_call(
     started: float,
 ) -> ToolResult:
     """Count a call and tell of its end, once; return its result without the tool's secrets."""
-    result = _result_of(tool.name, outcome, started)
-    error = result.error
+    duration = perf_counter() - started
+    error: Failure | None = None
+    repairs: tuple[Repair, ...] = ()
+    if type(outcome) is tuple:
+        value, content = outcome
+    elif type(outcome) is Failure:
+        value, content, error = None, (), outcome
+    else:
+        _, value, error, _, content, _ = outcome
     if error is not None and tool.secrets:
-        result = result._replace(error=without_secrets(error, tool.secrets))
+        error = without_secrets(error, tool.secrets)
     if scope is not None:
         # a failure lists repairs too: the model sees what was made of its arguments
-        if scope.repairs:
-            result = result._replace(repairs=scope.repairs)
-        # the background loop and the caller that gave it up may both have a result
-        if not scope.end():
-            return result
+        repairs = scope.repairs
+    result = _new(ToolResult, (tool.name, value, error, duration, content, repairs))
+    # the background loop and the caller that gave it up may both have a result
+    if scope is not None and not scope.end():
+        return result
     if error is None:
         log = tool.log
-        log.append(result.duration)
+        log.append(duration)
         # appending is all that most calls do; one in a thousand sorts them in
         if len(log.durations) >= FULL:
             log.fold()
     else:
-        tool.log.failed(error.kind, result.duration, abandoned=error.is_abandoned)
+        tool.log.failed(error.kind, duration, abandoned=error.is_abandoned)
     if tool.observers:
         call_id = new_call_id() if scope is None else scope.call_id
         _emit(tool.observers, given, result, call_id)

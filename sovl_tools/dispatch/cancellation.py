@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import types
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import suppress
 from contextvars import Context, copy_context
 from functools import partial
 from time import perf_counter
 from types import CoroutineType
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
-from sovl_tools.dispatch.runner import (
-    DRIVERS,
-    CancelledWork,
-    Driver,
-    new_driver,
-    passable_error,
-)
+from sovl_tools.dispatch.runner import CancelledWork, Take, passable_error
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 
@@ -42,17 +36,60 @@ async def drive(
         CancelledError: the caller's task was cancelled by somebody else than the work.
         CancelledWork: the work has raised a CancelledError of its own, or cancelled that task.
     """
-    found = begin(work, scope, limit)
+    found = begin(AWAIT, work, scope, limit)
     value: _T = (await found) if type(found) is CoroutineType else found
     return value
 
 
+AWAIT: tuple[Take, ...] = (lambda work, _: work,)
+"""The steps that are nothing but a coroutine, which is their first value."""
+
+
+class _Waiting(NamedTuple):
+    """Steps amid which something is awaited.
+
+    Attributes:
+        target: what a coroutine has given to the event loop.
+        work: that coroutine.
+        steps: those that come after it.
+    """
+
+    target: Any
+    work: Coroutine[Any, Any, Any]
+    steps: Iterator[Take]
+
+
+def _take(steps: Iterator[Take], value: Any, scope: CallScope | None) -> Any:
+    """Take steps, as far as nothing waits; a step may return a coroutine of the next value."""
+    for step in steps:
+        value = step(value, scope)
+        if type(value) is CoroutineType:
+            try:
+                target = value.send(None)
+            except StopIteration as stop:
+                value = stop.value
+            else:
+                return _Waiting(target, value, steps)
+    return value
+
+
+def _take_rest(waiting: _Waiting, error: BaseException | None, scope: CallScope | None) -> Any:
+    """Go on with steps, when what was awaited is there or has failed."""
+    _, work, steps = waiting
+    try:
+        target = work.send(None) if error is None else work.throw(error)
+    except StopIteration as stop:
+        return _take(steps, stop.value, scope)
+    return _Waiting(target, work, steps)
+
+
 def begin(
-    work: Coroutine[Any, Any, _T],
+    steps: Iterable[Take],
+    value: Any,
     scope: CallScope | None = None,
     limit: float | None = None,
 ) -> Any:
-    """Drive the work to its first suspension; return its value, or a coroutine for the rest.
+    """Take steps up to the first suspension; return the last value, or a coroutine for the rest.
 
     Most work has finished by then, and needs neither a timer nor a coroutine; see ``drive``.
     """
@@ -60,16 +97,11 @@ def begin(
     context, task = copy_context(), asyncio.current_task()
     if task is None:
         raise RuntimeError(_NO_TASK)
-    try:
-        driver = DRIVERS.pop()
-    except IndexError:
-        driver = new_driver()
-    generator, value = driver
     requests = task.cancelling()
     if scope is not None:
         scope.cancellations = requests and delivered_cancellations(task)
     try:
-        found = context.run(generator.send, work)
+        found = context.run(_take, iter(steps), value, scope)
     except BaseException as error:
         own = task.cancelling() - requests
         # it has not waited for anything yet, where somebody else might have ended it
@@ -79,29 +111,27 @@ def begin(
             return _withdraw_and_raise(own, error)
         raise error from None
     own = task.cancelling() - requests
-    if found is not value or own:
+    if type(found) is _Waiting or own:
         left = None if limit is None else limit - (perf_counter() - started)
         ending = _Ending(task, scope, time_left=left, limit=limit, own=own)
-        return _await_rest(driver, context, found, ending)
-    result = value.pop()
-    DRIVERS.append(driver)
+        return _await_rest(context, found, ending)
     if scope is not None and scope.is_stopped:
         raise RunCancelledError
-    return result
+    return found
 
 
-async def _await_rest(driver: Driver, context: Context, found: Any, ending: _Ending) -> Any:
-    """Await the rest of work that has begun, and return its value."""
+async def _await_rest(context: Context, found: Any, ending: _Ending) -> Any:
+    """Await the rest of steps of which some have been taken, and return the last value."""
     try:
         with ending:
-            value = await _resume(driver, context, found, ending)
+            found = await _resume(context, found, ending, ending.scope)
     finally:
         await _withdraw(ending.own)
     if ending.own > 0:
         raise CancelledWork("it cancelled its own task")
     if ending.scope is not None and ending.scope.is_stopped:
         raise RunCancelledError
-    return value
+    return found
 
 
 async def _withdraw_and_raise(requests: int, error: BaseException) -> Any:
@@ -223,7 +253,7 @@ class _Ending:
         _UNDER_WAY.setdefault(task, []).append(self)
         return task
 
-    def leave_alone(self, driver: Driver, context: Context) -> None:
+    def leave_alone(self, context: Context, waiting: _Waiting) -> None:
         """Let a task of its own go on with the work, because this one is somebody else's."""
         if self.scope is not None:
             self.scope.abandon()
@@ -238,7 +268,8 @@ class _Ending:
             # once more; and calls that the work makes see whose end it is
             task.cancel()
             with suppress(BaseException):
-                await _resume(driver, context, None, _Ending(task))
+                ending = _Ending(task)
+                await _resume(context, waiting._replace(target=None), ending, self.scope)
 
         task = asyncio.create_task(go_on())
         asyncio._unregister_task(task)  # noqa: SLF001 - so that programs end without it
@@ -263,34 +294,31 @@ def _call_soon(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None
 
 @types.coroutine
 def _resume(
-    driver: Driver, context: Context, found: Any, ending: _Ending
+    context: Context, found: Any, ending: _Ending, scope: CallScope | None
 ) -> Generator[Any, Any, Any]:
-    """Await the rest of work and return its value; hand it over if it is late."""
-    generator, value = driver
-    while found is not value:
+    """Await the rest of steps and return the last value; hand them over if they are late."""
+    while type(found) is _Waiting:
+        target, work, _ = found
         error: BaseException | None = None
         try:
             # what asyncio.sleep(0) and futures yield goes to the loop as it is
-            if found is None or type(found) is asyncio.Future:
-                yield found
+            if target is None or type(target) is asyncio.Future:
+                yield target
             else:
-                yield from _await_future(found, ending)
+                yield from _await_future(target, ending)
         except GeneratorExit:
-            context.run(generator.close)
+            context.run(work.close)
             raise
         except BaseException as raised:  # noqa: BLE001 - the work decides what becomes of it
             error = raised
         if ending.is_late and error is not None:
-            ending.leave_alone(driver, context)
+            ending.leave_alone(context, found)
             raise asyncio.CancelledError
         task = ending.task or ending.join_task()
         requests = task.cancelling()
         ending.is_running = True
         try:
-            if error is None:
-                found = context.run(generator.send, None)
-            else:
-                found = context.run(generator.throw, error)
+            found = context.run(_take_rest, found, error, scope)
         finally:
             ending.is_running = False
             ending.own = max(0, ending.own + task.cancelling() - requests)
@@ -298,8 +326,6 @@ def _resume(
                 while ending.own:
                     ending.own -= 1
                     task.uncancel()
-    found = value.pop()
-    DRIVERS.append(driver)
     return found
 
 

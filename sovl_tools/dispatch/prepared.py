@@ -130,6 +130,7 @@ class PreparedTool(UnpreparedTool):
         repair: likewise, where those that are wrong in form alone are made to fit.
         steps: from valid arguments to the value and its content.
         take: all of them, in one thread.
+        awaited: likewise, on an event loop; None before a call was awaited.
         is_blocking: whether none of the steps has to be awaited.
         remote: takes the steps to JSON in another process.
 
@@ -137,7 +138,7 @@ class PreparedTool(UnpreparedTool):
         UnavailableError: a schema of the tool is none that a validator can be made of.
     """
 
-    __slots__ = ("check", "is_blocking", "remote", "repair", "steps", "take")
+    __slots__ = ("awaited", "check", "is_blocking", "remote", "repair", "steps", "take")
 
     def __init__(
         self,
@@ -161,6 +162,7 @@ class PreparedTool(UnpreparedTool):
         last = tuple(_result_steps(definition, settings))
         self.steps = (*author_steps(definition, context), *last)
         self.take = chained(self.steps)
+        self.awaited: tuple[Take, ...] | None = None
         self.remote: Remote | None = RemoteTool(
             definition, settings.workers, lambda scope: context(scope).tell, chained(last)
         )
@@ -208,7 +210,7 @@ class DynamicTool(UnpreparedTool):
         take: likewise.
     """
 
-    __slots__ = ("_known", "_lock", "_prepare", "steps", "take")
+    __slots__ = ("_known", "_lock", "_prepare", "awaited", "steps", "take")
     is_blocking = True
     remote: Remote | None = None
 
@@ -227,6 +229,7 @@ class DynamicTool(UnpreparedTool):
         self._known: tuple[str, PreparedTool] | None = None
         self.take: Take = lambda _, __: self._resolved()
         self.steps: tuple[Step, ...] = (Step(self.take),)
+        self.awaited: tuple[Take, ...] | None = None
 
     def _resolved(self) -> PreparedTool:
         """Call the functions and return the tool with what they make.

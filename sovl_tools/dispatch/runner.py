@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import threading
-import types
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
@@ -22,7 +21,7 @@ from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from sovl_tools.annotations.jsonvalues import (
     ItemLimit,
@@ -47,12 +46,12 @@ class Step(NamedTuple):
 
     Attributes:
         take: from a value to the next one, waiting for what is async.
-        function: the author's function that it calls; None for a step of our own.
+        function: calls the author's function alone; None for a step of our own.
         is_async: whether what that returns has to be awaited.
     """
 
     take: Take
-    function: Callable[[Any], Any] | None = None
+    function: Take | None = None
     is_async: bool = False
 
 
@@ -60,8 +59,9 @@ class Stepwise(Protocol):
     """What a runner runs: a tool.
 
     Attributes:
-        steps: in their order, for a loop on which some have to be awaited.
+        steps: in their order.
         take: all of them in this thread, one after another.
+        awaited: likewise, as the runner of async code takes them; None before it has.
         is_blocking: whether none of them has to be awaited.
         remote: takes them in another process; None for what can't.
         limiter: bounds how many calls of the tool run at a time; None for no bound.
@@ -70,6 +70,7 @@ class Stepwise(Protocol):
 
     steps: tuple[Step, ...]
     take: Take
+    awaited: tuple[Take, ...] | None
     is_blocking: bool
     remote: Remote | None
     limiter: Limiter | None
@@ -370,21 +371,19 @@ def _items(items: Generator[Any, None, Any], scope: CallScope | None) -> Iterato
             yield item if sink is None else sink.put(item)
 
 
-async def call_and_await(
-    function: Callable[[Any], Any], argument: Any, scope: CallScope | None = None
-) -> Any:
+async def call_and_await(function: Take, argument: Any, scope: CallScope | None) -> Any:
     """Call a function and return its value, awaiting what is async or a generator."""
     try:
-        value = function(argument)
+        value = function(argument, scope)
     except (StopIteration, GeneratorExit) as error:
         raise passable_error(error) from None
-    if type(value) is CoroutineType:
-        value = await value
-    return value if type(value) in FINAL else await await_value(value, scope)
+    return await await_value(value, scope)
 
 
 async def await_value(value: Any, scope: CallScope | None) -> Any:
     """Return the value of a call, awaiting it as often as it takes."""
+    if type(value) in FINAL:
+        return value
     if isinstance(value, GeneratorType):
         value = _asynchronous(value)
     if not isinstance(value, AsyncGeneratorType):
@@ -426,45 +425,11 @@ def in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) 
     return run_in_background(work, limit=limit)
 
 
-class Driver(NamedTuple):
-    """Runs one coroutine after another, each of which is sent to it.
-
-    What comes back is what the coroutine waits for, or ``found``, which then holds its value. So
-    the value costs a third of what it costs in a StopIteration.
-    """
-
-    generator: GeneratorType[Any, Any, None]
-    found: list[Any]
-
-
 def run_without_loop(coroutine: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine that never suspends, without any event loop."""
     try:
-        driver = DRIVERS.pop()
-    except IndexError:
-        driver = new_driver()
-    generator, found = driver
-    if generator.send(coroutine) is not found:
-        raise RuntimeError("something was awaited where there is no event loop")
-    value: _T = found.pop()
-    DRIVERS.append(driver)
-    return value
-
-
-DRIVERS: list[Driver] = []
-"""Those that have nothing to do; a call within a call takes another."""
-
-
-def new_driver() -> Driver:
-    """Return one that belongs into ``DRIVERS`` when it has run a coroutine."""
-    found: list[Any] = []
-    driver = Driver(cast("GeneratorType[Any, Any, None]", _driving(found)), found)
-    next(driver.generator)
-    return driver
-
-
-@types.coroutine
-def _driving(found: list[Any]) -> Generator[Any, Any, None]:
-    while True:
-        work = yield found
-        found.append((yield from work))
+        coroutine.send(None)
+    except StopIteration as stop:
+        value: _T = stop.value
+        return value
+    raise RuntimeError("something was awaited where there is no event loop")

@@ -52,7 +52,7 @@ def author_steps(
         )
     yield Step(
         blocking_call(function, takes_keywords=True),
-        lambda keywords: function(**keywords),
+        lambda keywords, _: function(**keywords),
         is_async(function),
     )
     if definition.postprocess is not None:
@@ -61,7 +61,7 @@ def author_steps(
 
 
 def _author_step(function: Callable[[Any], Any]) -> Step:
-    return Step(blocking_call(function), function, is_async(function))
+    return Step(blocking_call(function), lambda value, _: function(value), is_async(function))
 
 
 def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., dict[str, Any]]:
