@@ -12,16 +12,14 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeAlias
 
 CALLS = 1024
-"""So many statements are a batch, unless they are slow."""
-FAST = 20e-6
-"""So many seconds a statement takes that is not slow."""
+"""So many statements are a batch at most."""
 LONGEST = 0.002
-"""How long a batch of slow ones takes, in seconds."""
+"""How long a batch takes, in seconds: alike for all, so that none is disturbed more than others."""
 
 Clock: TypeAlias = Callable[[], float]
 Batch: TypeAlias = Callable[[int, Clock], Awaitable[float]]
 
-_WARMING = 3
+_WARMING = 5
 _MICRO = 1e6
 _SOURCE = """
 async def batch(count, clock):
@@ -92,9 +90,8 @@ class Race:
     async def warm(self) -> None:
         """Run everything a few times and find out how many are to be a batch."""
         for label, batch in self._batches.items():
-            await batch(_WARMING, perf_counter)
-            each = await batch(_WARMING, perf_counter) / _WARMING
-            self._counts[label] = CALLS if each <= FAST else max(1, round(LONGEST / each))
+            each = min([await batch(_WARMING, perf_counter) for _ in range(_WARMING)]) / _WARMING
+            self._counts[label] = min(CALLS, max(1, round(LONGEST / each)))
 
     async def run(self) -> None:
         """Run a round."""

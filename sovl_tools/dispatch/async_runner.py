@@ -122,7 +122,7 @@ def _awaited_steps(tool: Stepwise) -> Iterator[Take]:
         elif is_async:
             yield function
             if following.take is not convert_result:  # which awaits the value itself
-                yield lambda value, scope: await_value(value, scope)
+                yield await_value
         else:
             yield _on_thread(take, tool.threads, function)
 

@@ -20,7 +20,7 @@ from contextlib import aclosing, closing, suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
-from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from types import AsyncGeneratorType, GeneratorType
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from sovl_tools.annotations.jsonvalues import (

@@ -60,10 +60,11 @@ class CallScope:
         repairs: what was done to its arguments to make them fit.
     """
 
-    __slots__ = (
-        "_end", "_is_stopped", "_stops", "_under_way", "asks", "call_id", "cancellations", "chain",
-        "coerce", "is_abandoned", "limit", "listen", "mode", "parent", "repairs", "sink", "started",
-    )  # fmt: skip
+    # of the class until they differ: most calls never set them
+    is_abandoned = False
+    cancellations = 0
+    repairs: tuple[Repair, ...] = ()
+    _is_stopped = False
 
     def __init__(  # noqa: PLR0913 - one for each attribute that somebody decides
         self,
@@ -96,11 +97,7 @@ class CallScope:
         self.listen = listen
         self.asks = asks
         self.sink = sink
-        self.is_abandoned = False
-        self.cancellations = 0
-        self.repairs: tuple[Repair, ...] = ()
         self._end = Lock()
-        self._is_stopped = False
         self._stops: list[Callable[[], object]] = []
         self.parent = parent
         if parent is not None:
