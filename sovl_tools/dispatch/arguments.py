@@ -176,27 +176,70 @@ def with_integers(value: JSON, schema: JSON) -> JSON:
     Of alternatives only those count that the value fits.
     """
     root = schema if isinstance(schema, dict) else {}
-    return _convert_integers(value, [SchemaNode((), root, root, ())])
+    return _convert_integers(value, _Place([SchemaNode((), root, root, ())]))
 
 
-def _convert_integers(value: JSON, nodes: list[SchemaNode]) -> JSON:
-    if not isinstance(value, float | dict | list):
+class _Place:
+    """A place in a value: what the schema says of it, and of the places below, once asked for.
+
+    Attributes:
+        nodes: the subschemas that apply here, those of all alternatives included.
+        is_settled: whether they apply to any value.
+        has_integers: whether they may speak of an integer, here or below.
+    """
+
+    __slots__ = ("_below", "_given", "has_integers", "is_settled", "nodes")
+
+    def __init__(self, given: list[SchemaNode]) -> None:
+        self._given = given
+        self._below: dict[str | int, _Place] = {}
+        self.nodes = in_place(given)
+        self.is_settled = all(_DEPENDENT.isdisjoint(each.schema) for each in self.nodes)
+        words = repr([each.schema for each in self.nodes])
+        self.has_integers = "integer" in words or "$ref" in words
+
+    def settled(self, value: JSON) -> _Place:
+        """Return this place with the alternatives that the value fits."""
+        found = _Place(in_place(self._given, value))
+        found.nodes, found.is_settled = found._given, True
+        return found
+
+    def below(self, key: str | int) -> _Place:
+        """Return the place of a member or an item."""
+        if key not in self._below:
+            self._below[key] = _Place([each for node in self.nodes for each in below(node, key)])
+        return self._below[key]
+
+
+_DEPENDENT = frozenset({"anyOf", "oneOf", "if", "dependentSchemas"})
+"""Keywords whose subschemas apply to some values and not to others."""
+
+
+_LASTING = frozenset({str, int, bool, type(None)})
+"""Types of values that a conversion leaves as they are."""
+
+
+def _convert_integers(value: JSON, place: _Place) -> JSON:
+    kind = type(value)
+    if not place.has_integers or kind in _LASTING or (kind is float and not value.is_integer()):
         return value
-    nodes = in_place(nodes, value)
-    if isinstance(value, float):
-        kinds = [each.schema.get("type", ()) for each in nodes]
+    if not place.is_settled:
+        place = place.settled(value)
+    if kind is float:
+        kinds = [each.schema.get("type", ()) for each in place.nodes]
         # a list of types may have number beside it, of which any whole number may be as it is
         is_integer = any(
             "integer" in each and (isinstance(each, str) or "number" not in each) for each in kinds
         )
-        return int(value) if is_integer and value.is_integer() else value
-    if isinstance(value, dict):
+        return int(value) if is_integer else value
+    if kind is dict:
         return {
-            key: _convert_integers(member, [each for node in nodes for each in below(node, key)])
-            for key, member in value.items()
+            key: item if type(item) in _LASTING else _convert_integers(item, place.below(key))
+            for key, item in value.items()
         }
+    listed = max((len(each.schema.get("prefixItems", ())) for each in place.nodes), default=0)
     return [
-        _convert_integers(item, [each for node in nodes for each in below(node, index)])
+        item if type(item) in _LASTING else _convert_integers(item, place.below(min(index, listed)))
         for index, item in enumerate(value)
     ]
 

@@ -48,6 +48,10 @@ class Unparsed(NamedTuple):
     reason: str
 
 
+_HALF = Unparsed("a string in them holds half of a surrogate pair")
+_DEEP = Unparsed("they are nested too deep")
+
+
 def parse_arguments(given: Arguments) -> JSON:
     """Return the arguments as JSON of their own, or why they are none."""
     if type(given) is not str:
@@ -61,9 +65,15 @@ def parse_arguments(given: Arguments) -> JSON:
 
 def check_parsed(text: str, arguments: JSON, end: int) -> JSON:
     """Return what was read of a text up to ``end``, or why it can't be used."""
-    if end != len(text) or (end > SHORT and text.count("{") + text.count("[") > MAX_DEPTH):
+    if end != len(text):
         return _parse_slowly(text)
-    if ("\\" in text and "\\u" in text) or not text.isascii():
+    may_be_deep = end > SHORT and text.count("{") + text.count("[") > MAX_DEPTH
+    if may_be_deep and depth(arguments) > MAX_DEPTH:
+        return _DEEP
+    if not text.isascii() and not encodes(text):
+        return _HALF
+    # escapes of halves begin like this; most of them are pairs
+    if "\\" in text and ("\\ud" in text or "\\uD" in text):
         return _encodable(arguments)
     return arguments
 
@@ -72,7 +82,7 @@ def _encodable(arguments: JSON) -> JSON:
     """Return the arguments unless a string in them holds half of a surrogate pair."""
     if encodes(json.dumps(arguments, ensure_ascii=False)):
         return arguments
-    return Unparsed("a string in them holds half of a surrogate pair")
+    return _HALF
 
 
 def _parse_other(given: Arguments) -> JSON:
@@ -120,7 +130,5 @@ def _parse_slowly(text: str) -> JSON:
     except ValueError as error:
         return Unparsed(number_problem(error))
     except RecursionError:
-        return Unparsed("they are nested too deep")
-    if depth(arguments) > MAX_DEPTH:
-        return Unparsed("they are nested too deep")
-    return _encodable(arguments)
+        return _DEEP
+    return _DEEP if depth(arguments) > MAX_DEPTH else _encodable(arguments)

@@ -179,7 +179,7 @@ async def _call_handler(
     since = cancellations()
     try:
         if is_async(handle.func):
-            value = await call_and_await(handle, context)
+            value = await call_and_await(lambda given, _: handle(given), context, None)
         else:
             call = CallScope()
             value = await await_thread(partial(blocking_call(handle), context, call), call)
