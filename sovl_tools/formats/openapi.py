@@ -8,7 +8,9 @@ OpenAPI Specification 3.1.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, get_args
 
 from sovl_tools.formats.base import Loss, Options, Shape
@@ -212,11 +214,7 @@ class _Component(Rewrite):
     def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
         """Return a subschema without what may be refused, and note what goes."""
         notes = []
-        is_readable = True
-        try:
-            re.compile(schema.get("pattern", ""))
-        except re.error:
-            is_readable = False
+        is_readable = "pattern" not in schema or _is_readable(schema["pattern"])
         if "default" in schema:
             default, root = schema["default"], self.definitions.root
             # checkers would take a default that has "$ref" for a reference
@@ -248,6 +246,19 @@ class _Component(Rewrite):
             message = f"{keyword} leads to nothing that a document could hold"
             help_ = "put what is meant under '$defs'"
             self.losses.append(Loss("dropped", (*path, keyword), message, help_))
+
+
+@lru_cache(maxsize=1024)
+def _is_readable(pattern: str) -> bool:
+    """Tell whether everybody reads a regular expression, and reads the same in it."""
+    with warnings.catch_warnings():
+        # Python warns of a set within a set, such as [[:alpha:]], which others take for one
+        warnings.simplefilter("error", FutureWarning)
+        try:
+            re.compile(pattern)
+        except (re.error, FutureWarning):
+            return False
+    return True
 
 
 def _complete(component: dict[str, JSON]) -> dict[str, JSON]:

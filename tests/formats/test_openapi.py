@@ -314,6 +314,15 @@ def test_a_default_that_may_fit_moves_too() -> None:
     ]
 
 
+def test_a_set_within_a_set_moves_and_nobody_is_warned_of_it() -> None:
+    schema = {"type": "string", "pattern": "^[[:alpha:]]$"}
+    assert component(schema) == {
+        "type": "string",
+        "description": "Matches the regular expression `^[[:alpha:]]$`.",
+    }
+    assert [each.path[-1] for each in losses(schema)] == ["pattern"]
+
+
 @pytest.mark.parametrize(
     ("target", "stays"),
     [({"enum": ["red"]}, True), ({"enum": ["blue"]}, False), ({"$ref": "#/$defs/color"}, False)],
