@@ -20,7 +20,7 @@ from sovl_tools.formats.notes import note
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.keywords import IN_LIST, SINGLE
-from sovl_tools.schema.rewrite import joined
+from sovl_tools.schema.rewrite import merged
 
 MOST_TOOLS = 512
 """How many declarations one tool of a request may have."""
@@ -167,7 +167,7 @@ def _merged_parts(
 ) -> dict[str, JSON] | None:
     """Return a schema that says what several others say too, or None if none can."""
     for ways in parts:
-        every = (joined(schema, each) for each in ways)
+        every = (merged([schema, each]) for each in ways)
         found = next((each for each in every if each is not None), None)
         if found is None:
             return None

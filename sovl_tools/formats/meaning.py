@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.keywords import SILENT
-from sovl_tools.schema.rewrite import Definitions, Rewrite
+from sovl_tools.schema.rewrite import Definitions, Rewrite, in_definitions
 
 _SILENT = SILENT | {"discriminator", "externalDocs", "xml"}
 _DEFINITION = "#/$defs/"
@@ -89,7 +89,7 @@ class SpelledOut(Rewrite):
 
     def __init__(self, definitions: Definitions) -> None:
         super().__init__(definitions)
-        self._open: list[str] = []
+        self._open = [in_definitions(None)]
 
     def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
         """Ask of references."""
@@ -101,12 +101,12 @@ class SpelledOut(Rewrite):
         del schema
         if "$ref" not in made:
             return made
-        name = made.pop("$ref").removeprefix(_DEFINITION)
-        if name in self._open or name not in self.definitions.targets:
+        address = made.pop("$ref")
+        if address in self._open or not self.definitions.is_address(address):
             raise EndlessError
         # open while it is spelled out: met again within, it contains itself
-        self._open.append(name)
-        target = self.schema(self.definitions.targets[name].target, path)
+        self._open.append(address)
+        target = self.schema(self.definitions.target(address), path)
         self._open.pop()
         return {**target, **made} if isinstance(target, dict) else target
 

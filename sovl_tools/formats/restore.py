@@ -14,6 +14,7 @@ from sovl_tools.formats.base import Compile
 from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.strict import Dialect, strict_subset
 from sovl_tools.model.document import JSON
+from sovl_tools.schema.subschemas import with_subschemas
 
 # ways to read a value that are tried; their number doubles with each null that may mean itself
 _MOST = 64
@@ -108,15 +109,10 @@ class Restore:
 _ROOT = "(root)"  # no name of a definition that anybody writes
 
 
-def _rerooted(schema: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a strict schema that can stand in another one: ``#`` leads to a definition."""
+def _rerooted(schema: JSON) -> JSON:
+    """Return a schema that can stand in another one: ``#`` leads to a definition."""
+    if not isinstance(schema, dict):  # that there are no other properties
+        return schema
     if schema.get("$ref") == "#":
         return {**schema, "$ref": f"#/$defs/{_ROOT}"}
-    made = dict(schema)
-    if "anyOf" in schema:
-        made["anyOf"] = [_rerooted(each) for each in schema["anyOf"]]
-    if "items" in schema:
-        made["items"] = _rerooted(schema["items"])
-    if "properties" in schema:
-        made["properties"] = {name: _rerooted(each) for name, each in schema["properties"].items()}
-    return made
+    return with_subschemas(schema, _rerooted)

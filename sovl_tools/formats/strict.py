@@ -341,7 +341,7 @@ class _Subset:
         if not isinstance(schema, dict) or "$ref" not in schema:
             return schema
         others = {key: each for key, each in schema.items() if key != "$ref"}
-        target = self._target(self._address(schema["$ref"], path))
+        target = self._source.target(self._address(schema["$ref"], path))
         return {**others, "allOf": [target, *others.get("allOf", ())]}
 
     def _address(self, reference: str, path: Path) -> str:
@@ -350,14 +350,9 @@ class _Subset:
             raise StrictError(path, f"the reference {reference!r} can't be followed")
         return found
 
-    def _target(self, address: str) -> JSON:
-        if address == "#":
-            return self._source.root
-        return self._source.targets[address.removeprefix(_DEFINITION)].target
-
     def _reference(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         address = self._address(schema["$ref"], path)
-        target = self._target(address)
+        target = self._source.target(address)
         name = None if address == "#" else address.removeprefix(_DEFINITION)
         if not self._dialect.is_recursive and name in self._open:
             raise StrictError(path, "it contains itself", "give it a bounded depth")
@@ -435,7 +430,7 @@ class _Subset:
             schema = self._resolve_dynamic(each)
             if isinstance(schema, dict) and "$ref" in schema:
                 address = self._source.address(schema["$ref"])
-                schema = self._target(address) if address not in (None, "#") else None
+                schema = self._source.target(address) if address not in (None, "#") else None
             found.append(schema if isinstance(schema, dict) else {})
         if are_disjoint(found):
             return

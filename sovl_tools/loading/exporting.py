@@ -233,7 +233,7 @@ class Exporter:
     """Makes exports of catalogs, with a cache of the last ones."""
 
     def __init__(self) -> None:
-        self._cache: dict[tuple[str, str], tuple[Catalog, Export]] = {}
+        self._cache: dict[tuple[str, ...], tuple[Catalog, Export]] = {}
 
     def export(
         self, catalog: Catalog, name: str, tools: Sequence[ToolDefinition] | None, **options: Any
@@ -245,7 +245,7 @@ class Exporter:
         """
         target = Target(name, Options(**options))
         # options are the user's, and may hold lists, which can't be part of a key
-        key = name, repr(sorted(options.items(), key=repr))
+        key = name, *map(repr, target.options)
         cached = self._cache.get(key)
         if cached is not None and cached[0] is catalog and tools is None and cached[1].is_lasting:
             return cached[1]

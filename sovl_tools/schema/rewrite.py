@@ -8,7 +8,7 @@ one like any other. A reference that only an engine could follow stays as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from sovl_tools.model.document import JSON, Path, copied
@@ -62,7 +62,7 @@ class Definitions:
         self.targets: dict[str, Reference] = {}
         self._address = address
         self._addresses: dict[int, str] = {}
-        self._given: set[str] = set()
+        self._given: dict[str, JSON] = {}
         self._known: dict[str, str | None] = {}
 
     def address(self, reference: str) -> str | None:
@@ -76,12 +76,16 @@ class Definitions:
             if key not in self._addresses:
                 name = None if found.target is self.root else self._free_name(reference, found.path)
                 self._addresses[key] = self._address(name)
-                self._given.add(self._addresses[key])
+                self._given[self._addresses[key]] = found.target
                 if name is not None:
                     self.targets[name] = found
             address = self._addresses[key]
         self._known[reference] = address
         return address
+
+    def target(self, address: str) -> JSON:
+        """Return what a definition is, or the whole schema, by the reference to it here."""
+        return self._given[address]
 
     def is_static(self, reference: JSON) -> bool:
         """Tell whether a dynamic reference leads to one definition, wherever it is come from."""
@@ -305,32 +309,23 @@ class _ConflictError(Exception):
     """Two schemas that can't be said in one."""
 
 
-def merged(schemas: Sequence[JSON]) -> dict[str, JSON] | None:
+def merged(schemas: Iterable[JSON]) -> dict[str, JSON] | None:
     """Return the one schema that says what an ``allOf`` of the schemas says, or None.
 
-    Nothing is followed: where one of several holds a reference, there is no such schema.
+    Nothing is followed: where one of several holds a reference, there is no such schema. It is a
+    new dictionary, which shares with them what only one of them says.
     """
-    # True and {} admit everything, and so add nothing.
-    every = [schema for schema in schemas if schema is not True and schema != {}]
-    if any(not isinstance(schema, dict) for schema in every):
-        return None
+    found: dict[str, JSON] = {}
     try:
-        found: dict[str, JSON] = {}
-        for schema in every:
-            found = _both(found, schema) if found else copied(schema)
+        for schema in schemas:
+            if schema is True:  # it admits everything, and so adds nothing
+                continue
+            if not isinstance(schema, dict):
+                return None
+            found = _both(found, schema) if found and schema else {**found, **schema}
     except _ConflictError:
         return None
     return found
-
-
-def joined(first: dict[str, JSON], second: JSON) -> dict[str, JSON] | None:
-    """Return what ``merged`` does of two schemas, but share with the first what only it says."""
-    if not first or not isinstance(second, dict):
-        return merged([first, second])
-    try:
-        return _both(first, second)
-    except _ConflictError:
-        return None
 
 
 def _both(first: dict[str, JSON], second: dict[str, JSON]) -> dict[str, JSON]:
@@ -348,7 +343,7 @@ def _both(first: dict[str, JSON], second: dict[str, JSON]) -> dict[str, JSON]:
     found = dict(first)
     for keyword, value in second.items():
         if keyword not in found:
-            found[keyword] = copied(value)
+            found[keyword] = value
         elif repr(found[keyword]) != repr(value):  # 1 and true are equal in Python
             if keyword not in _JOINED:
                 raise _ConflictError
@@ -386,7 +381,7 @@ def _covers(types: Sequence[JSON], kind: JSON) -> bool:
 def _properties(first: dict[str, JSON], second: dict[str, JSON]) -> JSON:
     found = dict(first)
     for name, schema in second.items():
-        found[name] = _whole(found[name], schema) if name in found else copied(schema)
+        found[name] = _whole(found[name], schema) if name in found else schema
     return found
 
 
