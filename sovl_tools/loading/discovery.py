@@ -92,6 +92,11 @@ class Collected(NamedTuple):
     diagnostics: tuple[Diagnostic, ...]
 
 
+def is_gone(error: OSError | ValueError) -> bool:
+    """Tell whether a directory can't be listed because it is not there."""
+    return isinstance(error, FileNotFoundError | NotADirectoryError | ValueError)
+
+
 def collect(
     paths: Iterable[str | os.PathLike[str]],
     *,
@@ -126,10 +131,8 @@ def collect(
             diagnostics += [
                 each.at(text, tool=None) for each in ask((missing_directory,), (text, reason))
             ]
-            is_denied = isinstance(error, PermissionError)
-            found = [
-                each for each in known if is_denied and os.path.dirname(each.location) == location
-            ]
+            stays = not is_gone(error)
+            found = [each for each in known if stays and os.path.dirname(each.location) == location]
         else:
             if not found:
                 diagnostics += [each.at(text, tool=None) for each in ask((no_tools,), text)]

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from sovl_tools.loading.catalog_builder import are_distinct
 from sovl_tools.loading.definitions import candidates_of, members
-from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.discovery import collect, is_gone
 from sovl_tools.loading.import_errors import (
     Unit,
     error_text,
@@ -50,16 +50,29 @@ class OriginLoad(NamedTuple):
         units: the candidates by the words for the unit in which they were found.
         diagnostics: what is wrong with the origin itself.
         lost: the units that could not be looked at, and why.
+        hidden: why there may be more units than those, if there may.
     """
 
     units: Mapping[str, tuple[Candidate, ...]] = MappingProxyType({})
     diagnostics: tuple[Diagnostic, ...] = ()
     lost: Mapping[str, Diagnostic] = MappingProxyType({})
+    hidden: Diagnostic | None = None
 
     @classmethod
     def of_problem(cls, found: Diagnostic) -> OriginLoad:
         """Return that there is nothing, and why."""
         return cls(diagnostics=(found,))
+
+    @classmethod
+    def of_failure(cls, found: Diagnostic) -> OriginLoad:
+        """Return that nobody knows what there is, and why."""
+        return cls(diagnostics=(found,), hidden=found)
+
+    @classmethod
+    def of_directory(cls, error: OSError | ValueError, words: str, path: str) -> OriginLoad:
+        """Return that a directory can't be listed; what was found before is gone if it is."""
+        found = unavailable(f"{words}: {getattr(error, 'strerror', error)}", relative_path(path))
+        return cls.of_problem(found) if is_gone(error) else cls.of_failure(found)
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -136,8 +149,8 @@ class EntryPoints:
         unit = Unit("the list of installed distributions", "sys.path", "")
         found = run_within(IMPORT_TIMEOUT, lambda: [*_entry_points(self.group, problems)])
         if isinstance(found, Stalled):
-            return OriginLoad.of_problem(import_timeout(found.frame, unit, IMPORT_TIMEOUT))
-        loads = [OriginLoad.of_problem(each) for each in problems]
+            return OriginLoad.of_failure(import_timeout(found.frame, unit, IMPORT_TIMEOUT))
+        loads = [OriginLoad.of_failure(each) for each in problems]
         # of one name the first stays, on every machine the same one
         for point in sorted(found, key=lambda each: (each.name, each.value)):
             words = f"the entry point {point.name!r} ({point.value})"
@@ -250,8 +263,7 @@ class Modules:
         try:
             names = sorted(os.listdir(self.path))
         except (OSError, ValueError) as error:  # the latter of a path with a NUL
-            words = f"the directory can't be listed: {getattr(error, 'strerror', error)}"
-            return OriginLoad.of_problem(unavailable(words, relative_path(self.path)))
+            return OriginLoad.of_directory(error, "the directory can't be listed", self.path)
         modules = [name[:-3] for name in names if name.endswith(".py") and name[0] not in "._"]
         if not modules:
             return OriginLoad.of_problem(
@@ -335,6 +347,7 @@ def _joined(loads: Sequence[OriginLoad]) -> OriginLoad:
         {key: found for load in loads for key, found in load.units.items()},
         tuple(found for load in loads for found in load.diagnostics),
         {key: found for load in loads for key, found in load.lost.items()},
+        next((load.hidden for load in loads if load.hidden), None),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.loading.definitions import checked, rejected
-from sovl_tools.loading.import_errors import Unit, no_tools_found, unavailable
+from sovl_tools.loading.import_errors import Unit, no_tools_found
 from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.origins import MODULES, Directory, OriginLoad
 from sovl_tools.model.call import LogMessage
@@ -267,9 +267,7 @@ class Procedures(NamedTuple):
         try:
             sources = [read_found_procedure(each) for each in files(self.path)]
         except (OSError, ValueError) as error:  # a ValueError: no file can have such a path
-            reason = getattr(error, "strerror", None) or error
-            words = f"the procedures can't be read: {reason}"
-            return OriginLoad.of_problem(unavailable(words, relative_path(self.path)))
+            return OriginLoad.of_directory(error, "the procedures can't be read", self.path)
         if not sources:
             unit = Unit("the directory of procedures", relative_path(self.path), "")
             return OriginLoad.of_problem(no_tools_found(unit))

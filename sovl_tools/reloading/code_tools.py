@@ -43,7 +43,7 @@ class LateLook:
         try:
             return self.origin.look()
         except Exception as error:  # noqa: BLE001 - the barrier: the others are looked at
-            return OriginLoad.of_problem(internal_diagnostic(error, str(self.origin)))
+            return OriginLoad.of_failure(internal_diagnostic(error, str(self.origin)))
 
     def outcome(self) -> OriginLoad:
         """Wait for what there is to see."""
@@ -121,14 +121,17 @@ class Origins:
         del self._late[origin]
         # of a unit that could not be looked at the last good version serves
         before = self._loads[origin].units
+        hidden = {} if load.hidden is None else dict.fromkeys(before, load.hidden)
         lost = {
             unit: tuple(
                 rejected(each.name, each.location, [found])._replace(diagnostics=())
                 for each in before.get(unit, ())
             )
-            for unit, found in load.lost.items()
+            for unit, found in {**hidden, **load.lost}.items()
         }
-        self._loads[origin] = load._replace(units={**load.units, **lost})
+        # a unit that was seen in spite of all is as it was seen
+        seen = {unit: found for unit, found in load.units.items() if unit not in load.lost}
+        self._loads[origin] = load._replace(units={**lost, **seen})
 
     def sources(self) -> dict[str, Iterable[bytes]]:
         """Return the sources of the modules in the directories, by the names of the modules."""
@@ -154,7 +157,7 @@ class Origins:
             is_due = any(map(origin.directory.is_affected, paths))
             if users is not None:
                 is_due |= mark_outdated(origin.directory.path, users)
-                is_due |= bool(self._loads[origin].lost)
+                is_due |= bool(self._loads[origin].lost or self._loads[origin].hidden)
             found += [origin] if is_due else []
         return found
 

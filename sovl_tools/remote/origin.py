@@ -71,8 +71,8 @@ class RemoteTools(NamedTuple):
         try:
             listed = self._listed()
         except RemoteError as error:
-            found = unavailable(f"the tools of an MCP server can't be had: {error}", unit)
-            return OriginLoad({}, (found,), {unit: found})
+            words = f"the tools of an MCP server can't be had: {error}"
+            return OriginLoad.of_failure(unavailable(words, unit))
         if not listed:
             return OriginLoad({unit: ()}, (no_tools_found(Unit("the MCP server", unit, "")),))
         return OriginLoad({unit: tuple(self._candidates(listed))})
