@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import sovl_tools
+from sovl_tools.linting.rules import RULES
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.procedures import outline
 from sovl_tools.procedures.procedure import COMMON
+from sovl_tools.procedures.run.execution import _EFFECTS, Execution
 from sovl_tools.schema.engine import schema_text
+from tests.conftest import REPOSITORY
 
 
 def test_the_published_schema_has_the_actions_with_their_keys() -> None:
@@ -22,6 +27,25 @@ def test_the_published_schema_has_the_actions_with_their_keys() -> None:
 
 def test_every_action_is_told_in_words() -> None:
     assert outline.WORDS.keys() == ACTIONS.keys()
+
+
+def test_every_action_does_something() -> None:
+    nothing: Any = None  # an execution looks at neither before it runs
+    assert _EFFECTS.keys() | Execution(nothing, nothing)._actions.keys() == ACTIONS.keys()
+
+
+def test_texts_that_list_the_actions_name_all_of_them() -> None:
+    step = json.loads(schema_text("procedure"))["$defs"]["step"]
+    page = (REPOSITORY / "docs" / "procedures.md").read_text(encoding="utf-8")
+    guide = (REPOSITORY / "docs" / "tool-guide.md").read_text(encoding="utf-8")
+    listed = {
+        "the schema": {*re.findall(r"\w+", step["properties"]["action"]["description"])},
+        "the guide": {*re.findall(r"`(\w+)`", guide.partition("Actions of other tools")[2][:300])},
+        "the page": {*re.findall(r"^\| `(\w+)` \|", page.partition("## 2.")[2], re.MULTILINE)},
+        "ST606": {*re.findall(r"``(\w+)``", RULES["ST606"].explanation)},
+    }
+    missing = {name: ACTIONS.keys() - words for name, words in listed.items()}
+    assert not any(missing.values()), missing
 
 
 def test_what_files_of_procedures_end_in_stands_in_one_place() -> None:
