@@ -10,25 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from sovl_tools.formats.base import ROOT, Loss, Options, Shape
-from sovl_tools.formats.compat import ANTHROPIC
 from sovl_tools.formats.form import Form, loose, not_strict, strict
-from sovl_tools.formats.strict import FORMATS, Dialect, StrictError
+from sovl_tools.formats.providers import ANTHROPIC
+from sovl_tools.formats.strict import StrictError
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.schema.fit import surely_fits
-
-MOST = {"strict tools": 20, "optional parameters": 24, "unions": 16}
-"""How many there may be in the strict tools of one request together."""
-
-
-# minItems 0 is idle and 1 is enforced; a larger one is refused
-DIALECT = Dialect(
-    frozenset({"title", "description", "default"}),
-    {"format": (FORMATS | {"uri"}).__contains__, "minItems": lambda least: least == 1},
-    is_recursive=False,
-    wraps_references=False,
-    minds_case=False,
-)
 
 
 def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
@@ -42,7 +29,7 @@ def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -
     return definition
 
 
-_FORM = Form(ANTHROPIC, DIALECT, _define)
+_FORM = Form(ANTHROPIC, _define)
 
 # so long at the most is the place of what is said of all arguments, whose properties it adds
 _OF_ROOT = 2
@@ -51,7 +38,9 @@ _OF_ROOT = 2
 def convert(tool: ToolDefinition, options: Options) -> Shape:
     """Return one tool, with those of its examples that have arguments."""
     shape = _completed(loose(tool, _FORM), options)
-    return _enforced(shape, options, dict.fromkeys(MOST, 0)) if options.strict else shape
+    return (
+        _enforced(shape, options, dict.fromkeys(ANTHROPIC.strict, 0)) if options.strict else shape
+    )
 
 
 def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
@@ -66,7 +55,7 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
 
     def spend(name: str, count: int) -> None:
         after[name] += count
-        if after[name] > MOST[name]:
+        if after[name] > ANTHROPIC.strict[name]:
             raise _beyond(name)
 
     try:
@@ -79,7 +68,7 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
 
 
 def _beyond(name: str) -> StrictError:
-    return StrictError(ROOT, f"the request would have more than {MOST[name]} {name}")
+    return StrictError(ROOT, f"the request would have more than {ANTHROPIC.strict[name]} {name}")
 
 
 def _completed(shape: Shape, options: Options) -> Shape:
@@ -114,10 +103,10 @@ def apply_limits(shapes: Sequence[Shape], options: Options) -> list[Shape]:
     """
     if not options.strict:
         return list(shapes)
-    spent = dict.fromkeys(MOST, 0)
+    spent = dict.fromkeys(ANTHROPIC.strict, 0)
     found = []
     for shape in shapes:
-        if spent["strict tools"] < MOST["strict tools"]:
+        if spent["strict tools"] < ANTHROPIC.strict["strict tools"]:
             found.append(_enforced(shape, options, spent))
         else:  # there is no room for any other, whatever it is like
             found.append(not_strict(shape, _beyond("strict tools")))

@@ -10,21 +10,18 @@ become optional ones of the object, so that a model knows them.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.formats.providers import ANY_NAME, Rules, has_lookaround
 from sovl_tools.model.document import JSON, Path, copied, pointer
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SILENT, SINGLE
 from sovl_tools.schema.rewrite import Definitions, Rewrite, merged
 from sovl_tools.schema.subschemas import nodes
 
-# an escaped parenthesis opens nothing, but one after an escaped backslash does
-_LOOKAROUND = re.compile(r"(?<!\\)(?:\\\\)*\((?:\?[=!]|\?<[=!])")
-ANY_NAME = re.compile(".*", re.DOTALL)
 _WITH_SCHEMAS = IN_OBJECT | IN_LIST | SINGLE
 _LISTS = ("allOf", "anyOf", "oneOf")
 _CONSEQUENCES = ("then", "else")
@@ -35,48 +32,6 @@ _SWITCHES = frozenset({"additionalProperties", "unevaluatedProperties", "unevalu
 _NEVER: tuple[JSON, ...] = (False, {"not": {}})
 _CLOSING = "unevaluatedProperties"
 _HELP = "say it in the descriptions of the properties, or make several tools of it"
-
-
-def has_lookaround(pattern: str) -> bool:
-    """Tell whether a regular expression looks ahead or behind, which providers refuse."""
-    return "(?" in pattern and _LOOKAROUND.search(pattern) is not None
-
-
-class Rules(NamedTuple):
-    """What a provider refuses with an error.
-
-    Attributes:
-        root: keywords that can't stand beside the properties of the root.
-        needs_members: whether arrays have to say what their items are, and objects what their
-            properties are.
-        takes_lookaround: whether regular expressions may look ahead and behind.
-        names: what the names of properties have to match.
-        is_sure: whether other names of arguments are refused for certain.
-    """
-
-    root: frozenset[str]
-    needs_members: bool = True
-    takes_lookaround: bool = False
-    names: re.Pattern[str] = ANY_NAME
-    is_sure: bool = False
-
-    def takes_names(self, names: Iterable[str]) -> bool:
-        """Tell whether properties may have these names."""
-        return self.names is ANY_NAME or all(map(self.names.fullmatch, names))
-
-
-_NAMES_OF_ANTHROPIC = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
-_ALTERNATIVES = frozenset({"oneOf", "anyOf", "allOf", "not", "enum", "const"})
-
-OPENAI = Rules(_ALTERNATIVES.union(_CONDITION))
-ANTHROPIC = Rules(
-    _ALTERNATIVES,
-    needs_members=False,
-    takes_lookaround=True,
-    names=_NAMES_OF_ANTHROPIC,
-    is_sure=True,
-)
-OPENROUTER = OPENAI._replace(names=_NAMES_OF_ANTHROPIC)
 
 
 class Changed(NamedTuple):

@@ -1,20 +1,29 @@
-"""How a provider takes tools: strict where it can enforce the schema, and loose otherwise."""
+"""How a provider takes tools: strict where it can enforce the schema, and loose otherwise.
+
+Where it wants every property to be required, an optional one may be null instead. Such a null is
+taken out again before the tool is called.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from inspect import CO_VARKEYWORDS
+from itertools import islice, product
+from operator import le
 from types import CodeType, FunctionType
 from typing import NamedTuple, Protocol
 
 from sovl_tools.annotations.hints import underlying
-from sovl_tools.formats.base import ROOT, Loss, Shape
-from sovl_tools.formats.compat import Rules, compatible, refused_names
-from sovl_tools.formats.restore import Restore
-from sovl_tools.formats.strict import Dialect, Spend, StrictError, strict_subset
+from sovl_tools.formats.base import ROOT, Compile, Loss, Shape
+from sovl_tools.formats.compat import compatible, refused_names
+from sovl_tools.formats.meaning import accepts_null
+from sovl_tools.formats.providers import Dialect, Provider, Size
+from sovl_tools.formats.strict import Spend, StrictError, strict_subset
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
+from sovl_tools.schema.subschemas import with_subschemas
 
 
 class Define(Protocol):
@@ -31,16 +40,12 @@ class Form(NamedTuple):
     """How a provider takes tools.
 
     Attributes:
-        rules: what it refuses in any schema.
-        dialect: the part of JSON Schema that it can enforce.
+        provider: what it takes.
         define: makes the definition of a tool.
-        check_size: raises a StrictError for a strict schema that is too large.
     """
 
-    rules: Rules
-    dialect: Dialect
+    provider: Provider
     define: Define
-    check_size: Callable[[dict[str, JSON]], None] = lambda _: None
 
 
 def convert_tool(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
@@ -55,7 +60,7 @@ def convert_tool(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
 
 def loose(tool: ToolDefinition, form: Form) -> Shape:
     """Return a tool whose schema the provider does not enforce."""
-    schema, losses, _ = compatible(tool.parameters, form.rules)
+    schema, losses, _ = compatible(tool.parameters, form.provider.rules)
     return Shape(tool, form.define(tool, schema, is_strict=False), losses)
 
 
@@ -65,10 +70,10 @@ def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) 
     Raises:
         StrictError: it says what the provider can't enforce.
     """
-    parameters, dialect = tool.parameters, form.dialect
+    parameters, (_, rules, dialect, most, *_) = tool.parameters, form.provider
     try:
         found = strict_subset(parameters, dialect, require_all=dialect.require_all, spend=spend)
-        form.check_size(found.schema)
+        _check_size(found.schema, most)
     except RecursionError:
         raise StrictError(ROOT, "it is nested too deep") from None
     losses = found.losses
@@ -80,8 +85,8 @@ def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) 
         if isinstance(code, CodeType) and code.co_flags & CO_VARKEYWORDS:
             message = "the function takes other arguments too, which can't be given"
             losses += (Loss("rewritten", ROOT, message),)
-    if not form.rules.takes_names(found.names):
-        losses += refused_names(parameters, found.schema, rules=form.rules)
+    if not rules.takes_names(found.names):
+        losses += refused_names(parameters, found.schema, rules=rules)
     undo = Restore(parameters, dialect) if dialect.require_all and found.has_optional else None
     definition = form.define(tool, found.schema, is_strict=True)
     return Shape(tool, definition, losses, undo, is_strict=True)
@@ -93,23 +98,24 @@ def not_strict(shape: Shape, why: StrictError) -> Shape:
     return shape._replace(losses=(loss, *shape.losses))
 
 
-class Size(NamedTuple):
-    """The size of a strict schema, as providers count it; each definition counts once.
+_SAYS = {
+    "properties": "properties", "values": "values to choose from", "depth": "levels of nesting",
+    "characters": "characters of names and values",
+    "longest": "characters of values in one long choice",
+}  # fmt: skip
 
-    Attributes:
-        properties: how many properties its objects have.
-        values: how many values there are to choose from.
-        characters: of all names of properties and definitions, and of all values.
-        longest: characters of the values of the longest choice of more than 250 texts.
-        depth: how many objects and arrays lie in one another, recursion not followed; of a schema
-            that has no more than ten of them, how many there are.
-    """
 
-    properties: int = 0
-    values: int = 0
-    characters: int = 0
-    longest: int = 0
-    depth: int = 0
+def _check_size(schema: dict[str, JSON], most: Size | None) -> None:
+    """Raise a StrictError that says what of a schema is too much."""
+    if most is None:
+        return
+    size = size_of(schema)
+    if all(map(le, size, most)):
+        return
+    for name, words in _SAYS.items():
+        count, limit = getattr(size, name), getattr(most, name)
+        if count > limit:
+            raise StrictError(ROOT, f"it has {count:,} {words}, more than {limit:,}")
 
 
 _COUNTED = frozenset({"anyOf", "properties", "items", "enum", "const"})
@@ -170,3 +176,105 @@ def _depth(
             for each in (found,) if key == "items" else children:
                 deepest = max(deepest, _depth(each, definitions, followed))
     return deepest + ("properties" in schema or "items" in schema)
+
+
+# ways to read a value that are tried; their number doubles with each null that may mean itself
+_MOST = 64
+
+
+class Restore:
+    """Takes nulls out of arguments that stand for properties left out.
+
+    Where a null may stand for itself as well, or a value for several alternatives, the manifest
+    decides: the first way to read the arguments that fits it is taken.
+    """
+
+    def __init__(self, parameters: dict[str, JSON], dialect: Dialect) -> None:
+        self._parameters = parameters
+        self._dialect = dialect
+        self._checks: dict[int, Callable[[JSON], bool]] = {}
+
+    def __call__(self, arguments: dict[str, JSON], compile_schema: Compile) -> dict[str, JSON]:
+        """Return the arguments without such nulls; what does not fit the schema stays as it is."""
+        ways: list[dict[str, JSON]] = self._ways(arguments, self._schema, compile_schema)
+        if len(ways) == 1:
+            return ways[0]
+        if id(self) not in self._checks:
+            self._checks[id(self)] = compile_schema(self._parameters)
+        fits = self._checks[id(self)]
+        return next((each for each in ways if fits(each)), ways[0])
+
+    @cached_property
+    def _schema(self) -> dict[str, JSON]:
+        """The schema in the dialect, with optional properties."""
+        return strict_subset(self._parameters, self._dialect).schema
+
+    def _ways(self, value: JSON, schema: dict[str, JSON], compile_schema: Compile) -> list[JSON]:
+        """Return the ways to read a value, the likeliest first."""
+        while "$ref" in schema:
+            name = schema["$ref"].removeprefix("#/$defs/")
+            schema = self._schema if name == "#" else self._schema["$defs"][name]
+        if not isinstance(value, dict | list):
+            return [value]
+        if "anyOf" in schema:
+            return self._alternatives(value, schema["anyOf"], compile_schema)
+        if isinstance(value, dict) and "properties" in schema:
+            return self._ways_of_object(value, schema, compile_schema)
+        if isinstance(value, list) and "items" in schema:
+            items = (self._ways(each, schema["items"], compile_schema) for each in value)
+            return [list(each) for each in islice(product(*items), _MOST)]
+        return [value]
+
+    def _ways_of_object(
+        self, value: dict[str, JSON], schema: dict[str, JSON], compile_schema: Compile
+    ) -> list[JSON]:
+        members: list[list[tuple[tuple[str, JSON], ...]]] = []
+        for name, each in value.items():
+            known = schema["properties"].get(name)
+            kept: list[tuple[tuple[str, JSON], ...]]
+            if known is None or each is not None or name in schema["required"]:
+                ways = [each] if known is None else self._ways(each, known, compile_schema)
+                kept = [((name, way),) for way in ways]
+            # here a null may be meant, or stand for nothing: both ways are tried
+            elif accepts_null(known, self._schema.get("$defs", {})):
+                kept = [((name, None),), ()]
+            else:
+                kept = [()]
+            members.append(kept)
+        found = islice(product(*members), _MOST)
+        return [dict(pair for each in way for pair in each) for way in found]
+
+    def _alternatives(
+        self, value: JSON, branches: list[dict[str, JSON]], compile_schema: Compile
+    ) -> list[JSON]:
+        """Return the ways in which a value is one of the alternatives."""
+        found: list[JSON] = []
+        for branch in branches:
+            ways = self._ways(value, branch, compile_schema)
+            if len(branches) > 1:  # an anyOf of one, which wraps a reference, leaves no choice
+                # The branches live as long as this does, so that nothing else gets their ids.
+                if id(branch) not in self._checks:
+                    whole = {**_rerooted(branch), "$defs": self._definitions()}
+                    self._checks[id(branch)] = compile_schema(whole)
+                ways = [*filter(self._checks[id(branch)], ways)]
+            found += ways
+        # not a set: values may be lists and objects
+        different = [each for index, each in enumerate(found) if each not in found[:index]]
+        return different[:_MOST] or [value]
+
+    def _definitions(self) -> dict[str, JSON]:
+        """Return all definitions, and the schema itself as one of them."""
+        definitions = {**self._schema.get("$defs", {}), _ROOT: {**self._schema, "$defs": {}}}
+        return {name: _rerooted(each) for name, each in definitions.items()}
+
+
+_ROOT = "(root)"  # no name of a definition that anybody writes
+
+
+def _rerooted(schema: JSON) -> JSON:
+    """Return a schema that can stand in another one: ``#`` leads to a definition."""
+    if not isinstance(schema, dict):  # that there are no other properties
+        return schema
+    if schema.get("$ref") == "#":
+        return {**schema, "$ref": f"#/$defs/{_ROOT}"}
+    return with_subschemas(schema, _rerooted)

@@ -10,33 +10,19 @@ listed at ``responseJsonSchema``), the types of its SDK (``google.genai.types``,
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import ROOT, Loss, Options, Shape, too_many
-from sovl_tools.formats.compat import OPENAI, Adaptation, Changed, Compatible
+from sovl_tools.formats.compat import Adaptation, Changed, Compatible
 from sovl_tools.formats.notes import note
+from sovl_tools.formats.providers import GEMINI
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.keywords import IN_LIST, SINGLE
 from sovl_tools.schema.rewrite import merged
 
-MOST_TOOLS = 512
-"""How many declarations one tool of a request may have."""
-
-# keywords that Gemini heeds, beside references and ``enum``
-_SAFE = frozenset(
-    {
-        "type", "title", "description", "default", "format", "minItems", "maxItems", "minimum",
-        "maximum", "items", "prefixItems", "anyOf", "properties", "additionalProperties",
-        "required",
-    }
-)  # fmt: skip
-
-_DOUBTFUL = frozenset(
-    {"minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"}
-)
+_SAFE, _DOUBTFUL = GEMINI.rules.heeded, GEMINI.rules.doubtful
 _KEPT = _SAFE | _DOUBTFUL
 # those of the root are seen to later
 _KEPT_AT_ROOT = _KEPT | {"$ref", "allOf", "oneOf", "if", "then", "else"}
@@ -45,7 +31,6 @@ _FOLLOWED = frozenset({"$ref", "allOf"})
 _BY_VALUE = frozenset({"enum", "patternProperties"})
 _ANNOTATIONS = frozenset({"title", "description", "default"})
 _IDLE = frozenset({"deprecated", "readOnly", "writeOnly"})
-_RULES = OPENAI._replace(names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"))
 
 
 def convert(tool: ToolDefinition, _: Options) -> Shape:
@@ -69,13 +54,13 @@ def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss,
         message = "not strict: Gemini is asked for that once a request, not of each tool"
         advice = "set the mode VALIDATED in the request's function_calling_config (tool_config)"
         losses.append(Loss("loose", (), message, advice))
-    losses += too_many(len(shapes), MOST_TOOLS, "Gemini")
+    losses += too_many(len(shapes), GEMINI.tools, GEMINI.name)
     return [shape.definition for shape in shapes], tuple(losses)
 
 
 def declared(parameters: dict[str, JSON]) -> Compatible:
     """Return a copy of a schema of arguments in the keywords that Gemini knows."""
-    return _Declaration(parameters, _RULES).whole()
+    return _Declaration(parameters, GEMINI.rules).whole()
 
 
 class _Translation(NamedTuple):

@@ -7,9 +7,9 @@ Source: OpenAI's guide "Function calling" (strict mode) and the types of its SDK
 from __future__ import annotations
 
 from sovl_tools.formats.base import Options, Shape
-from sovl_tools.formats.compat import OPENAI
 from sovl_tools.formats.form import Form, convert_tool
-from sovl_tools.formats.openai import DIALECT, check_size, collect
+from sovl_tools.formats.openai import collect
+from sovl_tools.formats.providers import OPENAI
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
@@ -26,7 +26,7 @@ def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -
     }
 
 
-_FORM = Form(OPENAI, DIALECT, _define, check_size)
+_FORM = Form(OPENAI, _define)
 
 
 def convert(tool: ToolDefinition, options: Options) -> Shape:

@@ -11,13 +11,13 @@ from functools import partial
 from typing import Any
 
 from sovl_tools.formats.base import Loss, Options, Shape, as_list
-from sovl_tools.formats.compat import OPENROUTER
 from sovl_tools.formats.form import Form, convert_tool
-from sovl_tools.formats.openai import DIALECT, MOST_TOOLS, check_size, nested
+from sovl_tools.formats.openai import nested
+from sovl_tools.formats.providers import OPENROUTER
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.schema.dynamic import said
 
-_FORM = Form(OPENROUTER, DIALECT, nested, check_size)
+_FORM = Form(OPENROUTER, nested)
 
 _DEFAULTS = "sovl_tools.authoring.aitool"
 """The module of the method that a subclass may override."""
@@ -55,4 +55,4 @@ def _own(tool: ToolDefinition) -> Any:
 
 
 # some models get more than they take
-collect = partial(as_list, most=MOST_TOOLS, provider="OpenAI, to which it may be passed on,")
+collect = partial(as_list, most=OPENROUTER.tools, provider="OpenAI, to which it may be passed on,")

@@ -7,13 +7,10 @@ nothing at all, can't be said: then the tool is not strict.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.formats.base import ROOT, Loss
-from sovl_tools.formats.compat import has_lookaround
 from sovl_tools.formats.meaning import (
     EndlessError,
     SpelledOut,
@@ -25,14 +22,10 @@ from sovl_tools.formats.meaning import (
     mentioned,
 )
 from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.formats.providers import Dialect
 from sovl_tools.model.document import JSON, Path, copied, kind
 from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SCALAR, SINGLE
 from sovl_tools.schema.rewrite import Definitions, merged, refer
-
-FORMATS = frozenset(
-    {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
-)
-"""Formats of text that both OpenAI and Anthropic know."""
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "items"})
@@ -54,7 +47,6 @@ _SHOWN = 9
 _DEFINITION = "#/$defs/"
 _NULL: dict[str, JSON] = {"type": "null"}
 _OUTSIDE = ("title", "description")
-_ELABORATE = re.compile(r"\\[1-9]|\\k<|\(\?P=|[*+?}]\?")
 
 
 class StrictError(Exception):
@@ -71,76 +63,6 @@ class StrictError(Exception):
         self.path = path
         self.message = message
         self.help = help
-
-
-def is_elaborate(pattern: str) -> bool:
-    """Tell whether a regular expression looks around, refers back or is lazy, or seems to."""
-    return has_lookaround(pattern) or _ELABORATE.search(pattern) is not None
-
-
-@dataclass(frozen=True, eq=False)
-class Dialect:
-    """The part of JSON Schema that a provider enforces.
-
-    Attributes:
-        keeps: keywords that may stay as they are, but for those of ``admits``.
-        admits: tells it of the values of some keywords.
-        require_all: whether every property has to be required; an optional one may be null instead.
-        is_recursive: whether definitions may refer to themselves.
-        wraps_references: whether a reference that is described becomes an ``anyOf`` of one, which
-            may be described; else what it leads to takes its place.
-        tells_by_first: whether objects that are alternatives must differ in their first names.
-        minds_case: whether texts to choose from come back in the case in which they were given.
-    """
-
-    keeps: frozenset[str]
-    admits: Mapping[str, Callable[[JSON], bool]]
-    require_all: bool = False
-    is_recursive: bool = True
-    wraps_references: bool = True
-    tells_by_first: bool = False
-    minds_case: bool = True
-    _plans: dict[tuple[str | None, ...], _Plan] = field(
-        default_factory=dict, init=False, repr=False
-    )
-
-    def takes(self, keyword: str, value: JSON) -> bool:
-        """Tell whether a keyword may stay as it is."""
-        if keyword in self.admits:
-            return self.admits[keyword](value)
-        return keyword in self.keeps
-
-    def plan(self, schema: dict[str, JSON]) -> _Plan:
-        """Return what has to be done for a schema, by its type and its keywords."""
-        # schemas have few combinations of keywords, so that most need no look at each of them
-        kind = schema.get("type")
-        key = (kind if type(kind) is str else None, *schema)
-        return self._plans.get(key) or self._add_plan(key)
-
-    def _add_plan(self, key: tuple[str | None, ...]) -> _Plan:
-        if len(self._plans) > _MOST_PLANS:
-            self._plans.clear()
-        keywords = [each for each in key[1:] if each is not None and not is_silent(each)]
-        way: _Way = "plain"
-        if "allOf" in keywords:
-            way = "several"
-        elif "$ref" in keywords:
-            way = "reference" if ANNOTATIONS.issuperset({*keywords} - {"$ref"}) else "several"
-        elif "anyOf" in keywords or "oneOf" in keywords:
-            way = "union"
-        others = [each for each in keywords if each not in _STRUCTURE]
-        sure = {each for each in others if each in self.keeps & SCALAR and each not in _IDLE}
-        is_said = key[0] in _SCALARS and sure.union({"type"}).issuperset(keywords)
-        plan = self._plans[key] = _Plan(
-            way,
-            key[0],
-            "$dynamicRef" in keywords,
-            tuple((each, each in sure) for each in others),
-            tuple(each for each in ("enum", "const") if each in keywords),
-            not _CONDITIONAL.isdisjoint(keywords),
-            ("type", *others) if is_said else (),
-        )
-        return plan
 
 
 _Way: TypeAlias = Literal["plain", "union", "reference", "several"]
@@ -167,6 +89,36 @@ class _Plan(NamedTuple):
     choices: tuple[str, ...]
     has_conditions: bool
     whole: tuple[str, ...]
+
+
+_Plans: TypeAlias = dict[tuple[str | None, ...], _Plan]
+
+_PLANS: dict[Dialect, _Plans] = {}
+"""Plans of each dialect, by a schema's type and keywords."""
+
+
+def _plan(dialect: Dialect, key: tuple[str | None, ...]) -> _Plan:
+    """Return what has to be done for schemas of a type, None for any other, and of keywords."""
+    keywords = [each for each in key[1:] if each is not None and not is_silent(each)]
+    way: _Way = "plain"
+    if "allOf" in keywords:
+        way = "several"
+    elif "$ref" in keywords:
+        way = "reference" if ANNOTATIONS.issuperset({*keywords} - {"$ref"}) else "several"
+    elif "anyOf" in keywords or "oneOf" in keywords:
+        way = "union"
+    others = [each for each in keywords if each not in _STRUCTURE]
+    sure = {each for each in others if each in dialect.keeps & SCALAR and each not in _IDLE}
+    is_said = key[0] in _SCALARS and sure.union({"type"}).issuperset(keywords)
+    return _Plan(
+        way,
+        key[0],
+        "$dynamicRef" in keywords,
+        tuple((each, each in sure) for each in others),
+        tuple(each for each in ("enum", "const") if each in keywords),
+        not _CONDITIONAL.isdisjoint(keywords),
+        ("type", *others) if is_said else (),
+    )
 
 
 class StrictSubset(NamedTuple):
@@ -240,10 +192,23 @@ class _Subset:
         self.has_optional = False
         self._source = Definitions(parameters)
         self._dialect = dialect
+        self._plans = _PLANS.setdefault(dialect, {})
         self._require_all = require_all
         self._spend = spend
         self.notes: list[tuple[dict[str, JSON], Sequence[_Moved]]] = []
         self._open: list[str | None] = []  # definitions on the way; None is the root
+
+    def _plan(self, schema: dict[str, JSON]) -> _Plan:
+        """Return what has to be done for a schema, by its type and its keywords."""
+        # schemas have few combinations of keywords, so that most need no look at each of them
+        kind = schema.get("type")
+        key = (kind if type(kind) is str else None, *schema)
+        found = self._plans.get(key)
+        if found is None:
+            if len(self._plans) > _MOST_PLANS:
+                self._plans.clear()
+            found = self._plans[key] = _plan(self._dialect, key)
+        return found
 
     def root(self) -> dict[str, JSON]:
         """Return the schema of all arguments, an object with nothing beside its properties."""
@@ -251,7 +216,7 @@ class _Subset:
         if not schema.keys() >= _OF_ROOT or plan.way == "union":
             schema = {"type": "object", "properties": {}, "additionalProperties": False, **schema}
             schema, notes = self._without_alternatives(schema)
-            plan = self._dialect.plan(schema)
+            plan = self._plan(schema)
         else:
             notes = []
         self._open.append(None)
@@ -296,7 +261,7 @@ class _Subset:
         """Return a subschema in the dialect."""
         if not isinstance(schema, dict):
             raise StrictError(path, "any value is admitted" if schema else "no value is admitted")
-        plan = self._dialect.plan(schema)
+        plan = self._plan(schema)
         if plan.whole:
             return {keyword: schema[keyword] for keyword in plan.whole}
         if plan.way == "several" or plan.is_dynamic:
@@ -311,7 +276,7 @@ class _Subset:
     def _merge_all_of(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], _Plan]:
         """Return a schema without ``allOf``, and without a reference beside other constraints."""
         steps, schema = 0, self._resolve_dynamic(audible(schema))
-        plan = self._dialect.plan(schema)
+        plan = self._plan(schema)
         while plan.way == "several" or (path == ROOT and "$ref" in schema):
             steps += 1  # what is merged may bring up another ``allOf`` or reference
             if steps > _MOST or len(path) > _MOST:
@@ -322,7 +287,7 @@ class _Subset:
             found = merged([audible(self._inline_reference(each, path)) for each in parts])
             if found is None:
                 raise StrictError(path, "allOf can't be said as one schema")
-            schema, plan = found, self._dialect.plan(found)
+            schema, plan = found, self._plan(found)
         return schema, plan
 
     def _resolve_dynamic(self, schema: JSON) -> JSON:

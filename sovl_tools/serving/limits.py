@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sovl_tools.formats import openai
+from sovl_tools.formats.providers import OPENAI
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 """How long a request may be."""
@@ -24,7 +24,7 @@ PING: Final = 15.0
 SHUTDOWN_TIMEOUT: Final = 10.0
 """How long calls may take to end after the first signal, in seconds."""
 
-MOST_TOOLS: Final = openai.MOST_TOOLS
+MOST_TOOLS: Final = OPENAI.tools
 """How many tools are offered one by one: what most clients' models take."""
 
 MOST_TOKENS: Final = 25_000

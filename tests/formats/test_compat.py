@@ -10,21 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sovl_tools.formats import providers
 from sovl_tools.formats.base import Loss
-from sovl_tools.formats.compat import (
-    ANTHROPIC,
-    OPENAI,
-    OPENROUTER,
-    Rules,
-    compatible,
-    refused_names,
-)
+from sovl_tools.formats.compat import compatible, refused_names
+from sovl_tools.formats.providers import Rules
 from sovl_tools.schema.engine import compile_schema
 from tests.formats.rules.anthropic import problems_of_schema as problems_of_anthropic
 from tests.formats.rules.openai import problems_of_schema as problems_of_openai
 from tests.formats.schemas import arguments_for, moderate, parameters
 from tests.formats.tools import TEXT
 
+PROVIDERS = (providers.OPENAI, providers.ANTHROPIC, providers.OPENROUTER)
+OPENAI, ANTHROPIC, OPENROUTER = (each.rules for each in PROVIDERS)
 EVERY = pytest.mark.parametrize("rules", [OPENAI, ANTHROPIC, OPENROUTER])
 AHEAD = {"pattern": "^(?!x)"}
 IN_WORDS = {"description": "Matches the regular expression `^(?!x)`."}

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.formats.compat import Compatible, Rules, compatible
+from sovl_tools.formats.compat import Compatible, compatible
+from sovl_tools.formats.providers import Rules
 from tests.formats.tools import TEXT
 
 NUMBER = {"type": "integer"}

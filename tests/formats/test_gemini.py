@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from sovl_tools.formats.base import Loss, Options
-from sovl_tools.formats.gemini import MOST_TOOLS, collect, convert
+from sovl_tools.formats.gemini import collect, convert
+from sovl_tools.formats.providers import GEMINI
 from tests.formats.rules import problems_of_gemini
 from tests.formats.tools import TEXT, arguments, tool
 from tests.tables import check_each
@@ -66,8 +67,8 @@ def test_a_definition_is_the_same_where_strictness_is_asked_for() -> None:
 
 
 def test_there_may_be_only_so_many_declarations() -> None:
-    shapes = [convert(tool(), Options())] * MOST_TOOLS
-    assert collect(shapes, Options()) == ([shapes[0].definition] * MOST_TOOLS, ())
+    shapes = [convert(tool(), Options())] * GEMINI.tools
+    assert collect(shapes, Options()) == ([shapes[0].definition] * GEMINI.tools, ())
     losses = collect([*shapes, shapes[0]], Options())[1]
     assert losses == (
         Loss(

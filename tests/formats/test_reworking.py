@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from sovl_tools.formats.base import Loss
-from sovl_tools.formats.compat import Adaptation, Changed, Compatible, Rules
+from sovl_tools.formats.compat import Adaptation, Changed, Compatible
+from sovl_tools.formats.providers import Rules
 from sovl_tools.model.document import Path
 from tests.formats.tools import TEXT
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.formats.anthropic import DIALECT as ANTHROPIC
-from sovl_tools.formats.openai import DIALECT as OPENAI
+from sovl_tools.formats import providers
 from sovl_tools.formats.strict import StrictError, StrictSubset, strict_subset
 from tests.tables import check_each
 
 TEXT = {"type": "string"}
+OPENAI, ANTHROPIC = providers.OPENAI.dialect, providers.ANTHROPIC.dialect
 CLOSED = "an object can't have other properties than those listed"
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from sovl_tools.formats.form import Restore
 from sovl_tools.formats.meaning import accepts_null
-from sovl_tools.formats.openai import DIALECT
-from sovl_tools.formats.restore import Restore
+from sovl_tools.formats.providers import OPENAI
 from sovl_tools.formats.strict import strict_subset
 from sovl_tools.schema.engine import compile_schema
 from tests.tables import check_each
@@ -23,12 +23,12 @@ def check_of(schema: dict[str, Any]) -> Any:
 
 
 def demanding(parameters: dict[str, Any]) -> dict[str, Any]:
-    return strict_subset(parameters, DIALECT, require_all=True).schema
+    return strict_subset(parameters, OPENAI.dialect, require_all=True).schema
 
 
 def undoing(parameters: dict[str, Any]) -> Restore:
-    assert strict_subset(parameters, DIALECT).has_optional
-    return Restore(parameters, DIALECT)
+    assert strict_subset(parameters, OPENAI.dialect).has_optional
+    return Restore(parameters, OPENAI.dialect)
 
 
 def closed(*required: str, **properties: Any) -> dict[str, Any]:
@@ -116,8 +116,8 @@ def test_null_is_admitted_by_what_says_so(schema: dict[str, Any], accepts: bool)
 
 def test_where_everything_is_required_nothing_has_to_be_undone() -> None:
     whole = closed("a", a={"type": "array", "items": closed("b", b=TEXT)})
-    assert not strict_subset(whole, DIALECT).has_optional
-    assert not strict_subset(closed(), DIALECT).has_optional
+    assert not strict_subset(whole, OPENAI.dialect).has_optional
+    assert not strict_subset(closed(), OPENAI.dialect).has_optional
 
 
 SCHEMA: dict[str, Any] = {

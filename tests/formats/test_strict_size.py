@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sovl_tools.formats.form import Size, size_of
+from sovl_tools.formats.form import size_of
+from sovl_tools.formats.providers import Size
 
 TEXT = {"type": "string"}
 
