@@ -8,13 +8,16 @@ no kind of type is. Where something is made, its parts must be of their own anno
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from types import CodeType, FunctionType, MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
-from sovl_tools.annotations.hints import underlying
+from sovl_tools.annotations.hints import (
+    names_of,
+    resolved_or_any,
+    underlying,
+    unpacked_keywords,
+)
 from sovl_tools.annotations.kind import (
     DICTS,
     EMPTY,
@@ -90,24 +93,22 @@ def _variable_keyword(function: Any) -> str | None:
 
 def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Convert]:
     """Return the converters of parameters, without those that change nothing."""
-    # They import all kinds of types.
-    from sovl_tools.annotations.hints import (  # noqa: PLC0415
-        names_of,
-        resolved_or_any,
-        unpacked_keywords,
-    )
-    from sovl_tools.annotations.kinds import Converters  # noqa: PLC0415
+    names = names_of(function)
+    hints = {name: resolved_or_any(each, names) for name, each in annotations.items()}
+    for each in [*hints.values()]:
+        hints |= {name: hint for name, (hint, _) in unpacked_keywords(each).items()}
+    odd = {name: hint for name, hint in hints.items() if not is_plain(hint)}
+    if not odd:
+        return {}
+    from sovl_tools.annotations.kinds import Converters  # noqa: PLC0415 - all kinds of types
 
     try:
         parameters: Mapping[str, Any] = inspect.signature(function).parameters
     except (ValueError, TypeError):
         parameters = {}
-    build, names, found = Converters().build, names_of(function), {}
-    hints = {name: resolved_or_any(each, names) for name, each in annotations.items()}
-    for each in [*hints.values()]:
-        hints |= {name: hint for name, (hint, _) in unpacked_keywords(each).items()}
-    for name, hint in hints.items():
-        convert = identity if is_plain(hint) else build(hint)
+    build, found = Converters().build, {}
+    for name, hint in odd.items():
+        convert = build(hint)
         if convert is not identity:
             is_none = getattr(parameters.get(name), "default", EMPTY) is None
             found[name] = optional(convert) if is_none else convert
@@ -117,8 +118,6 @@ def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Conv
 def is_plain(annotation: Any) -> bool:
     """Tell whether an annotation certainly admits values as JSON has them, and no others."""
     kind = type(annotation)
-    if kind is str:
-        return _is_plain_text(annotation)
     if id(annotation) in _PLAIN:
         return True
     if kind is UnionType:
@@ -136,7 +135,7 @@ def _all_plain(arguments: tuple[Any, ...]) -> bool:
 
 def _plain_keys(arguments: tuple[Any, ...]) -> bool:
     """Tell whether keys stay texts; those of other types are made from texts."""
-    return _all_plain(arguments) and (not arguments or arguments[0] in (str, Any, "str"))
+    return _all_plain(arguments) and (not arguments or arguments[0] in (str, Any))
 
 
 _ANNOTATED = type(Annotated[str, ""])
@@ -148,20 +147,3 @@ _GENERICS: dict[int, Callable[[tuple[Any, ...]], bool]] = {
     id(Literal): lambda arguments: _SCALARS.issuperset(map(type, arguments)),
 }
 _PLAIN = frozenset(map(id, (*_SCALARS, float, None, Any, object, *LISTS, *DICTS)))
-
-
-@lru_cache(maxsize=1024)
-def _is_plain_text(text: str) -> bool:
-    return _PLAIN_TEXT.fullmatch(text) is not None
-
-
-# Only words that nobody gives to a class of their own; names are not looked up.
-_PLAIN_TEXT = re.compile(
-    r"""(?: (?:typing\.)?+ (?:
-            (?: str | int | float | bool | None | object | Any | Optional | Union | [Ll]ist )\b
-          | [Dd]ict (?: \[ \s*+ str \s*+ , | \b(?!\[) )
-          | Literal \[ (?: "[^"\\]*+" | '[^'\\]*+' | -?\d++ | True | False | None | [,\s] )++ \]
-        )
-      | [][|,\s] )++""",
-    re.VERBOSE,
-)
