@@ -287,21 +287,14 @@ def from_function(value: Any) -> Signature:
     A decorator with ``**kwargs`` may do anything with them. So the parameters of the function that
     it wraps are only likely ones, and the signature is not certain.
     """
-    function, is_certain = value, True
-    for _ in range(_MOST_LAYERS):
-        attributes = function.__dict__ if type(function) is FunctionType else _ODD
-        if "__signature__" in attributes:
+    for depth, function in enumerate(layers(value)):
+        if type(function) is not FunctionType or "__signature__" in function.__dict__:
             break
-        if "__wrapped__" not in attributes or not _is_open(function):
-            return Signature(_parameters(function), is_certain=is_certain)
-        function, is_certain = attributes["__wrapped__"], False
+        if "__wrapped__" not in function.__dict__ or not _is_open(function):
+            return Signature(_parameters(function), is_certain=depth == 0)
     if isinstance(value, type):
         return Signature(shape="class")
     return _inspect(value) if callable(value) else Signature(shape="value")
-
-
-_MOST_LAYERS = 64
-_ODD = {"__signature__": "of what is no plain function"}
 
 
 def _is_open(function: FunctionType) -> bool:
@@ -371,14 +364,13 @@ def _read(annotation: Any, function: Any) -> Annotation:
 
 
 def _look_up(function: Any, name: str) -> Any:
-    """Return the value of a name in a function's code."""
-    code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    if code is not None and name in code.co_freevars:
-        try:
-            return function.__closure__[code.co_freevars.index(name)].cell_contents
-        except ValueError:
-            return HIDDEN  # it is not bound yet
-    return scope[name] if name in scope else conventional(name)
+    """Return the value of a name in a function's code; HIDDEN if it is not bound yet."""
+    names = names_of(function)
+    for scope in (names.local or {}, names.others):
+        if name in scope:
+            return scope[name]
+    unbound = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    return HIDDEN if name in unbound else conventional(name)
 
 
 def _inspect(value: Any) -> Signature:
