@@ -15,7 +15,7 @@ from functools import reduce
 from itertools import chain, count
 from typing import Any
 
-from sovl_tools.annotations.hints import form_of, origin_of, text_of
+from sovl_tools.annotations.hints import HIDDEN, HIDDEN_CLASS, form_of, origin_of, text_of
 from sovl_tools.annotations.kind import (
     DICTS,
     LISTS,
@@ -49,6 +49,7 @@ _OBJECTS: dict[Any, type[Any]] = {
     collections.defaultdict: collections.defaultdict,
 }
 _SETS = (set, frozenset)
+_HIDDEN = frozenset({id(HIDDEN), id(HIDDEN_CLASS)})
 
 
 def _parts(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -67,10 +68,13 @@ class _Array(Kind):
         schema: Schema = {"type": "array"}
         if arguments:
             schema["items"] = item
-        # The items of a bare set must be hashable, so they are scalars.
         if made in _SETS:
-            _check_hashable(arguments[0] if arguments else Any, "a set")
-            schema |= {"items": item or {"type": [*_SCALARS]}, "uniqueItems": True}
+            kind = arguments[0] if arguments else Any
+            _check_hashable(kind, "a set")
+            # The items of a set must be hashable: scalars, unless they are of classes unknown here.
+            if not item and not _HIDDEN.intersection(map(id, (kind, *typing.get_args(kind)))):
+                schema["items"] = {"type": [*_SCALARS]}
+            schema["uniqueItems"] = True
         return schema
 
     def convert(self, build: Build, annotation: Any) -> Convert:

@@ -36,6 +36,13 @@ _IS_REQUIRED = {"Required": True, "NotRequired": False}
 _QUALIFIERS = frozenset({*_IS_REQUIRED, "ReadOnly", "Final"})
 
 
+HIDDEN = typing.NewType("HIDDEN", object)
+"""A type that is unknown, alone or within another type."""
+
+HIDDEN_CLASS = typing.NewType("HIDDEN_CLASS", object)
+"""A class of which only the name is known: it is neither None nor the context."""
+
+
 class Names(NamedTuple):
     """Where names in annotations are looked up: first in ``local``, then in ``others``."""
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, Union
 
 from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.annotations.hints import (
+    HIDDEN,
     compile_annotation,
     layers,
     names_of,
@@ -31,9 +32,6 @@ from sovl_tools.model.definition import ToolDefinition
 
 Lookup: TypeAlias = Callable[[str], Any]
 """From a name to its value; HIDDEN if that is unknown."""
-
-HIDDEN = typing.NewType("HIDDEN", object)
-"""A type that is unknown, alone or within another type."""
 
 
 class Annotation(NamedTuple):

@@ -11,11 +11,11 @@ from importlib.util import decode_source
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
+from sovl_tools.annotations.hints import HIDDEN, HIDDEN_CLASS
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.diagnostic import ModulePlace
 from sovl_tools.signature.signature import (
     ANYTHING,
-    HIDDEN,
     REQUIRED,
     UNKNOWN,
     Annotation,
@@ -287,7 +287,7 @@ def lookup_in(found: Bindings) -> Lookup:
 
 def _stands_for(name: str, node: ast.AST, lookup: Lookup) -> Any:
     if isinstance(node, ast.ClassDef):
-        return HIDDEN if node.decorator_list else object  # a class of its own, not Optional
+        return HIDDEN if node.decorator_list else HIDDEN_CLASS
     if isinstance(node, ast.ImportFrom):
         alias = next(each for each in node.names if name == (each.asname or each.name))
         if alias.name == ToolContext.__name__:

@@ -181,6 +181,16 @@ ODD = [
         "class A(Generic[X]):\n    a: X\n    b: 'tuple[X]'",
         {'{"a": 1, "b": [2]}': "A(1, (2,))", '{"a": 1, "b": ["x"]}': REFUSED},
     ),
+    Odd(
+        "set[A]",
+        "from dataclasses import *\n@dataclass(frozen=True)\nclass A:\n    a: int",
+        {'[{"a": 1}]': "{A(1)}"},
+    ),
+    Odd(
+        "frozenset[A | tuple[int, ...]]",
+        "from typing import NamedTuple\nclass A(NamedTuple):\n    a: int",
+        {'[{"a": 1}, [2]]': "frozenset({A(1), (2,)})"},
+    ),
     Odd("A", "class A:\n    def __init__(self, a: int) -> None: ..."),
     Odd("A", "class M(type):\n    __eq__ = __hash__ = None\nclass A(metaclass=M): ..."),
     Odd("A", "class A(dict[str, int]): ..."),
