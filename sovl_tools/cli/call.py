@@ -13,13 +13,12 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     dask_option,
-    entry_points_option,
     is_quiet,
     locked_option,
     mode_beside,
     mode_option,
+    registry_options,
     timeout_option,
-    tools_option,
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.output import json_text, write
@@ -45,8 +44,7 @@ EXITS = {
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", shell_complete=complete_names)
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
-@tools_option
-@entry_points_option
+@registry_options
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
 @timeout_option("How long the call may take.")
 @mode_option

@@ -27,10 +27,9 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
-    entry_points_option,
     is_quiet,
+    registry_options,
     settings,
-    tools_option,
 )
 from sovl_tools.cli.list import row, table
 from sovl_tools.cli.load_tools import all_tools
@@ -56,8 +55,7 @@ EXITS = {
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@tools_option
-@entry_points_option
+@registry_options
 @click.option(
     "--provider",
     type=click.Choice(list(PROVIDERS)),

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from time import perf_counter
 from typing import Any, Self, TypeVar
 
@@ -120,6 +121,11 @@ class Misuse(click.ClickException):
     exit_code = MISUSE
 
 
+def options(*adding: Callable[[_F], _F]) -> Callable[[_F], _F]:
+    """Return a decorator that adds several options, which help shows in this order."""
+    return lambda function: reduce(lambda made, add: add(made), reversed(adding), function)
+
+
 def tools_option(function: _F) -> _F:
     """Add ``--tools DIR``, which may be given more than once."""
     return click.option(
@@ -181,16 +187,18 @@ def import_timeout_option(function: _F) -> _F:
     )(function)
 
 
-def entry_points_option(function: _F) -> _F:
-    """Add ``--no-entry-points``, for commands that use all tools there are."""
-    return click.option(
+registry_options = options(
+    tools_option,
+    click.option(
         "--no-entry-points",
         "entry_points",
         is_flag=True,
         flag_value=False,
         default=True,
         help="Leave out the tools of installed distributions.",
-    )(function)
+    ),
+)
+"""Adds ``--tools`` and ``--no-entry-points``, for commands that use all tools there are."""
 
 
 def locked_option(function: _F) -> _F:

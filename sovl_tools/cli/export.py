@@ -8,11 +8,10 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
-    entry_points_option,
     format_option,
     is_quiet,
     output_option,
-    tools_option,
+    registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools, complete_names
 from sovl_tools.cli.output import json_text, write_to
@@ -34,8 +33,7 @@ EXITS = {
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@tools_option
-@entry_points_option
+@registry_options
 @format_option(*FORMATS)
 @click.option("--strict", is_flag=True, help="Convert schemas to what the provider can enforce.")
 @click.option(

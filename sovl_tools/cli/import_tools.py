@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, is_quiet, tools_option
+from sovl_tools.cli.command import FINDINGS, Command, Misuse, is_quiet, options, tools_option
 from sovl_tools.cli.main import LazyGroup
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
@@ -19,8 +19,6 @@ from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folders
 from sovl_tools.scaffolding.imported import ImportedTools, import_tools, stub
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 EXITS = {
     1: "Something can not become a tool; nothing is written.",
@@ -66,28 +64,25 @@ class Target(NamedTuple):
     selection: Selection
 
 
-def target_options(function: _F) -> _F:
-    """Add ``--include``, ``--exclude``, ``-o DIR``, ``--force`` and ``--dry-run``."""
-    for option in (
-        click.option("--dry-run", is_flag=True, help="Write nothing; print what would be written."),
-        click.option("--force", is_flag=True, help="Write over the files of tools that are there."),
-        click.option(
-            "-o",
-            "--output",
-            metavar="DIR",
-            type=click.Path(),
-            help="The directory for the folders. Default: the first tools directory.",
-        ),
-        tools_option,
-        click.option(
-            "--exclude", multiple=True, metavar="PATTERN", help="No such tools; may be repeated."
-        ),
-        click.option(
-            "--include", multiple=True, metavar="PATTERN", help="Only such tools; may be repeated."
-        ),
-    ):
-        function = option(function)
-    return function
+target_options = options(
+    click.option(
+        "--include", multiple=True, metavar="PATTERN", help="Only such tools; may be repeated."
+    ),
+    click.option(
+        "--exclude", multiple=True, metavar="PATTERN", help="No such tools; may be repeated."
+    ),
+    tools_option,
+    click.option(
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=click.Path(),
+        help="The directory for the folders. Default: the first tools directory.",
+    ),
+    click.option("--force", is_flag=True, help="Write over the files of tools that are there."),
+    click.option("--dry-run", is_flag=True, help="Write nothing; print what would be written."),
+)
+"""Adds the options that say which folders are written, where they go, and how."""
 
 
 def target_of(

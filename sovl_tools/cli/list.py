@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from sovl_tools.cli.command import Command, entry_points_option, format_option, tools_option
+from sovl_tools.cli.command import Command, format_option, registry_options
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import aligned, colored, results, serialized, write
 from sovl_tools.model.definition import ToolDefinition
@@ -29,8 +29,7 @@ _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
 
 
 @click.command("list", cls=Command, epilog=EXAMPLES, exits=EXITS)
-@tools_option
-@entry_points_option
+@registry_options
 @click.option("--tag", "tags", multiple=True, metavar="T", help="Only with this tag; repeatable.")
 @click.option("--category", metavar="C", help="Only of this category.")
 @click.option("--name", "pattern", metavar="PATTERN", help="Only these names: a shell pattern.")

@@ -20,13 +20,12 @@ from sovl_tools.cli.command import (
     Misuse,
     Progress,
     dask_option,
-    entry_points_option,
     is_quiet,
     locked_option,
     mode_beside,
     mode_option,
+    registry_options,
     timeout_option,
-    tools_option,
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.map_files import (
@@ -64,8 +63,7 @@ _MOST_FAILURES = 20
 
 @click.command("map", cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", shell_complete=complete_names)
-@tools_option
-@entry_points_option
+@registry_options
 @click.option(
     "--inputs",
     required=True,

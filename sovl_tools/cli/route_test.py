@@ -12,9 +12,8 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     Range,
-    entry_points_option,
     format_option,
-    tools_option,
+    registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import aligned, json_text, write
@@ -46,8 +45,7 @@ _MOST_LINES = 20
 
 @click.command("route-test", cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("file", type=click.Path(allow_dash=True))
-@tools_option
-@entry_points_option
+@registry_options
 @click.option(
     "--at-least",
     type=Range(0, 1),

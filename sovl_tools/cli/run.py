@@ -17,11 +17,10 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
-    entry_points_option,
     locked_option,
+    registry_options,
     settings,
     timeout_option,
-    tools_option,
 )
 from sovl_tools.cli.load_procedures import (
     print_diagnostics,
@@ -79,8 +78,7 @@ EXITS = {
 )
 @click.option("--dry-run", is_flag=True, help="Check, print the plan, and run nothing.")
 @timeout_option("How long the run may take.")
-@tools_option
-@entry_points_option
+@registry_options
 @locked_option
 @click.pass_context
 def run(

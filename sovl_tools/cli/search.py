@@ -9,10 +9,10 @@ import click
 
 from sovl_tools.cli.command import (
     Command,
-    entry_points_option,
     format_option,
     limit_option,
-    tools_option,
+    options,
+    registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, write
@@ -33,19 +33,7 @@ Examples:
 
 
 def _lookup_options(limit: int | None) -> Callable[[_F], _F]:
-    """Add ``--tools``, ``--no-entry-points``, ``--limit`` with a default, and ``--format``."""
-
-    def add(function: _F) -> _F:
-        for option in (
-            format_option("text", "json"),
-            limit_option(limit),
-            entry_points_option,
-            tools_option,
-        ):
-            function = option(function)
-        return function
-
-    return add
+    return options(registry_options, limit_option(limit), format_option("text", "json"))
 
 
 @click.command(cls=Command, epilog=SEARCH_EXAMPLES, exits={0: "Whether a tool was found or not."})

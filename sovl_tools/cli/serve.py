@@ -17,13 +17,13 @@ from sovl_tools.cli.command import (
     SECONDS,
     Command,
     Misuse,
-    entry_points_option,
     is_quiet,
     locked_option,
     mode_option,
+    options,
+    registry_options,
     settings,
     timeout_option,
-    tools_option,
     value_reader,
 )
 from sovl_tools.cli.load_tools import all_tools
@@ -163,9 +163,9 @@ def http_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def packed(*, transport: str, **given: Any) -> Any:
-        options = HttpOptions(**{name: given.pop(name) for name in HttpOptions._fields})
+        http = HttpOptions(**{name: given.pop(name) for name in HttpOptions._fields})
         if transport == "http":
-            return function(**given, http=options)
+            return function(**given, http=http)
         context = click.get_current_context()
         for parameter in context.command.params:
             name = parameter.name or ""
@@ -182,10 +182,7 @@ def http_options(function: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         help="How clients talk to it: as the parent process, or over the network.",
     )
-    decorated: Callable[..., Any] = packed
-    for option in reversed((transport, *_OPTIONS)):
-        decorated = option(decorated)
-    return decorated
+    return options(transport, *_OPTIONS)(packed)
 
 
 class Place(NamedTuple):
@@ -313,8 +310,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@tools_option
-@entry_points_option
+@registry_options
 @click.option("--no-watch", is_flag=True, help="Do not load tools anew as they are edited.")
 @click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
 @timeout_option("How long a call may take, unless its tool says otherwise.")

@@ -11,9 +11,8 @@ import click
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
-    entry_points_option,
     format_option,
-    tools_option,
+    registry_options,
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool
 from sovl_tools.cli.output import serialized, write
@@ -35,8 +34,7 @@ EXITS = {
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", shell_complete=complete_names)
-@tools_option
-@entry_points_option
+@registry_options
 @format_option("text", "json", "yaml")
 @click.pass_context
 def show(

@@ -16,11 +16,10 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
-    entry_points_option,
     format_option,
     is_quiet,
+    registry_options,
     targets_option,
-    tools_option,
 )
 from sovl_tools.cli.output import aligned, serialized, write
 from sovl_tools.dispatch.statistics import CallLog, Statistics, summary
@@ -69,8 +68,7 @@ _LONGEST_NAME = 64
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("file", required=False, type=click.Path())
-@tools_option
-@entry_points_option
+@registry_options
 @click.option("--tool", "pattern", metavar="PATTERN", help="Only these tools: a shell pattern.")
 @click.option("--tokens", is_flag=True, help="Estimate the tokens of the tools' definitions.")
 @targets_option("With --tokens: for these formats.")
