@@ -8,7 +8,7 @@ import linecache
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeGuard
 
@@ -38,26 +38,23 @@ class Locator:
         self.folder = folder
         self._text = text
         self._source = source
+        self._places: Places | None = None
 
-    @cached_property
-    def _manifest(self) -> str:
-        if self._text is not None:
-            return self._text
-        data = read_file(self.folder, self.folder.manifest_name, limit=MAX_MANIFEST_BYTES)
-        if isinstance(data, Unreadable):
-            return ""
-        return data.decode(errors="replace").removeprefix("\ufeff")
+    def _manifest(self) -> tuple[str, Places]:
+        """Return the manifest's text, and what finds places in it."""
+        if self._text is None:
+            data = read_file(self.folder, self.folder.manifest_name, limit=MAX_MANIFEST_BYTES)
+            data = b"" if isinstance(data, Unreadable) else data
+            self._text = data.decode(errors="replace").removeprefix("\ufeff")
+        if self._places is None:
+            self._places = Places(self._text)
+        return self._text, self._places
 
-    @cached_property
-    def _places(self) -> Places:
-        return Places(self._manifest)
-
-    @cached_property
     def _module(self) -> bytes:
-        if self._source is not None:
-            return self._source
-        data = read_file(self.folder, self.folder.module_name, limit=MAX_MODULE_BYTES)
-        return b"" if isinstance(data, Unreadable) else data
+        if self._source is None:
+            data = read_file(self.folder, self.folder.module_name, limit=MAX_MODULE_BYTES)
+            self._source = b"" if isinstance(data, Unreadable) else data
+        return self._source
 
     def diagnostics(self, verdicts: Iterable[Verdict]) -> tuple[Diagnostic, ...]:
         """Return the verdicts as diagnostics of this folder's tool, ordered by place."""
@@ -74,14 +71,15 @@ class Locator:
     def _located(self, place: Place) -> tuple[str, int, int]:
         if isinstance(place, ManifestPlace):
             file = self.folder.manifest_name
-            line, column = line_and_column(self._manifest, self._places.offset(place))
+            text, places = self._manifest()
+            line, column = line_and_column(text, places.offset(place))
         elif isinstance(place, ModulePlace):
             from sovl_tools.signature.syntax_tree import (  # noqa: PLC0415 - 15 ms, for modules
                 place_of,
             )
 
             file = self.folder.module_name
-            line, column = place_of(self._module, place)
+            line, column = place_of(self._module(), place)
         else:
             file, line, column = place
         # what concerns the folder as a whole is in no file of it

@@ -83,7 +83,9 @@ def pointer(path: Path) -> str:
 
 def dotted(path: Path) -> str:
     """Return a path as people write it: ``filters[0].color``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    text = ""
+    for part in path:  # for every finding, so without a generator
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
     return text.removeprefix(".")
 
 

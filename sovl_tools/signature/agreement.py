@@ -108,6 +108,8 @@ def _parameter_difference(
 
 def value_differences(comparison: Comparison) -> Iterator[Difference]:
     """Yield what differs in the values that a call may give and that a function takes."""
+    if not comparison.pairs:
+        return
     matcher = comparison.matcher
     properties, others = comparison.parameters["properties"], comparison.own["properties"]
     same: dict[str, bool] = {}

@@ -140,9 +140,9 @@ class AgreementCase(NamedTuple):
         signature = self.interface.signature
         if signature is None or signature.shape in {"class", "value"}:
             return self
-        nullable = {each.name for each in signature.parameters if each.annotation.optional}
         implied = self.interface.implied()
         comparison = compare(self.parameters, implied.with_all_defaults)
+        nullable = {each.name for each in signature.parameters if each.annotation.optional}
         found = [
             each
             for each in value_differences(comparison)
@@ -152,12 +152,9 @@ class AgreementCase(NamedTuple):
             or "null" not in each.said
             or not _exclude_each_other(each)
         ]
-        return self._replace(
-            differences=(*self.differences, *found),
-            converted=converted(signature),
-            implied=implied,
-            comparison=comparison,
-        )
+        every, names = (*self.differences, *found), converted(signature)
+        name, parameters, interface = self[:3]
+        return AgreementCase(name, parameters, interface, every, names, implied, comparison)
 
     def is_refused(self, difference: Difference) -> bool:
         """Tell whether a call refuses values that the manifest names outright."""

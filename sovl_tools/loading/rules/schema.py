@@ -133,7 +133,8 @@ def lacks_description(node: SchemaNode) -> bool:
 
 def describes(schema: JSON) -> bool:
     """Tell whether a schema has a description that says more than a blank text."""
-    return isinstance(schema, dict) and bool(str(schema.get("description", "")).strip())
+    is_there = isinstance(schema, dict) and "description" in schema
+    return is_there and bool(str(schema["description"]).strip())
 
 
 @rule("ST307", "warning", of="property", lacking=_SAYS_TYPE)
