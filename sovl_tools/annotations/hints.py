@@ -159,12 +159,13 @@ def compile_annotation(text: str) -> CodeType:
 
 def has_text(annotation: Any) -> bool:
     """Tell whether there is text in an annotation that names a type."""
-    if type(annotation) in (str, ForwardRef):
-        return True
-    if type(annotation) is type:
+    kind = type(annotation)
+    if kind is type:
         return False
+    if kind is str or kind is ForwardRef:
+        return True
     arguments = getattr(annotation, "__args__", ())
-    is_literal = typing.get_origin(annotation) is typing.Literal
+    is_literal = getattr(annotation, "__origin__", None) is typing.Literal
     return not is_literal and isinstance(arguments, tuple) and any(map(has_text, arguments))
 
 

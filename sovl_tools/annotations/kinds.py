@@ -306,7 +306,10 @@ class _Definitions:
 
 def _to_json(value: Any, schema: Schema) -> JSON:
     """Return a value as JSON; raises a TypeError or a ValueError if it has none."""
-    kind, form, made = type(value), partial(_to_json, schema=schema), value
+    kind = type(value)
+    if kind in _NATIVE:
+        return value
+    form, made = partial(_to_json, schema=schema), value
     if isinstance(value, Enum):
         made = _member(value)
     elif isinstance(value, dict):
@@ -320,7 +323,7 @@ def _to_json(value: Any, schema: Schema) -> JSON:
         made = {name: form(getattr(value, name)) for name in inspect.signature(kind).parameters}
     elif isinstance(value, list | tuple | deque):
         made = [*map(form, value)]
-    elif kind not in _NATIVE and not (kind is float and value - value == 0):
+    elif not (kind is float and value - value == 0):
         types = [*_types(schema)] if kind.__name__ in _NUMBERS else []
         is_number = "number" in types and ["number", "string"] not in types
         scalar = scalar_of(kind)
