@@ -36,6 +36,48 @@ def compile_schema(schema: JSON) -> Validator:
 def _problems(
     compiled: jsonschema_rs.Draft202012Validator, schema: JSON, value: JSON
 ) -> list[Problem]:
+    beginning = _Beginning()
+    part = beginning.of(value)
+    if beginning.end is not None:
+        # the engine makes all problems at once, which takes seconds where there are very many
+        places = {beginning.end[:length] for length in range(len(beginning.end) + 1)}
+        found = [each for each in _all_problems(compiled, schema, part) if each.path not in places]
+        if len(found) >= MAX_PROBLEMS:
+            return found
+    return _all_problems(compiled, schema, value)
+
+
+class _Beginning:
+    """The beginning of a large value.
+
+    Attributes:
+        end: where it was cut off; what is wrong there or above may be for that reason alone.
+    """
+
+    end: Path | None = None
+
+    def __init__(self) -> None:
+        self._room = 10 * MAX_PROBLEMS
+
+    def of(self, value: JSON, path: Path = ()) -> JSON:
+        """Return as much of the value at a path as there is room for."""
+        self._room -= 1
+        if not isinstance(value, dict | list):
+            return value
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        part: dict[str | int, JSON] = {}
+        for key, item in items:
+            if self._room <= 0:
+                if self.end is None:
+                    self.end = path
+                break
+            part[key] = self.of(item, (*path, key))
+        return part if isinstance(value, dict) else [*part.values()]
+
+
+def _all_problems(
+    compiled: jsonschema_rs.Draft202012Validator, schema: JSON, value: JSON
+) -> list[Problem]:
     errors = list(islice(compiled.iter_errors(value), MAX_PROBLEMS))
     if errors and _has_lost_keys(value):
         from sovl_tools.schema import python_engine  # noqa: PLC0415 - 60 ms, and hardly ever needed

@@ -476,6 +476,28 @@ def test_no_more_problems_are_told_than_somebody_could_read(
 
 
 @each_engine
+@pytest.mark.parametrize(
+    ("schema", "value", "count"),
+    [
+        ({"items": IS_INTEGER}, [1] * 20_000 + ["a"], 1),
+        ({"items": IS_INTEGER}, ["a"] * 700 + [1] * 20_000 + ["a"] * 7, 707),
+        ({"contains": {"const": "a"}}, [1] * 20_000 + ["a"], 0),
+        ({"required": ["z"]}, {**dict.fromkeys(map(str, range(20_000))), "z": 1}, 0),
+        ({"const": [[1] * 20_000, 2]}, [[1] * 20_000, 2], 0),
+        ({"minItems": 30_000, "items": {"type": "null"}}, [1] * 20_000, MAX_PROBLEMS),
+        ({"properties": {"b": IS_INTEGER}}, {"a": [1] * 20_000, "b": "c"}, 1),
+    ],
+    ids=["last", "both ends", "contains", "required", "const", "too short", "beside"],
+)
+def test_a_value_is_looked_at_as_a_whole_unless_its_beginning_says_enough(
+    engine: ModuleType, schema: JSON, value: JSON, count: int
+) -> None:
+    found = engine.compile_schema(schema).problems(value)
+    assert len(found) == count
+    assert all(each.keyword != "contains" for each in found)
+
+
+@each_engine
 def test_a_reference_to_itself_ends(engine: ModuleType) -> None:
     engine.compile_schema({"$ref": "#"}).is_valid(5)
 
