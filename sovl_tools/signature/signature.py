@@ -170,7 +170,9 @@ def from_node(node: ast.expr, lookup: Lookup) -> Annotation:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return from_text(node.value, lookup)
     value = evaluate(node, lookup)
-    return from_object(value, lookup)._replace(source=ast.unparse(node), value=value)
+    # most are a name alone, and the printer of expressions takes its time
+    text = node.id if isinstance(node, ast.Name) else ast.unparse(node)
+    return from_object(value, lookup)._replace(source=text, value=value)
 
 
 def _from_type_form(annotation: object, lookup: Lookup) -> Annotation:
