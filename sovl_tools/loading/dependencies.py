@@ -21,8 +21,6 @@ from sovl_tools.model.document import JSON, is_record
 
 ABSENT = "absent"
 """The state and the stamp of a path where nothing is."""
-DIRECTORY = "directory"
-"""The stamp of a directory: what is written for others in it changes its times."""
 MAX_READ = 1 << 20
 _MAX_PATHS = 5_000
 _SPECIAL = ("/proc/", "/sys/", "/dev/")
@@ -194,18 +192,20 @@ def environment() -> list[str]:
     return list(dict.fromkeys([*(known[name] for name in names), *installed, own]))
 
 
-def stamp_of(path: str, now: int | None = None, _stat: Any = os.stat) -> str:
+def stamp_of(
+    path: str, now: int | None = None, _stat: Any = os.stat, _list: Any = os.listdir
+) -> str:
     """Return what the file system says of a file: another text once it is changed or replaced.
 
     It is empty if it has changed so shortly before ``now``, in nanoseconds since 1970, that the
-    next change might not be told from it. Of a directory it says only that there is one.
+    next change might not be told from it. Of a directory it tells the names in it.
     """
     try:
         status = _stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            return _named(_list(path))
     except (OSError, ValueError):
         return ABSENT
-    if stat.S_ISDIR(status.st_mode):
-        return DIRECTORY
     written, changed = status.st_mtime_ns, status.st_ctime_ns
     if now is not None and max(written, changed) >= now - _TICK:
         return ""
@@ -215,13 +215,15 @@ def stamp_of(path: str, now: int | None = None, _stat: Any = os.stat) -> str:
 def state_of(path: str) -> str:
     """Return what names the content of a file, or the names in a directory."""
     try:
-        if not os.path.isdir(path):
-            return file_state(path)
-        # what validate writes for others must not make another directory
-        names = [each for each in os.listdir(path) if each[0] != "." and each != "__pycache__"]
-        return _hashed("\0".join(sorted(names)).encode("utf-8", "surrogateescape"))
+        return _named(os.listdir(path)) if os.path.isdir(path) else file_state(path)
     except (OSError, ValueError):
         return ABSENT
+
+
+def _named(entries: list[str]) -> str:
+    """Return what tells the names in a directory, but for what validate writes for others."""
+    names = sorted(each for each in entries if each[0] != "." and each != "__pycache__")
+    return _hashed("\0".join(names).encode("utf-8", "surrogateescape"))
 
 
 def file_state(path: str) -> str:

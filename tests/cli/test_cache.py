@@ -258,6 +258,18 @@ def test_a_dependency_that_is_replaced_by_an_older_file_meanwhile_is_not_what_wa
     assert outcome(run)[0] == 1
 
 
+def test_a_file_that_appears_in_a_directory_meanwhile_was_not_there_when_it_was_listed(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    more = "import os\nimport pathlib\n\nos.listdir('data')\npathlib.Path('data/new.txt').touch()\n"
+    write("echo", code=CODE.format(name="echo", more=more))
+    let_pass(tmp_path)
+    assert outcome(run)[2]
+    assert outcome(run)[2], "kept, although one more file is there than the tool has seen"
+    assert not outcome(run)[2]
+
+
 @pytest.mark.unmeasured
 def test_a_variable_whose_key_is_written_with_escapes_is_looked_at(
     run: Run, write: Write, tmp_path: Path
