@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from io import StringIO
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.linting.selection import SelectorError, code_of
 from sovl_tools.loading.jsontext import Places, line_and_column
@@ -205,9 +205,35 @@ def _comments_in(path: str, lines: Sequence[str]) -> Iterator[tuple[int, int, st
                 if token.type == tokenize.COMMENT:
                     yield *token.start, token.string
         return
+    if path.endswith(".json"):
+        return  # which has no comments
+    strings = _strings_in(lines)
     for number, line in enumerate(lines, 1):
-        if found := _COMMENT.search(line):
-            yield number, found.start(), found.group()
+        for found in _COMMENT.finditer(line):
+            place = number, found.start()
+            if not any(start <= place < end for start, end in strings):
+                yield *place, found.group()
+                break
+
+
+_LinePlace: TypeAlias = tuple[int, int]
+"""A line, from 1, and a column, from 0."""
+
+
+def _strings_in(lines: Sequence[str]) -> list[tuple[_LinePlace, _LinePlace]]:
+    """Return where the strings of a YAML text begin and end, as far as it can be read."""
+    import yaml  # noqa: PLC0415 - 10 ms, where a file may have such a comment
+
+    found = []
+    with suppress(yaml.YAMLError, ValueError, OverflowError):  # of escapes that are no character
+        for token in yaml.scan("\n".join(lines)):
+            if isinstance(token, yaml.ScalarToken):
+                start, end = token.start_mark, token.end_mark
+                # behind the sign that begins a block, before its text, there may be a comment
+                is_block = token.style in {"|", ">"}
+                begin = (start.line + 2, 0) if is_block else (start.line + 1, start.column)
+                found.append((begin, (end.line + 1, end.column)))
+    return found
 
 
 def _resolved(selector: str) -> tuple[str, str]:

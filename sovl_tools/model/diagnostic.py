@@ -97,10 +97,14 @@ class Diagnostic(NamedTuple):
         return cls(**document)
 
     @property
+    def has_line(self) -> bool:
+        """Whether it lies in a file; a folder and a package have no lines."""
+        return self.path.endswith(FILE_SUFFIXES) or (self.line, self.column) != (1, 1)
+
+    @property
     def place(self) -> str:
-        """Its place in words: ``path:line:column``; a folder and a package have no lines."""
-        is_file = self.path.endswith(FILE_SUFFIXES) or (self.line, self.column) != (1, 1)
-        return f"{self.path}:{self.line}:{self.column}" if is_file else self.path
+        """Its place in words: ``path:line:column``, or the path alone."""
+        return f"{self.path}:{self.line}:{self.column}" if self.has_line else self.path
 
     def __str__(self) -> str:
         """Return the line that other programs read: ``path:line:column: CODE message``.

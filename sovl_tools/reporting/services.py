@@ -186,10 +186,10 @@ def _table_cell(text: str) -> str:
 
 
 def _github_command(diagnostic: Diagnostic) -> str:
+    place = {"line": str(diagnostic.line), "col": str(diagnostic.column)}
     fields = {
         "file": from_workspace(diagnostic.path),
-        "line": str(diagnostic.line),
-        "col": str(diagnostic.column),
+        **(place if diagnostic.has_line else {}),
         "title": diagnostic.code,
     }
     # colons and commas separate properties; in the message they may stay

@@ -57,7 +57,7 @@ def in_github(out: str) -> Iterator[Annotation]:
             pairs = (each.partition("=") for each in properties.split(","))
             fields = {key: unescaped(value) for key, _, value in pairs}
             assert unescaped(message)
-            row, column = int(fields["line"]), int(fields["col"])
+            row, column = int(fields.get("line", 1)), int(fields.get("col", 1))
             yield Annotation(fields["file"], row, column, fields["title"])
 
 

@@ -121,7 +121,29 @@ def test_a_procedure_leaves_out_what_it_names(run: Run, write: Write) -> None:
     assert validate(run) == []
 
 
-@given(text=st.text(alphabet="#\"'{}[]:, \n\r\tsovlignreST306x-\\\ud800", max_size=80))
+@check_each(
+    ("steps", "places"),
+    [
+        ("  - {action: return, value: '# sovl: ignore[ST408]'}\n", []),
+        ("  - action: return\n    value: a # sovl: ignore[ST408]\n", ["5:14"]),
+        ("  - action: return\n    value: a#sovl: ignore[ST408]\n", []),
+        ('  - action: return\n    value: "a\n      # sovl: ignore[ST408]"\n', []),
+        ("  - action: return\n    value: |  # sovl: ignore[ST408]\n      a\n", ["5:15"]),
+        ("  - action: return\n    value: |\n      # sovl: ignore[ST408]\n", []),
+        ("  - {action: return, value: '#'}  # sovl: ignore[ST408]\n", ["4:35"]),
+    ],
+)
+def test_a_string_of_a_procedure_asks_for_nothing(
+    run: Run, write: Write, steps: str, places: list[str]
+) -> None:
+    folder = write("echo").parents[1] / "procedures"
+    folder.mkdir(exist_ok=True)
+    (folder / "end.yaml").write_text(f"name: end\ndescription: End.\nsteps:\n{steps}")
+    lines = run("validate", "--format", "concise").out.splitlines()[:-1]
+    assert [line.split(":", 1)[1].split(": ")[0] for line in lines if "ST002" in line] == places
+
+
+@given(text=st.text(alphabet="#\"'{}[]:, \n\r\tsovlignreST306x-|>U\\\ud800", max_size=80))
 def test_whatever_stands_in_the_files_nothing_raises(
     text: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -130,11 +152,12 @@ def test_whatever_stands_in_the_files_nothing_raises(
     for content, name in (
         (f'{{"x-ignore": {text}', "echo.json"),
         (f"# sovl: ignore[{text}", "a.py"),
+        (f'"# sovl: ignore[{text}', "a.yaml"),
     ):
         (place / name).write_bytes(content.encode(errors="surrogatepass"))
     report = LoadReport((Candidate("echo", str(place), str(place), "loaded"),))
     asked = read_suppressions(ToolFolder("echo", str(place), str(place)))
-    for each in suppress_findings(report, asked).diagnostics:
+    for each in suppress_findings(report, asked, [str(place / "a.yaml")]).diagnostics:
         assert each.code == "ST002"
         assert each.line >= 1
         assert each.column >= 1

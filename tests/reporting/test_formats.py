@@ -138,7 +138,7 @@ def test_json_can_be_written_to_any_stream() -> None:
 def test_github_has_a_command_for_each_diagnostic_and_a_notice() -> None:
     assert render(SHOWN, "github").split("\n") == [
         "::error file=tools/echo/x.json,line=4,col=3,title=ST201::a comma is missing",
-        f"::warning file=tools/echo,line=1,col=1,title=ST202::{ODD.message}%0Ahelp: {ODD.help}",
+        f"::warning file=tools/echo,title=ST202::{ODD.message}%0Ahelp: {ODD.help}",
         f"::notice title=sovl-tools::{SHOWN.summary}",
     ]
 
