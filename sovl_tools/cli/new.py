@@ -16,9 +16,9 @@ from sovl_tools.cli.command import Command, Misuse, is_quiet, tools_option, valu
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
 from sovl_tools.loading.discovery import tool_folder
-from sovl_tools.loading.rules.folder import fitting_name, name_problem
 from sovl_tools.model.document import encodes
 from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.folder import fitting_name, name_problem
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folder, replace_files

@@ -25,7 +25,7 @@ from sovl_tools.linting.suppressions import without_idle
 from sovl_tools.loading.interface import parse_module
 from sovl_tools.loading.jsontext import members
 from sovl_tools.loading.rules import manifest
-from sovl_tools.loading.rules.folder import Unreadable, name_problem
+from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.manifest import EXAMPLE_KEYS, TYPE_SYNONYMS
 from sovl_tools.loading.sources import (
     MAX_MANIFEST_BYTES,
@@ -36,7 +36,7 @@ from sovl_tools.loading.sources import (
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, internal_verdict
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json, value_at
-from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder
+from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder, name_problem
 from sovl_tools.procedures.parse.files import UnreadableError, read
 from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
 from sovl_tools.schema.engine import published

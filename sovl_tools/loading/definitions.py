@@ -18,7 +18,6 @@ from sovl_tools.loading.location import location_of, location_of_text
 from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.rules import agreement, description, module, schema
 from sovl_tools.loading.rules.agreement import AgreementCase
-from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.loading.rules.manifest import value_words, without_repeats
 from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate
@@ -36,7 +35,7 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, json_text
 from sovl_tools.model.errors import InferenceError
-from sovl_tools.model.folder import KEYS
+from sovl_tools.model.folder import KEYS, name_problem
 from sovl_tools.schema import fit
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published

@@ -23,7 +23,7 @@ from sovl_tools.loading.requirements import unmet, unmet_by_platform
 from sovl_tools.loading.rules import agreement, description, drift, module, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.rules import manifest as manifest_rules
-from sovl_tools.loading.rules.folder import Unreadable, name_problem
+from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
 from sovl_tools.loading.sources import (
@@ -46,7 +46,7 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.folder import KEYS, Manifest, Settings, ToolFolder
+from sovl_tools.model.folder import KEYS, Manifest, Settings, ToolFolder, name_problem
 from sovl_tools.schema.engine import compile_schema, published
 from sovl_tools.schema.fit import surely_fits
 from sovl_tools.schema.subschemas import visit

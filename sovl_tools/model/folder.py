@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from keyword import iskeyword
 from typing import NamedTuple, TypeAlias
+from unicodedata import normalize
 
 from sovl_tools.model.document import JSON
 
@@ -41,6 +44,10 @@ PHRASES = "ACTIVATION_PHRASES"
 HANDLERS = "STEP_HANDLERS"
 REGISTER = "register_step_handlers"
 """What a module may bind beside the function."""
+
+MAX_NAME_LENGTH = 64
+"""How many characters a tool's name may have."""
+_MOST_CHARACTERS = 1000
 
 IMPORT_TIMEOUT = 10.0
 """How long importing one module may take, in seconds, unless configured otherwise."""
@@ -145,3 +152,38 @@ class Settings(NamedTuple):
     imports: bool = True
     limit: float = IMPORT_TIMEOUT
     locked: Lock | None = None
+
+
+def name_problem(name: str) -> str | None:
+    """Return why a name can't be a tool's, or None if it can."""
+    if not (name.isascii() and name.isidentifier()):
+        return "it is not an ASCII identifier"
+    if iskeyword(name):
+        return "it is a Python keyword"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"it has {len(name)} characters, more than {MAX_NAME_LENGTH}"
+    return None
+
+
+def fitting_name(name: str) -> str | None:
+    """Return a name for a tool that is much like the given one; None if nothing is left of it."""
+    plain = normalize("NFKD", name).encode("ascii", "ignore").decode()
+    better = re.sub(r"\W+", "_", plain).strip("_")[:MAX_NAME_LENGTH]
+    if better[:1].isdigit():
+        better = f"tool_{better}"[:MAX_NAME_LENGTH]
+    if iskeyword(better):
+        better = f"{better}_"
+    return better if name_problem(better) is None else None
+
+
+def fit_names(names: Iterable[str]) -> Iterator[str]:
+    """Yield names that folders of tools may have, no two equal, also where case is lost."""
+    taken: set[str] = set()
+    for each in names:
+        wanted = (fitting_name(each[:_MOST_CHARACTERS]) or "tool").lstrip("_") or "tool"
+        name, number = wanted, 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{wanted[: MAX_NAME_LENGTH - len(str(number)) - 1]}_{number}"
+        taken.add(name.casefold())
+        yield name

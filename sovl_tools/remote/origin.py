@@ -26,13 +26,13 @@ from sovl_tools.loading.definitions import checked, rejected
 from sovl_tools.loading.import_errors import Unit, no_tools_found, unavailable
 from sovl_tools.loading.origins import PACKAGES, Origin, OriginLoad
 from sovl_tools.loading.rules import module
-from sovl_tools.loading.rules.folder import fit_names, name_problem
 from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate, CatalogChange
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.diagnostic import ask, internal_diagnostic
 from sovl_tools.model.document import JSON
+from sovl_tools.model.folder import fit_names, name_problem
 from sovl_tools.remote.loop import remote_loop
 from sovl_tools.remote.session import McpServer, RemoteError, load_sdk, session_of
 

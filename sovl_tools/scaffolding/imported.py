@@ -9,11 +9,10 @@ from sovl_tools.annotations.docstrings import Documentation
 from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, ProviderTool, in_words
 from sovl_tools.loading.definitions import checked
 from sovl_tools.loading.function_spec import FunctionSpec
-from sovl_tools.loading.rules.folder import fit_names, fitting_name
 from sovl_tools.loading.sources import MAX_MANIFEST_BYTES
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.document import JSON, copied, kind
-from sovl_tools.model.folder import FIELDS
+from sovl_tools.model.folder import FIELDS, fit_names, fitting_name
 from sovl_tools.scaffolding.new_tool import (
     PYTHON,
     NewTool,

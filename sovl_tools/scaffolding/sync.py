@@ -22,7 +22,7 @@ from sovl_tools.loading.pipeline import (
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement
 from sovl_tools.loading.rules import manifest as manifest_rules
-from sovl_tools.loading.rules.folder import Unreadable, name_problem
+from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.rules.schema import default_on_required, invalid_default
@@ -43,7 +43,7 @@ from sovl_tools.model.diagnostic import (
     internal_diagnostic,
 )
 from sovl_tools.model.errors import InferenceError, TimeLimitError
-from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, Settings, ToolFolder
+from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, Settings, ToolFolder, name_problem
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.jsonedit import edit_json, render_json
 from sovl_tools.scaffolding.new_tool import manifest_of

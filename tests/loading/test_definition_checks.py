@@ -17,9 +17,9 @@ from sovl_tools import AITool, InferenceError, ToolDefinition, definition_of, to
 from sovl_tools.authoring.aitool import definition_of_instance
 from sovl_tools.loading.definitions import checked, diagnosed, not_inferable, rejected
 from sovl_tools.loading.rules import module
-from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.folder import name_problem
 from tests.loading.folders import handler
 from tests.schema.strategies import moderate
 from tests.tables import check_each

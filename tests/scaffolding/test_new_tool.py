@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sovl_tools import InferenceError, Tooler, ToolRegistry
-from sovl_tools.loading.rules.folder import fitting_name
+from sovl_tools.model.folder import fitting_name
 from sovl_tools.scaffolding.files import create_folder
 from sovl_tools.scaffolding.new_tool import (
     PYTHON,

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from keyword import iskeyword
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
-from unicodedata import normalize
 
 from sovl_tools.model.diagnostic import Finding, Position, rule
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import ToolFolder, fitting_name, name_problem
 
-MAX_NAME_LENGTH = 64
 _NOT_A_TOOL = "or begin the folder's name with '_' if it is no tool"
 
 
@@ -137,44 +133,6 @@ def invalid_folder_name(folder: ToolFolder) -> Iterator[Finding]:
         new = "" if better is None else f" to {better!r}"
         hint = f"rename the folder and its files{new}, {_NOT_A_TOOL}"
         yield Finding(Position(), f"{folder.name!r} can't name a tool: {reason}", hint)
-
-
-def name_problem(name: str) -> str | None:
-    """Return why a name can't be a tool's, or None if it can."""
-    if not (name.isascii() and name.isidentifier()):
-        return "it is not an ASCII identifier"
-    if iskeyword(name):
-        return "it is a Python keyword"
-    if len(name) > MAX_NAME_LENGTH:
-        return f"it has {len(name)} characters, more than {MAX_NAME_LENGTH}"
-    return None
-
-
-def fitting_name(name: str) -> str | None:
-    """Return a name for a tool that is much like the given one; None if nothing is left of it."""
-    plain = normalize("NFKD", name).encode("ascii", "ignore").decode()
-    better = re.sub(r"\W+", "_", plain).strip("_")[:MAX_NAME_LENGTH]
-    if better[:1].isdigit():
-        better = f"tool_{better}"[:MAX_NAME_LENGTH]
-    if iskeyword(better):
-        better = f"{better}_"
-    return better if name_problem(better) is None else None
-
-
-def fit_names(names: Iterable[str]) -> Iterator[str]:
-    """Yield names that folders of tools may have, no two equal, also where case is lost."""
-    taken: set[str] = set()
-    for each in names:
-        wanted = (fitting_name(each[:_MOST_CHARACTERS]) or "tool").lstrip("_") or "tool"
-        name, number = wanted, 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{wanted[: MAX_NAME_LENGTH - len(str(number)) - 1]}_{number}"
-        taken.add(name.casefold())
-        yield name
-
-
-_MOST_CHARACTERS = 1000
 
 
 @rule("ST106", "warning")

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.requirements import is_requirement
-from sovl_tools.loading.rules.folder import name_problem
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, dotted
-from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder
+from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder, name_problem
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema.engine import Problem
 from sovl_tools.schema.problem import describe
