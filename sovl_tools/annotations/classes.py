@@ -130,6 +130,10 @@ class _Maker:
         return _fields_of(self._annotation, self._parameters, resolved_or_any)
 
     @cached_property
+    def _required(self) -> list[str]:
+        return [name for name, field in self._fields.items() if field.is_required]
+
+    @cached_property
     def _converters(self) -> dict[str, Convert]:
         build = self._build
         return {
@@ -170,15 +174,13 @@ class _Maker:
         if not isinstance(value, MAPPINGS):
             raise mismatch(value, "an object")
         problems: list[Problem] = [
-            ((name,), "is required")
-            for name, field in self._fields.items()
-            if field.is_required and name not in value
+            ((name,), "is required") for name in self._required if name not in value
         ]
-        if not self._is_open:
+        if not self._is_open and not value.keys() <= self._fields.keys():
             unknown = [name for name in value if name not in self._fields]
             problems += [((name,), partial(self._unknown, name, value)) for name in unknown]
         converters = self._converters
-        parts = ((name, converters.get(name, identity), each) for name, each in value.items())
+        parts = [(name, converters.get(name, identity), each) for name, each in value.items()]
         return dict(zip(value, convert_all(parts, problems), strict=True))
 
     def _unknown(self, name: str, value: Any) -> str:

@@ -41,6 +41,7 @@ from json import JSONEncoder
 from sys import getsizeof
 from types import NoneType, SimpleNamespace
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 from sovl_tools.model.content import CONTENT, base64, encodable, readable
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, json_path
@@ -136,7 +137,7 @@ def _convert(value: Any, path: Path) -> JSON:
     """Return the value at a path of the result as JSON."""
     kind = type(value)
     try:
-        return (_BY_TYPE.get(kind) or _converter(kind))(value, path)
+        return (_BY_TYPE.get(kind) or _FOUND.get(kind) or _converter(kind))(value, path)
     except _PASSING:
         raise
     except RecursionError:
@@ -148,16 +149,26 @@ def _convert(value: Any, path: Path) -> JSON:
 
 def _converter(kind: type) -> _Converter:
     """Return what converts instances of a class that is not itself in the table."""
+    found = next(_converters(kind), _refused)
+    _FOUND[kind] = found
+    return found
+
+
+_FOUND: WeakKeyDictionary[type, _Converter] = WeakKeyDictionary()
+"""Converters of classes that were looked for before."""
+
+
+def _converters(kind: type) -> Iterator[_Converter]:
+    """Yield what may convert instances of a class, the best first."""
     if issubclass(kind, Enum):
-        return _attribute("value")  # an IntEnum is an int, too
+        yield _attribute("value")  # an IntEnum is an int, too
     for base in kind.__mro__:
         package = base.__module__.partition(".")[0]
         found = _BY_TYPE.get(base) or _BY_NAME.get(f"{package}.{base.__qualname__}")
         if found is not None:
-            return found
-    marked = (found for mark, found in _BY_MARK.items() if hasattr(kind, mark))
-    virtual = (found for base, found in _BY_ABSTRACT.items() if issubclass(kind, base))
-    return next(marked, None) or next(virtual, _refused)
+            yield found
+    yield from (found for mark, found in _BY_MARK.items() if hasattr(kind, mark))
+    yield from (found for base, found in _BY_ABSTRACT.items() if issubclass(kind, base))
 
 
 def _refused(value: Any, path: Path) -> JSON:

@@ -43,13 +43,9 @@ def author_steps(
     convert = converter_of(function, names, definition.types)
     if convert is not None:
         yield Step(lambda keywords, _: convert(keywords))
-    if signature.contexts:
-        yield Step(
-            lambda keywords, scope: {
-                **keywords,
-                **{name: context(scope) for name in signature.contexts},
-            }
-        )
+    contexts = signature.contexts
+    if contexts:
+        yield Step(lambda keywords, scope: {**keywords, **dict.fromkeys(contexts, context(scope))})
     yield Step(
         blocking_call(function, takes_keywords=True),
         lambda keywords, _: function(**keywords),
