@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import ROOT, Loss, Options, Shape, too_many
@@ -22,13 +23,12 @@ from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.keywords import IN_LIST, SINGLE
 from sovl_tools.schema.rewrite import merged
 
-_SAFE, _DOUBTFUL = GEMINI.rules.heeded, GEMINI.rules.doubtful
-_KEPT = _SAFE | _DOUBTFUL
+_HEEDED, _DOUBTFUL = GEMINI.rules.heeded, GEMINI.rules.doubtful
+_KEPT = _HEEDED | _DOUBTFUL
 # those of the root are seen to later
 _KEPT_AT_ROOT = _KEPT | {"$ref", "allOf", "oneOf", "if", "then", "else"}
 # what these refer to may take their place
 _FOLLOWED = frozenset({"$ref", "allOf"})
-_BY_VALUE = frozenset({"enum", "patternProperties"})
 _ANNOTATIONS = frozenset({"title", "description", "default"})
 _IDLE = frozenset({"deprecated", "readOnly", "writeOnly"})
 
@@ -94,28 +94,28 @@ class _Declaration(Adaptation):
     def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
         """Ask of names of properties, and of all keywords that Gemini may not heed."""
         del kind
-        is_safe = keywords == {"$ref"} or _SAFE.issuperset(keywords)
-        return "properties" in keywords or not is_safe
+        is_heeded = keywords == {"$ref"} or _HEEDED.issuperset(keywords)
+        return "properties" in keywords or not is_heeded
+
+    def replaces(self, keyword: str) -> bool:
+        """Tell whether a keyword is said in words wherever it stands."""
+        return keyword not in _KEPT_AT_ROOT and keyword not in _TRANSLATIONS
 
     def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
         """Return a subschema in the keywords that Gemini knows, None if it has no others."""
         del schema
-        if _SAFE.issuperset(made) or ("$ref" in made and len(made) == 1):
-            return None
-        kept = _KEPT_AT_ROOT if path == ROOT else _KEPT
-        if not _BY_VALUE.isdisjoint(made):
-            kept = _unchanged_keywords(made, kept)
-        found, others, losses = dict[str, JSON](), list[str](), list[Loss]()
-        for keyword, value in made.items():
-            if keyword in kept:
-                found[keyword] = value
-            else:
-                others.append(keyword)
-            if value and keyword in _DOUBTFUL:
-                message = f"{keyword} may be ignored"
-                losses.append(Loss("doubt", (*path, keyword), message, _ADVICE))
+        is_listed = "enum" in made and _is_listed(made)
+        kept, others, doubtful = _sorted_keywords(
+            tuple(made), is_root=path == ROOT, is_listed=is_listed
+        )
+        losses = [
+            Loss("doubt", (*path, keyword), f"{keyword} may be ignored", _ADVICE)
+            for keyword in doubtful
+            if made[keyword]
+        ]
         if not others:
             return Changed(made, losses=losses) if losses else None
+        found = {keyword: made[keyword] for keyword in kept}
         node = _Node(path, made, self._follow)
         moved, notes = list[str](), list[str]()
         if not _FOLLOWED.isdisjoint(others):
@@ -136,15 +136,35 @@ class _Declaration(Adaptation):
         return self.definition(name) if name in self.definitions.targets else None
 
 
-def _unchanged_keywords(schema: dict[str, JSON], kept: frozenset[str]) -> frozenset[str]:
-    """Return the keywords that stay as they are, where that depends on a schema's values."""
-    # Without the patterns it would be about the names that match them, too.
-    if "patternProperties" in schema:
-        kept -= {"additionalProperties"}
-    # an enum has to list texts or numbers of the schema's own type
-    if schema.get("enum") and schema.get("type") in _LISTED:
-        kept |= {"enum"} if {*map(kind, schema["enum"])} == {schema["type"]} else set()
-    return kept
+class _Sorted(NamedTuple):
+    """The keywords of a schema: those that stay, the others, and those that may be ignored."""
+
+    kept: tuple[str, ...]
+    others: tuple[str, ...]
+    doubtful: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def _sorted_keywords(keywords: tuple[str, ...], *, is_root: bool, is_listed: bool) -> _Sorted:
+    """Return what becomes of keywords; ``is_listed`` is of their ``enum``."""
+    stay = {*(_KEPT_AT_ROOT if is_root else _KEPT)}
+    if keywords == ("$ref",):
+        stay.add("$ref")
+    if is_listed:
+        stay.add("enum")
+    if "patternProperties" in keywords:
+        # without the patterns it would be about the names that match them, too
+        stay.remove("additionalProperties")
+    return _Sorted(
+        tuple(each for each in keywords if each in stay),
+        tuple(each for each in keywords if each not in stay),
+        tuple(each for each in keywords if each in _DOUBTFUL),
+    )
+
+
+def _is_listed(schema: dict[str, JSON]) -> bool:
+    """Tell whether an enum lists texts or numbers of the schema's own type, as it has to."""
+    return schema.get("type") in _LISTED and {*map(kind, schema["enum"])} == {schema["type"]}
 
 
 def _merged_parts(

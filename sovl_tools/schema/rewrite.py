@@ -146,6 +146,14 @@ class Rewrite:
         del keywords, kind
         return False
 
+    def replaces(self, keyword: str) -> bool:
+        """Tell whether ``changed`` puts something else in the place of a keyword, wherever it is.
+
+        Then its value is not copied.
+        """
+        del keyword
+        return False
+
     def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:
         """Return what becomes of a subschema.
 
@@ -213,7 +221,8 @@ class Rewrite:
         nested = tuple(
             (each, self._copier(each))
             for each in others
-            if each not in _AS_THEY_ARE and (each != "type" or kind is None)
+            if not (each in _AS_THEY_ARE or self.replaces(each))
+            if each != "type" or kind is None
         )
         is_dynamic, refers = "$dynamicRef" in others, "$ref" in others
         is_due = is_dynamic or self.concerns(frozenset(others), kind)
