@@ -114,12 +114,10 @@ class _Dialogue:
         choice = self._prompt.choice
         # The tool whose name or phrase is said; of several that of the most words.
         rest = self._rest if self._text[:1] not in _QUOTES else ""
-        said = {name: 1 for name in self._tools if name.casefold() in words(rest)}
-        for each in self._prompt.registry.match(rest):
-            if each.tool in self._tools:
-                count = len(words(rest[each.start : each.end]))
-                said[each.tool] = max(count, said.get(each.tool, 0))
-        named = max(said, key=lambda each: said[each], default=None)
+        said = [(1, name) for name in self._tools if name.casefold() in words(rest)]
+        matches = [each for each in self._prompt.registry.match(rest) if each.tool in self._tools]
+        said += [(len(words(rest[each.start : each.end])), each.tool) for each in matches]
+        named = max(said, key=lambda each: each[0])[1] if said else None
         if pending is not None and named is None and choice in {*MODES, pending["tool"]}:
             is_asking = pending["asking"] is not None
             if self._spoken in (_ENDS if is_asking else {"no", *_ENDS}):
@@ -148,6 +146,7 @@ class _Dialogue:
         return Answer("\n".join([f"{head}These tools are here:", *lines, end]))
 
     def _fill(self, name: str, pending: dict[str, Any] | None, *, is_sure: bool) -> Answer:
+        """Return the call, or what is wrong with its arguments and a question for one of them."""
         form, lines = _Form(self._prompt.registry[name]), []
         written = {key: form.read(key, value) for key, value in self._written.items()}
         if pending is None:
@@ -167,13 +166,7 @@ class _Dialogue:
                 arguments |= written
             elif asking in form.properties:
                 arguments[asking] = form.read(asking, self._text)
-        return self._call_or_question(form, arguments, lines, is_sure=is_sure)
-
-    def _call_or_question(
-        self, form: _Form, arguments: dict[str, JSON], lines: list[str], *, is_sure: bool
-    ) -> Answer:
-        """Return the call, or what is wrong with its arguments and a question for one of them."""
-        name, problems = form.tool.name, form.problems(arguments)
+        problems = form.problems(arguments)
         unfit = [each for each in problems if each in arguments]
         # What fits is kept: the user is asked for one thing, not for all of it again.
         kept = {key: value for key, value in arguments.items() if key not in unfit}
@@ -251,11 +244,10 @@ class _Form:
         kind = " or ".join([types] if isinstance(types, str) else types)
         if isinstance(options := schema.get("enum"), list):
             listed = [each if isinstance(each, str) else shown(each) for each in options]
-            more = ["…"] if len(listed) > _MOST_LISTED else []
-            kind = f"one of {', '.join(listed[:_MOST_LISTED] + more)}"
+            listed[_MOST_LISTED:] = ["…"] if len(listed) > _MOST_LISTED else []
+            kind = f"one of {', '.join(listed)}"
         described = " ".join(str(schema.get("description") or schema.get("title") or "").split())
-        question = f"{name} ({kind})" if kind else name
-        question += f": {described}" if described else ""
+        question = (f"{name} ({kind})" if kind else name) + (f": {described}" if described else "")
         return question if question.endswith((".", "!", "?", "…")) else f"{question}?"
 
 
