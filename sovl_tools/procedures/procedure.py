@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.document import JSON, Path
+from sovl_tools.schema.keywords import COMBINING
 
 MAX_BYTES = 1 << 20
 """How large a file of a procedure may be."""
@@ -31,9 +32,7 @@ RESERVED = frozenset(
 MAX_SECONDS = 31_536_000
 """How long anything may be waited for: a year."""
 
-_COMBINING = frozenset(
-    {"$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "unevaluatedProperties"}
-)
+_COMBINING = COMBINING | {"unevaluatedProperties"}
 
 
 class OnError(NamedTuple):

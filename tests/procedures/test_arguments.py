@@ -62,6 +62,13 @@ def test_an_argument_that_the_tool_does_not_take_is_told() -> None:
     assert message == "ST766 texd: is not taken, at 'steps[0].arguments.texd'"
 
 
+def test_an_argument_that_no_part_of_a_combined_schema_takes_is_found() -> None:
+    schema = {**inputs("n", n=NUMBER), "allOf": [{"properties": {"t": TEXT}}]}
+    assert said({"n": 1, "t": "a"}, schema=schema) == []
+    (message,) = said({"n": 1, "m": 1}, schema=schema)
+    assert "m: is not a parameter" in message
+
+
 def test_a_value_that_is_written_out_and_does_not_fit_is_told() -> None:
     expected = "ST766 n: must be an integer, not the string \"5\", at 'steps[0].arguments.n'"
     assert said({"n": "5"}) == [expected]

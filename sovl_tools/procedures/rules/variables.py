@@ -28,6 +28,7 @@ from sovl_tools.schema.applicators import below, kinds
 from sovl_tools.schema.fit import problems
 from sovl_tools.schema.problem import explanations, place
 from sovl_tools.schema.subschemas import SchemaNode, lookup
+from sovl_tools.signature.agreement import call_schema
 from sovl_tools.signature.signature import signature_for
 
 
@@ -175,7 +176,6 @@ def valueless_step(case: TracedCase) -> Iterator[Finding]:
 # One variable with attributes and indexes: of anything else the type is unknown.
 _PLAIN = re.compile(r"\{\{\s*[A-Za-z_]\w*(\s*\.\s*[A-Za-z_]\w*|\s*\[[^\[\]{}|()+*/%~-]+\])*\s*\}\}")
 _MAX_REFERENCES = 20  # which may lead in a circle
-_COMBINED = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
 
 
 class GivenValue(NamedTuple):
@@ -267,10 +267,7 @@ def _tool_schema(tool: ToolDefinition) -> JSON:
     # A Tooler drops a null where the default is meant, so that null has to pass here, too.
     for name in nullable_arguments(tool.parameters, signature):
         properties[name] = True
-    schema = {**tool.parameters, "properties": properties}
-    # Beside a combining keyword additionalProperties would refuse what another branch names.
-    is_open = signature.takes_any_keyword or not _COMBINED.isdisjoint(schema)
-    return schema if is_open else {**schema, "additionalProperties": False}
+    return call_schema({**tool.parameters, "properties": properties}, signature)
 
 
 def _check_value(given: GivenValue) -> Iterator[Finding]:
