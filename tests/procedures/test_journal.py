@@ -23,9 +23,8 @@ from sovl_tools.procedures.errors import JournalError, RunNotFoundError, RunOver
 from sovl_tools.procedures.journal.database import (
     RunRecord,
     StepRecord,
+    record_of,
     row_of,
-    run_record,
-    step_record,
 )
 from sovl_tools.procedures.journal.journal import Journal, RunLog
 from tests.schema.strategies import examples, moderate
@@ -294,7 +293,7 @@ def test_a_run_can_be_read_as_it_was_written(
         "id", procedure, path, text, "d", inputs, tools, "failed", result, error, started, None,
         *numbers,
     )  # fmt: skip
-    assert run_record(_stored(row_of(record))) == record
+    assert record_of(RunRecord, _stored(row_of(record))) == record
 
 
 @moderate
@@ -304,7 +303,7 @@ def test_a_step_can_be_read_as_it_was_written(
 ) -> None:
     key, action, error = words
     record = StepRecord(key, action, tool, "failed", arguments, result, error, 3, 1.25, 2.5)
-    assert step_record(_stored(row_of(record))) == record
+    assert record_of(StepRecord, _stored(row_of(record))) == record
 
 
 def _stored(row: tuple[Any, ...]) -> tuple[Any, ...]:

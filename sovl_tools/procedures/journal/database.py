@@ -105,22 +105,16 @@ def row_of(record: RunRecord | StepRecord) -> tuple[Any, ...]:
     return tuple(written(value) if field in _WRITTEN else value for field, value in pairs)
 
 
-def run_record(row: Sequence[Any]) -> RunRecord:
-    """Return the run whose columns are given.
+_Record = TypeVar("_Record", RunRecord, StepRecord)
+
+
+def record_of(kind: type[_Record], row: Sequence[Any]) -> _Record:
+    """Return the run or the step whose columns are given.
 
     Raises:
         ValueError: a column holds what no journal of ours has there.
     """
-    return RunRecord._make(_read(RunRecord._fields, row))
-
-
-def step_record(row: Sequence[Any]) -> StepRecord:
-    """Return the step whose columns are given.
-
-    Raises:
-        ValueError: a column holds what no journal of ours has there.
-    """
-    return StepRecord._make(_read(StepRecord._fields, row))
+    return kind._make(_read(kind._fields, row))
 
 
 def _read(fields: Sequence[str], row: Sequence[Any]) -> Iterator[Any]:

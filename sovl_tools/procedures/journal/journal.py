@@ -30,9 +30,8 @@ from sovl_tools.procedures.journal.database import (
     StepRecord,
     discard,
     is_held,
+    record_of,
     row_of,
-    run_record,
-    step_record,
     written,
 )
 from sovl_tools.procedures.run.environment import Outcome, StepLog
@@ -169,7 +168,7 @@ class Journal:
             RunNotFoundError: there is none of that id.
         """
         self._found(run_id)
-        return self._database.records(step_record, _STEPS, (run_id,))
+        return self._database.records(partial(record_of, StepRecord), _STEPS, (run_id,))
 
     def export(self, run_id: str) -> dict[str, JSON]:
         """Return all that is known of a run as a JSON object: its fields, and ``steps``.
@@ -220,7 +219,7 @@ class Journal:
         token, *columns = row
         if not (isinstance(token, str) and _TOKEN.fullmatch(token)):
             raise ValueError(f"nobody wrote {token!r:.60} as 'lock'")
-        return self._lock_path(token), run_record(columns)
+        return self._lock_path(token), record_of(RunRecord, columns)
 
     def _current(self, path: str, record: RunRecord) -> tuple[str, RunRecord]:
         """Return the same, read once more if the run seems interrupted.
