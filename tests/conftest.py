@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import io
 import json
-import logging
 import os
 import signal
 import sys
@@ -20,6 +19,7 @@ from tests.coverage_pauses import UNMEASURED, Measuring
 from tests.forked_commands import Forker, Request, forker, outputs_of_python
 from tests.in_process_commands import outputs_in_process
 from tests.schema.strategies import examples
+from tests.surroundings import Surroundings, kept_loggers
 
 REPOSITORY = Path(__file__).parent.parent
 SHIPPED = Path(__file__).parent / "tools"
@@ -61,17 +61,22 @@ COVERED_BY_OTHERS = (
     *(
         Path(__file__).parent / name
         for name in (
-            *("agent/test_approval.py", "agent/test_cancelling.py", "agent/test_turns.py"),
-            *("authoring/test_odd_objects.py", "cli/test_cache.py", "cli/test_call.py"),
-            *("cli/test_validate.py", "dispatch/test_secrets.py", "docs"),
+            *("agent/test_approval.py", "agent/test_cancelling.py", "agent/test_failures.py"),
+            *("agent/test_map_agent.py", "agent/test_turns.py", "authoring/test_odd_objects.py"),
+            *("cli/test_cache.py", "cli/test_call.py", "cli/test_permissions.py"),
+            *("cli/test_validate.py", "dispatch/test_concurrency.py", "dispatch/test_failures.py"),
+            *("dispatch/test_many.py", "dispatch/test_secrets.py", "dispatch/test_statistics.py"),
+            *("dispatch/test_streaming.py", "docs", "formats/test_rules.py"),
             *("formats/test_sdk_types.py", "linting/test_suppressions.py"),
-            "loading/test_generations.py",
+            *("loading/test_generations.py", "procedures/test_examples.py"),
             *("reloading/test_events.py", "reloading/test_fingerprint.py"),
-            *("reloading/test_libraries.py", "search/test_phrases.py", "search/test_quality.py"),
-            *("serving/test_mcp_over_http.py", "serving/test_wrong_messages.py"),
+            *("reloading/test_libraries.py", "reporting/test_junit.py", "schema/test_engine.py"),
+            *("search/test_phrases.py", "search/test_quality.py"),
+            *("serving/test_generated_client.py", "serving/test_mcp_over_http.py"),
+            *("serving/test_run_http.py", "serving/test_wrong_messages.py"),
             *("testing/test_answers.py", "testing/test_disturbances.py"),
-            *("test_hot_reload.py", "test_precedence.py", "test_reload_stress.py"),
-            "test_watch_code.py",
+            *("test_hostile.py", "test_hot_reload.py", "test_precedence.py"),
+            *("test_reload_stress.py", "test_watch_code.py"),
         )
     ),
 )
@@ -147,18 +152,6 @@ def _marks_of(path: Path) -> list[pytest.MarkDecorator]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Put the log back as it was: a command that runs in this process sets it up for itself."""
-    logger = logging.getLogger("sovl_tools")
-    handlers, propagate, level = logger.handlers[:], logger.propagate, logger.level
-    try:
-        return (yield)
-    finally:
-        logger.handlers[:], logger.propagate = handlers, propagate
-        logger.setLevel(level)
-
-
-@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Write halves of surrogate pairs in logs as escapes: no worker could report them."""
     report = yield
@@ -173,6 +166,16 @@ def lean_heap() -> None:
     """Let the garbage collector leave out what was there before, half a million objects."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def unchanged_surroundings() -> Iterator[None]:
+    """Fail a test that leaves something changed; set up before all other fixtures of a test."""
+    before = Surroundings.now()
+    with kept_loggers():
+        yield
+    changes = before.changes()
+    assert not changes, "left behind: " + "; ".join(changes)
 
 
 def manifest_of(name: str, **keys: Any) -> dict[str, Any]:

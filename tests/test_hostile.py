@@ -286,6 +286,14 @@ CASES: dict[str, tuple[Make, str]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _forget_odd() -> Iterator[None]:
+    """Forget modules that whoever looks through all of them would stumble over."""
+    yield
+    for name in [each for each in sys.modules if each.rpartition(".")[2] == "odd"]:
+        del sys.modules[name]
+
+
 @pytest.fixture
 def tools(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(HEALTHY)
@@ -455,14 +463,6 @@ def test_a_path_with_a_nul_is_no_directory() -> None:
     assert not registry.reload()
 
 
-@pytest.fixture
-def _forget_odd() -> Iterator[None]:
-    """Forget modules that whoever looks through all of them would stumble over."""
-    yield
-    for name in [each for each in sys.modules if each.rpartition(".")[2] == "odd"]:
-        del sys.modules[name]
-
-
 @pytest.mark.parametrize(
     "code",
     [
@@ -479,7 +479,6 @@ def _forget_odd() -> Iterator[None]:
         ),
     ],
 )
-@pytest.mark.usefixtures("_forget_odd")
 def test_an_odd_module_of_plugins_hurts_no_other(code: str, tmp_path: Path) -> None:
     healthy = (
         "from sovl_tools import tool\n\n\n@tool\ndef healthy() -> int:\n    'Well.'\n    return 1\n"
