@@ -180,7 +180,9 @@ def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator
         value: JSON = document
         for key in path if is_value else ():
             value = value[key]
-        found = location_of_text(subject, value if isinstance(value, str) else str(path[-1]))
+        text = value if isinstance(value, str) else str(path[-1])
+        part = place.part if isinstance(place, ManifestPlace) else ""
+        found = location_of_text(subject, text, part)
         if found is None:
             parameter = str(path[2]) if path[:2] == base and path[2:] else None
             found = location_of(subject, parameter)

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import product
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeGuard
 
@@ -215,8 +216,10 @@ def _of_parameter(code: CodeType, parameter: str) -> tuple[int, int] | None:
     return None
 
 
-def location_of_text(value: Any, text: str) -> SourceLocation | None:
-    """Return where a text is in the code of a function or a class, or else in its module.
+def location_of_text(value: Any, text: str, part: str = "") -> SourceLocation | None:
+    """Return where a text, or a part of it, is in the code of a function or a class.
+
+    Where it isn't there, it is looked for in its module.
 
     It is a string, a part of one such as of a docstring, or the name of a parameter or an argument;
     None if it is put together from several strings or comes from elsewhere.
@@ -248,7 +251,8 @@ def location_of_text(value: Any, text: str) -> SourceLocation | None:
     found = [each for each in strings if words == _words(each)]
     found += [each for each in strings if words in _words(each)]
     return next(
-        (SourceLocation(relative_path(path), *_begin(lines, each, text)) for each in found), None
+        (SourceLocation(relative_path(path), *_begin(lines, each, text, part)) for each in found),
+        None,
     )
 
 
@@ -257,11 +261,12 @@ def _words(node: ast.Constant | ast.arg | ast.keyword) -> str:
 
 
 def _begin(
-    lines: list[str], node: ast.Constant | ast.arg | ast.keyword, text: str
+    lines: list[str], node: ast.Constant | ast.arg | ast.keyword, *texts: str
 ) -> tuple[int, int]:
-    """Return where a text begins within a string, if it is written as it reads; else the string."""
-    first = text.strip().partition("\n")[0].strip()
-    for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+    """Return where the last of some texts begins that is written as it reads; else the string."""
+    firsts = [text.strip().partition("\n")[0].strip() for text in reversed(texts)]
+    places = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    for first, number in product(filter(None, firsts), places):
         start = node.col_offset if number == node.lineno else 0
         column = lines[number - 1].find(first, _column(lines, number, start) - 1)
         if column >= 0:

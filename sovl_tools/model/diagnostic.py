@@ -27,11 +27,13 @@ class ManifestPlace(NamedTuple):
     """A key or a value of the manifest, named by its path from the root.
 
     ``occurrence`` tells which of several equal keys is meant, counted from 1; 0 is the last.
+    ``part`` is what of a text is meant, which has several lines where it is a docstring.
     """
 
     path: Path = ()
     of: Literal["key", "value"] = "value"
     occurrence: int = 0
+    part: str = ""
 
 
 class ModulePlace(NamedTuple):

@@ -136,7 +136,7 @@ def invisible_characters(case: DescriptionCase) -> Iterator[Finding]:
         if found:
             names = ", ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(found[:5]))
             message = f"{dotted(each.path)!r:.80} has characters that nobody sees: {names}"
-            yield Finding(each.place, message, "remove them")
+            yield Finding(each.place._replace(part=found[0]), message, "remove them")
 
 
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -179,7 +179,7 @@ def instructing_text(case: DescriptionCase) -> Iterator[Finding]:
         if found:
             words = " ".join(found[0].split())
             message = f"{dotted(each.path)!r} tells the model what to hide or ignore: {words!r:.80}"
-            yield Finding(each.place, message, "say what the tool does")
+            yield Finding(each.place._replace(part=found[0]), message, "say what the tool does")
 
 
 # looked for in every text, so it first says with which letters it can begin
