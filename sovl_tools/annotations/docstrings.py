@@ -94,8 +94,7 @@ def _in_style(text: str, style: str) -> Any:
 
     found = None
     with suppress(Exception):  # the parser raises more than its ParseError on odd text
-        readable = _readable_parts(text, read, style)
-        parsed = read(readable)
+        parsed, readable = _read_parts(text, read, style)
         is_understood = any(type(each) is not DocstringMeta for each in parsed.meta)
         is_all = style == "NUMPYDOC" and parsed.meta
         is_emptied = style == "GOOGLE" and readable != text
@@ -103,20 +102,20 @@ def _in_style(text: str, style: str) -> Any:
     return found
 
 
-def _readable_parts(text: str, read: Callable[[str], Any], style: str) -> str:
-    """Return the text without the parts that the parser stumbles over.
+def _read_parts(text: str, read: Callable[[str], Any], style: str) -> tuple[Any, str]:
+    """Return what is read of a text without the parts that the parser stumbles over, and that text.
 
     One of them, such as an ``Args:`` with the word "None" below, would cost all others.
     """
     with suppress(Exception):
-        read(text)
-        return text
+        return read(text), text
     kept = []
     for part in _PARTS[style].split(text):
         with suppress(Exception):
             read(part)
             kept.append(part)
-    return "".join(kept)
+    readable = "".join(kept)
+    return read(readable), readable
 
 
 def _names(parameter: Any) -> list[str]:

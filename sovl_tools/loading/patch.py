@@ -79,8 +79,6 @@ def changes(
 
 
 def _changes(path: Path, before: JSON, after: JSON) -> Iterator[Change]:
-    if before is after or before == after:
-        return
     if isinstance(before, dict) and isinstance(after, dict):
         for key, value in after.items():
             if key in before:
@@ -90,6 +88,8 @@ def _changes(path: Path, before: JSON, after: JSON) -> Iterator[Change]:
                 yield from _changes((*path, key), [], value)
             else:
                 yield Change((*path, key), is_added=True, value=value)
+    elif before == after:
+        return
     elif isinstance(before, list) and isinstance(after, list):
         yield from _changed_items(path, before, after)
     else:
