@@ -38,11 +38,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from enum import Enum
 from json import JSONEncoder
+from operator import attrgetter
 from sys import getsizeof
 from types import NoneType, SimpleNamespace
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
+from sovl_tools.annotations.scalars import writer_of
 from sovl_tools.model.content import CONTENT, base64, encodable, readable
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, json_path
 from sovl_tools.model.errors import (
@@ -161,12 +163,15 @@ _FOUND: WeakKeyDictionary[type, _Converter] = WeakKeyDictionary()
 def _converters(kind: type) -> Iterator[_Converter]:
     """Yield what may convert instances of a class, the best first."""
     if issubclass(kind, Enum):
-        yield _attribute("value")  # an IntEnum is an int, too
+        yield _by(attrgetter("value"))  # an IntEnum is an int, too
     for base in kind.__mro__:
         package = base.__module__.partition(".")[0]
         found = _BY_TYPE.get(base) or _BY_NAME.get(f"{package}.{base.__qualname__}")
+        write = writer_of(base)
         if found is not None:
             yield found
+        elif write is not None:
+            yield _by(write)
     yield from (found for mark, found in _BY_MARK.items() if hasattr(kind, mark))
     yield from (found for base, found in _BY_ABSTRACT.items() if issubclass(kind, base))
 
@@ -373,8 +378,9 @@ def _method(name: str, **arguments: Any) -> _Converter:
     return lambda value, path: _convert(getattr(value, name)(**arguments), path)
 
 
-def _attribute(name: str) -> _Converter:
-    return lambda value, path: _convert(getattr(value, name), path)
+def _by(write: Callable[[Any], Any]) -> _Converter:
+    """Return what converts what a function makes of a value."""
+    return lambda value, path: _convert(write(value), path)
 
 
 _BY_TYPE: dict[type, _Converter] = {
@@ -400,13 +406,9 @@ _BY_TYPE: dict[type, _Converter] = {
 }
 
 _BY_NAME: dict[str, _Converter] = {
-    "datetime.datetime": _method("isoformat"),
-    "datetime.date": _method("isoformat"),
-    "datetime.time": _method("isoformat"),
     "datetime.timedelta": _timedelta,
     "decimal.Decimal": _decimal,
     "fractions.Fraction": lambda value, _: float(value),
-    "ipaddress._IPAddressBase": _text,
     "numpy.generic": _numpy,
     "numpy.ndarray": _numpy,
     "pandas.DataFrame": _method("to_dict", orient="records"),
@@ -414,15 +416,14 @@ _BY_NAME: dict[str, _Converter] = {
     "pandas.NAType": lambda _, __: None,
     "pandas.NaTType": lambda _, __: None,
     "pandas.Series": _method("tolist"),
-    "pathlib.PurePath": _text,
     "pydantic.BaseModel": _method("model_dump", mode="json"),
     "pydantic._BaseMultiHostUrl": _text,
     "pydantic._BaseUrl": _text,
-    "re.Pattern": _attribute("pattern"),
-    "uuid.UUID": _text,
-    "zoneinfo.ZoneInfo": _text,
 }
-"""By package and class, so that no library is imported that the tool has not imported itself."""
+"""By package and class, so that no library is imported that the tool has not imported itself.
+
+Other classes are written as the table of scalars says.
+"""
 
 _BY_MARK: dict[str, _Converter] = {
     "__dataclass_fields__": lambda value, path: _attributes(fields(value), value, path),

@@ -1,16 +1,5 @@
 """Types that are made of one JSON value, and Literals and Enums: one of a few values.
 
-=================================  ============================================================
-annotation                         made of
-=================================  ============================================================
-datetime, date, time               ISO 8601 text; a date alone is its midnight
-timedelta                          a number of seconds, or text such as ``PT1H30M``
-Decimal, Fraction                  a number, as it is written: 0.1 is a tenth; or text of one
-UUID, Path, ipaddress, ZoneInfo    text
-re.Pattern                         text of a regular expression
-bytes, bytearray                   text, encoded as UTF-8
-=================================  ============================================================
-
 Types beyond JSON's own are known by name, so that none of their modules is imported here.
 """
 
@@ -193,7 +182,7 @@ OWN: dict[int, _Scalar] = {
     id(NoneType): _NULL,
     id(None): _NULL,
 }
-_PATH = _text("a path", "path", _path, rank=2)
+_PATH = _text("a path", "path", _path, os.fspath, rank=2)
 _BYTES = _Scalar(
     {"type": "string"},
     "a string",
@@ -276,9 +265,17 @@ def scalar_of(annotation: Any) -> _Scalar | None:
     if id(annotation) in OWN:
         return OWN[id(annotation)]
     kind = origin_of(annotation)
-    if not isinstance(kind, type):
-        return None
+    return _named(kind) if isinstance(kind, type) else None
+
+
+def _named(kind: type) -> _Scalar | None:
     return _NAMED.get(f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}")
+
+
+def writer_of(kind: type) -> Callable[[Any], JSON] | None:
+    """Return what writes instances of a class beyond JSON's own; None if it is no such class."""
+    scalar = _named(kind)
+    return None if scalar is None else scalar.write
 
 
 _SCALARS = (bool, int, float, str, NoneType)
