@@ -159,10 +159,10 @@ def install(
         shown = {**change.entry, "env": environment} if environment else change.entry
         write(_shown(known, name, shown))
         _say(f"would be written into {place}" if change.is_changed else f"{place} says so already")
-        _tell_replaced(change)
+        _report_replaced(change)
         return
     write(plain(place))
-    _tell(known, change, _undo_command(client, name, path, is_user=is_user))
+    _report_change(known, change, _undo_command(client, name, path, is_user=is_user))
 
 
 def _place(client: Client, *, is_user: bool) -> str | None:
@@ -236,12 +236,12 @@ def _shown(client: Client, name: str, entry: Mapping[str, JSON]) -> str:
     return json.dumps({client.key: {name: entry}}, indent=2, ensure_ascii=False)
 
 
-def _tell(client: Client, change: Change, undo: str) -> None:
+def _report_change(client: Client, change: Change, undo: str) -> None:
     """Say what was done, and what to do next."""
     if not change.is_changed:
         _say("it says so already")
         return
-    _tell_replaced(change)
+    _report_replaced(change)
     if change.backup:
         _say(f"as it was before: {change.backup}")
     hidden = literals(client, change.entry)
@@ -255,7 +255,7 @@ def _tell(client: Client, change: Change, undo: str) -> None:
     _say(f"next: {client.follow_up}; undo: {undo}")
 
 
-def _tell_replaced(change: Change) -> None:
+def _report_replaced(change: Change) -> None:
     """Say which arguments the entry had: somebody may have written them by hand."""
     if change.replaced is not None:
         said = json.dumps(change.replaced, ensure_ascii=False)

@@ -29,8 +29,8 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.map_files import (
-    Earlier,
-    Given,
+    EarlierResults,
+    Input,
     Results,
     count_lines,
     is_csv,
@@ -154,7 +154,7 @@ def map_tool(
             mode=mode,
         )
         failures = _take(run, mapped, progress, fail_fast=fail_fast)
-    _tell(failures, earlier)
+    _report_failures(failures, earlier)
     if failures.count or earlier.failures:
         ctx.exit(FINDINGS)
 
@@ -172,11 +172,11 @@ def _total(path: str) -> int | None:
 
 def _open(
     stack: ExitStack, inputs: str, output: str | None, *, total: int | None, resumes: bool
-) -> tuple[BinaryIO, Results, Earlier]:
+) -> tuple[BinaryIO, Results, EarlierResults]:
     """Open the inputs, and where the results go with what is there already."""
     file = stack.enter_context(opened_input(inputs))
     if output is None:
-        written, earlier = Results(partial(write, end=""), as_csv=False), Earlier(0)
+        written, earlier = Results(partial(write, end=""), as_csv=False), EarlierResults(0)
     else:
         target = stack.enter_context(open_results(output, resumes=resumes))
         earlier = read_earlier(target, output, total or 0)
@@ -222,10 +222,10 @@ class _Run(NamedTuple):
     """
 
     written: Results
-    earlier: Earlier
+    earlier: EarlierResults
     places: dict[int, tuple[int, str]]
 
-    def due(self, inputs: Iterator[Given]) -> Iterator[Arguments]:
+    def due(self, inputs: Iterator[Input]) -> Iterator[Arguments]:
         """Yield the inputs that have no result yet."""
         place = 0
         for index, given in enumerate(inputs):
@@ -277,7 +277,7 @@ def _pace(count: int, left: int, seconds: float) -> str:
     return f"{rate:,.1f}/s, {clock} left"
 
 
-def _tell(failures: _Failures, earlier: Earlier) -> None:
+def _report_failures(failures: _Failures, earlier: EarlierResults) -> None:
     if is_quiet():
         return
     for line in failures.lines:

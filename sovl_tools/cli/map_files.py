@@ -30,7 +30,7 @@ _LONGEST_CELL = (1 << 31) - 1
 _HASH = re.compile(r"[0-9a-f]{16}")
 
 
-class Given(NamedTuple):
+class Input(NamedTuple):
     """One of the inputs, and a hash by which it is known when a run goes on."""
 
     arguments: Arguments
@@ -49,7 +49,7 @@ def count_lines(path: str) -> int:
         return sum(piece.count(b"\n") for piece in pieces) + 1
 
 
-def read_inputs(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Given]:
+def read_inputs(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
     """Yield the inputs of a file: objects, one a line, or rows of values for its columns.
 
     A line that is no object is yielded as it is: its call says what is wrong with it. Cells are
@@ -63,7 +63,7 @@ def read_inputs(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> It
         return
     for _, line in _read_lines(file, name):
         if text := line.strip():
-            yield Given(text, _hash_of(text))
+            yield Input(text, _hash_of(text))
 
 
 def _read_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
@@ -106,7 +106,7 @@ def _csv_rows(lines: Iterable[str]) -> Iterator[list[str]]:
         yield row
 
 
-def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Given]:
+def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
     number = 0
 
     def texts() -> Iterator[str]:
@@ -127,7 +127,7 @@ def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Ite
             pairs = [f"{key}={text}" for key, text in cells.items() if text]
             if row:
                 arguments = parse_pairs(pairs, parameters)
-                yield Given(arguments, _hash_of(json.dumps(arguments).encode()))
+                yield Input(arguments, _hash_of(json.dumps(arguments).encode()))
     except (csv.Error, UnicodeDecodeError) as error:
         raise Misuse(f"{name}:{number}: this is no CSV: {error}") from error
 
@@ -136,7 +136,7 @@ def _hash_of(data: bytes) -> str:
     return blake2b(data, digest_size=8).hexdigest()
 
 
-class Earlier:
+class EarlierResults:
     """The results that a file has already.
 
     Attributes:
@@ -212,13 +212,13 @@ def _row(cells: Iterable[object]) -> str:
     return line.getvalue()
 
 
-def read_earlier(file: io.FileIO, name: str, total: int) -> Earlier:
+def read_earlier(file: io.FileIO, name: str, total: int) -> EarlierResults:
     """Read the results that a file has, and cut off a last line that is not whole.
 
     Raises:
         Misuse: a line is no result, or of other inputs.
     """
-    earlier, whole = Earlier(total), 0
+    earlier, whole = EarlierResults(total), 0
     lines = io.BufferedReader(file)
     try:
         for number, line in enumerate(lines, 1):
@@ -237,7 +237,7 @@ def read_earlier(file: io.FileIO, name: str, total: int) -> Earlier:
     return earlier
 
 
-def _add_line(earlier: Earlier, line: bytes, *, as_csv: bool, is_first: bool) -> None:
+def _add_line(earlier: EarlierResults, line: bytes, *, as_csv: bool, is_first: bool) -> None:
     if not as_csv:
         document = parse_json(line)
         if not isinstance(document, dict) or not ("value" in document) ^ ("error" in document):

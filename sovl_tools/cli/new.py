@@ -102,15 +102,15 @@ def new(
         raise Misuse("the description is not UTF-8")
     if description and not description.strip():
         raise Misuse("the description is blank")
-    place = _place(name, tools)
+    place = _folder_for(name, tools)
     if source is None:
         made = tool_of_parameters(name, parameters, description=description, is_async=is_async)
         path = ""
     elif parameters or is_async:
         raise Misuse("--from takes the parameters from the function: leave --param and --async out")
     else:
-        found = _found(*source)
-        made, path = _made(name, found, description), found.path
+        found = _imported_function(*source)
+        made, path = _tool_from(name, found, description), found.path
     _save(made, place, force=force)
     write("\n".join(plain(f"{place}/{file}") for file in made.files))
     if not is_quiet():
@@ -118,7 +118,7 @@ def new(
             click.echo(plain(line), err=True)
 
 
-class _Origin(NamedTuple):
+class _Function(NamedTuple):
     """A function and where it was found; ``path`` is the directory that ``sys.path`` lacked."""
 
     function: Callable[..., Any]
@@ -134,7 +134,7 @@ def _module_and_attribute(origin: str) -> tuple[str, str]:
     return module, attribute
 
 
-def _found(module: str, attribute: str) -> _Origin:
+def _imported_function(module: str, attribute: str) -> _Function:
     top = module.partition(".")[0]
     is_installed = top in sys.modules or find_spec(top) is not None
     path = "" if is_installed else "."
@@ -154,10 +154,10 @@ def _found(module: str, attribute: str) -> _Origin:
     function = members[attribute]
     if not callable(function) or isinstance(function, type):
         raise Misuse(f"--from: {module}:{attribute} is no function")
-    return _Origin(function, module, attribute, path)
+    return _Function(function, module, attribute, path)
 
 
-def _made(name: str, found: _Origin, description: str) -> NewTool:
+def _tool_from(name: str, found: _Function, description: str) -> NewTool:
     try:
         return tool_of_function(
             name,
@@ -170,7 +170,7 @@ def _made(name: str, found: _Origin, description: str) -> NewTool:
         raise Misuse(f"--from: {error}") from error
 
 
-def _place(name: str, tools: Sequence[str]) -> str:
+def _folder_for(name: str, tools: Sequence[str]) -> str:
     found = load_configuration(tools)
     root = found.paths[0]
     if not root:

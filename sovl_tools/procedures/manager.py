@@ -274,7 +274,7 @@ class Procedures(NamedTuple):
         return OriginLoad({each.path: (_candidate(each),) for each in sources})
 
 
-class _Offered:
+class _ProcedureTool:
     """A procedure that can be called as a tool."""
 
     def __init__(self, source: ProcedureDocument) -> None:
@@ -290,7 +290,7 @@ class _Offered:
             raise ToolError(str(error)) from error
 
 
-_OFFERED: dict[str, _Offered] = {}
+_TOOLS: dict[str, _ProcedureTool] = {}
 """By path, so that a look at a file that has not changed finds the same tool again."""
 
 
@@ -314,10 +314,10 @@ def _candidate(source: ProcedureDocument) -> Candidate:
 
 
 def _definition(source: ProcedureDocument, procedure: Procedure) -> ToolDefinition:
-    known = _OFFERED.get(source.path)
+    known = _TOOLS.get(source.path)
     # The same function as before, or each look would seem a change of the tool.
     if known is None or known.text != procedure.text:
-        known = _OFFERED[source.path] = _Offered(source)
+        known = _TOOLS[source.path] = _ProcedureTool(source)
     return ToolDefinition(
         procedure.name,
         procedure.description,

@@ -34,7 +34,7 @@ from sovl_tools.procedures.journal.database import (
     row_of,
     written,
 )
-from sovl_tools.procedures.run.environment import Outcome, StepLog
+from sovl_tools.procedures.run.environment import PastAttempt, StepLog
 
 _RUN, _STEP = ", ".join(RunRecord._fields), ", ".join(StepRecord._fields)
 _RUNS = f"SELECT lock, {_RUN} FROM runs"  # noqa: S608 - names of ours
@@ -288,7 +288,7 @@ class RunLog(StepLog):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> Outcome | None:
+    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> PastAttempt | None:
         """Return what came of an attempt in an earlier process.
 
         None if it did not end, or was another step, which stood there before the procedure changed.
@@ -300,7 +300,7 @@ class RunLog(StepLog):
         before = found.action, found.tool, written(found.arguments)
         if before != (action, tool, written(arguments)):
             return None
-        return Outcome(found.result, None if found.state == "succeeded" else found.error or "")
+        return PastAttempt(found.result, None if found.state == "succeeded" else found.error or "")
 
     def begin(
         self,

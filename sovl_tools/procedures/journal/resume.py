@@ -63,7 +63,7 @@ def unfinished_step(
             continue
         # Repeating a step does no harm if the tool says so that does it.
         catalog = registry.catalog
-        tool = catalog.tools.get(each.tool) if each.tool else _bringer(catalog, each.action)
+        tool = catalog.tools.get(each.tool) if each.tool else _tool_of_action(catalog, each.action)
         if tool is None or not any(map(tool.annotations.get, _REPEATABLE)):
             return each
     return None
@@ -73,7 +73,7 @@ _MARKS = re.compile(r"\[\d+\]|~\d+")
 """Iterations and attempts in the key of a step."""
 
 
-def _bringer(catalog: Catalog, action: str) -> ToolDefinition | None:
+def _tool_of_action(catalog: Catalog, action: str) -> ToolDefinition | None:
     """Return the tool whose step handler does an action."""
     return next((tool for tool in catalog.tools.values() if action in tool.step_handlers), None)
 
@@ -139,8 +139,8 @@ def fingerprints(linked: LinkedProcedures, registry: ToolLookup) -> dict[str, st
     steps = [step for member in linked.members for step in member.every_step()]
     names = {step.fields["tool"] for step in steps if step.action == "tool"}
     for action in {step.action for step in steps} - ACTIONS.keys():
-        bringer = _bringer(catalog, action)
-        names |= set() if bringer is None else {bringer.name}
+        owner = _tool_of_action(catalog, action)
+        names |= set() if owner is None else {owner.name}
     prints: dict[str, str] = {}
     for name in sorted(names & catalog.tools.keys()):
         tool = catalog.tools[name]

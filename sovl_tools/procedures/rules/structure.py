@@ -206,13 +206,13 @@ def endless_recursion(case: ProcedureCase) -> Iterator[Finding]:
     """
     own = case.procedure.name
     for step in _procedures(case.procedure):
-        way = _way_back(step.fields["procedure"], own, case.others)
+        way = _calls_leading_to(step.fields["procedure"], own, case.others)
         if way is not None:
             message = f"{own!r} would run itself: {' → '.join((own, *way))}"
             yield Finding(ManifestPlace((*step.path, "procedure")), message)
 
 
-def _way_back(start: str, goal: str, others: Others) -> tuple[str, ...] | None:
+def _calls_leading_to(start: str, goal: str, others: Others) -> tuple[str, ...] | None:
     """Return the names on the shortest way from one procedure to another; None if none leads."""
     ways: dict[str, tuple[str, ...]] = {start: (start,)}
     # Breadth first: a list that grows while it is gone through, so that the shortest comes first.

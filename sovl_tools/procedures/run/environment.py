@@ -12,7 +12,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.procedure import Procedure
 
 
-class Outcome(NamedTuple):
+class PastAttempt(NamedTuple):
     """What came of an attempt in an earlier process: a value, or else why it failed."""
 
     value: JSON = None
@@ -28,7 +28,7 @@ class StepLog:
 
     run_id = ""
 
-    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> Outcome | None:
+    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> PastAttempt | None:
         """Return what came of an attempt in an earlier process; None if it did not end."""
 
     def begin(
