@@ -43,6 +43,7 @@ _FILES = {
     ".gitignore": "*\n",
     TAG: "Signature: 8a477f597d28d172789f06886806bc55\n# Made by sovl-tools; may be deleted.\n",
 }
+_PREFIX = "validate-"
 _MOST_FILES = 20
 _MAX_BYTES = 1 << 28
 
@@ -131,7 +132,7 @@ class Cache:
         self._rest = int(rest * 1e9)
         self._surroundings: dict[tuple[str, ...] | None, str] = {}
         parts = [__version__, os.getcwd(), sys.path, settings, *environment_state()]
-        self._file = os.path.join(directory, f"validate-{_digest(json.dumps(parts))}.json")
+        self._file = os.path.join(directory, f"{_PREFIX}{_digest(json.dumps(parts))}.json")
         self._stats: dict[str, Stats | None] = {}
         self._contents: dict[str, str | None] = {}
 
@@ -298,7 +299,8 @@ class Cache:
     def _prune(self) -> None:
         """Forget all but the files that were written last."""
         with os.scandir(self._directory) as entries:
-            files = [(each.stat().st_mtime, each.path) for each in entries if _is_kept(each.name)]
+            kept = [each for each in entries if each.name.startswith(_PREFIX)]
+            files = [(each.stat().st_mtime, each.path) for each in kept]
         for _, path in sorted(files, reverse=True)[_MOST_FILES:]:
             with suppress(OSError):
                 os.unlink(path)
@@ -372,10 +374,6 @@ def _digest(text: str) -> str:
 
 def _name(folder: ToolFolder | Candidate) -> str:
     return f"{folder.name}\0{folder.path}\0{folder.location}"
-
-
-def _is_kept(name: str) -> bool:
-    return name.startswith("validate-")
 
 
 def _have_changed(opened: Stamps) -> bool:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
+from operator import attrgetter
 from typing import NamedTuple
 
 from sovl_tools.linting.suppressions import Suppression, may_ask, suppressions_of
@@ -136,7 +137,7 @@ def _entries(location: str) -> Iterator[tuple[str, os.DirEntry[str] | None]]:
         place, prefix, depth = pending.pop()
         try:
             with os.scandir(place) as entries:
-                found = sorted(entries, key=_name_of)
+                found = sorted(entries, key=attrgetter("name"))
         except OSError:
             yield prefix, None
             continue
@@ -162,10 +163,6 @@ def _is_file(entry: os.DirEntry[str]) -> bool | None:
         return None
 
 
-def _name_of(entry: os.DirEntry[str]) -> str:
-    return entry.name
-
-
 def _variables(manifest: bytes) -> tuple[str, ...] | None:
     """Return the variables that a manifest requires; None if it requires nothing.
 
@@ -177,11 +174,9 @@ def _variables(manifest: bytes) -> tuple[str, ...] | None:
         return None
     requires = document["requires"]
     names = requires.get("env") if isinstance(requires, dict) else None
-    return tuple(filter(_can_be_set, names)) if isinstance(names, list) else ()
-
-
-def _can_be_set(name: JSON) -> bool:
-    return isinstance(name, str) and encodes(name)
+    if not isinstance(names, list):
+        return ()
+    return tuple(each for each in names if isinstance(each, str) and encodes(each))
 
 
 def surroundings(variables: Iterable[str], places: Iterable[str]) -> str:

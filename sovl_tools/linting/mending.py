@@ -117,11 +117,8 @@ class Mending:
             seen[words] += 1
             if (self.unsafe or fix.applicability == "safe") and key not in self._refused:
                 chosen.setdefault(path, {})[key] = fix
-        wanted = {each.location: chosen[each.path] for each in self._of(chosen)}
-        return self._tried(wanted)
-
-    def _of(self, paths: Mapping[str, object]) -> list[ToolFolder]:
-        return [each for each in self.folders.values() if each.path in paths]
+        folders = [each for each in self.folders.values() if each.path in chosen]
+        return self._tried({each.location: chosen[each.path] for each in folders})
 
     def _tried(self, wanted: Mapping[str, Mapping[Key, Fix]]) -> list[Tried]:
         """Return the folders in which fixes are made; refuse those that take a tool away."""
