@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from time import perf_counter, time
 from types import CoroutineType, MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -21,7 +22,6 @@ from sovl_tools.dispatch.statistics import FULL
 from sovl_tools.model.call import MODES, CallEvent, ToolCall
 from sovl_tools.model.caller import (
     check_function,
-    check_given,
     check_seconds,
     check_text,
     check_word,
@@ -397,8 +397,8 @@ class Caller:
             mode = options.get("mode") or mode
             coerce = options.get("coerce") or coerce
             listen = options.get("on_event") or listen
-            given = [(kind, options.get(name)) for name, kind in REQUESTS.items()]
-            asks = {**asks, **{kind: ask for kind, ask in given if ask is not None}}
+            given = {kind: options[name] for name, kind in REQUESTS.items() if options.get(name)}
+            asks = {**asks, **given} if given else asks
         return CallScope(
             call_id or new_call_id(),
             chain,
@@ -430,16 +430,19 @@ def check_options(options: Mapping[str, Any]) -> None:
         TypeError: there is no such option.
         ValueError: the timeout is not more than 0, or a word is unknown.
     """
-    if not options:
-        return
-    for name in options:
-        if name not in _OPTIONS:
+    for name, value in options.items():
+        check = _OPTIONS.get(name)
+        if check is None:
             raise TypeError(f"a call has no option {name!r}, but {one_of(_OPTIONS)}")
-    check_given(check_seconds, timeout=options.get("timeout"))
-    check_given(check_text, call_id=options.get("call_id"))
-    check_word("mode", options.get("mode"), (None, *MODES))
-    check_word("coerce", options.get("coerce"), (None, "strict", "lenient"))
-    check_given(check_function, **{each: options.get(each) for each in ("on_event", *REQUESTS)})
+        if value is not None:
+            check(name, value)
 
 
-_OPTIONS = ("timeout", "mode", "coerce", "call_id", "on_event", *REQUESTS)
+_OPTIONS: Mapping[str, Callable[[str, Any], object]] = {
+    "timeout": check_seconds,
+    "mode": partial(check_word, words=(None, *MODES)),
+    "coerce": partial(check_word, words=(None, "strict", "lenient")),
+    "call_id": check_text,
+    **dict.fromkeys(("on_event", *REQUESTS), check_function),
+}
+"""What checks each option, if one is given and not None."""

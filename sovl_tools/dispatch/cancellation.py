@@ -10,7 +10,7 @@ from contextvars import Context, copy_context
 from functools import partial
 from time import perf_counter
 from types import CoroutineType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from sovl_tools.dispatch.runner import CancelledWork, Take, passable_error
 from sovl_tools.dispatch.scope import CallScope
@@ -45,7 +45,7 @@ AWAIT: tuple[Take, ...] = (lambda work, _: work,)
 """The steps that are nothing but a coroutine, which is their first value."""
 
 
-class _Waiting(NamedTuple):
+class _Waiting:
     """Steps amid which something is awaited.
 
     Attributes:
@@ -54,9 +54,12 @@ class _Waiting(NamedTuple):
         steps: those that come after it.
     """
 
-    target: Any
-    work: Coroutine[Any, Any, Any]
-    steps: Iterator[Take]
+    __slots__ = ("steps", "target", "work")
+
+    def __init__(self, target: Any, work: Coroutine[Any, Any, Any], steps: Iterator[Take]) -> None:
+        self.target = target
+        self.work = work
+        self.steps = steps
 
 
 def _take(steps: Iterator[Take], value: Any, scope: CallScope | None) -> Any:
@@ -75,12 +78,12 @@ def _take(steps: Iterator[Take], value: Any, scope: CallScope | None) -> Any:
 
 def _take_rest(waiting: _Waiting, error: BaseException | None, scope: CallScope | None) -> Any:
     """Go on with steps, when what was awaited is there or has failed."""
-    _, work, steps = waiting
+    work = waiting.work
     try:
-        target = work.send(None) if error is None else work.throw(error)
+        waiting.target = work.send(None) if error is None else work.throw(error)
     except StopIteration as stop:
-        return _take(steps, stop.value, scope)
-    return _Waiting(target, work, steps)
+        return _take(waiting.steps, stop.value, scope)
+    return waiting
 
 
 def begin(
@@ -126,7 +129,8 @@ async def _await_rest(context: Context, found: Any, ending: _Ending) -> Any:
         with ending:
             found = await _resume(context, found, ending, ending.scope)
     finally:
-        await _withdraw(ending.own)
+        if ending.own > 0:
+            await _withdraw(ending.own)
     if ending.own > 0:
         raise CancelledWork("it cancelled its own task")
     if ending.scope is not None and ending.scope.is_stopped:
@@ -172,7 +176,7 @@ class _Ending:
         self.own = own
         self.scope = scope
         self._limit = limit
-        self._loop = asyncio.get_running_loop()
+        self._loop = task.get_loop()
         self._requests = task.cancelling() if own else delivered_cancellations(task)
         self._requests -= own
         self._reason: TimeLimitError | RunCancelledError | None = None
@@ -269,7 +273,8 @@ class _Ending:
             task.cancel()
             with suppress(BaseException):
                 ending = _Ending(task)
-                await _resume(context, waiting._replace(target=None), ending, self.scope)
+                waiting.target = None
+                await _resume(context, waiting, ending, self.scope)
 
         task = asyncio.create_task(go_on())
         asyncio._unregister_task(task)  # noqa: SLF001 - so that programs end without it
@@ -298,7 +303,7 @@ def _resume(
 ) -> Generator[Any, Any, Any]:
     """Await the rest of steps and return the last value; hand them over if they are late."""
     while type(found) is _Waiting:
-        target, work, _ = found
+        target, work = found.target, found.work
         error: BaseException | None = None
         try:
             # what asyncio.sleep(0) and futures yield goes to the loop as it is
@@ -357,7 +362,7 @@ def _await_future(found: asyncio.Future[Any], ending: _Ending) -> Generator[Any,
 async def _withdraw(requests: int) -> None:
     """Take back cancellations that work has asked of its own task before it ended."""
     task = asyncio.current_task()
-    if task is None or requests <= 0:
+    if task is None:
         return
     for _ in range(requests):
         task.uncancel()

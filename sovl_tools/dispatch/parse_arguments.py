@@ -88,7 +88,7 @@ def _encodable(arguments: JSON) -> JSON:
 def _parse_other(given: Arguments) -> JSON:
     if given is None:
         return {}
-    if isinstance(given, bytes | bytearray):
+    if isinstance(given, (bytes, bytearray)):
         try:
             return parse_arguments(given.decode())
         except UnicodeDecodeError as error:
@@ -98,7 +98,7 @@ def _parse_other(given: Arguments) -> JSON:
         return parse_arguments(str.__str__(given))
     try:
         # through text, so that the tool gets objects of its own and everything is checked alike
-        return parse_arguments(json.dumps(given, allow_nan=False, default=_as_dict))
+        return parse_arguments(_encode(given))
     except (ValueError, TypeError, RecursionError) as error:
         words = number_problem(error) if type(error) is ValueError else str(error)
         return Unparsed(f"they are no JSON: {words[:1].lower()}{words[1:]}")
@@ -109,6 +109,9 @@ def _as_dict(value: Any) -> dict[Any, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"an object of type {type(value).__name__!r} is no JSON")
+
+
+_encode = json.JSONEncoder(allow_nan=False, default=_as_dict).encode
 
 
 def _reason(error: json.JSONDecodeError) -> str:
