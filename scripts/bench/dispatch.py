@@ -69,11 +69,37 @@ SHAPES = {
     ),
     "checked": Shape("a: int, b: int", '{"sum": a + b}', NUMBERS, SUM),
 }
+ROWS = [{"id": index, "name": f"name {index}", "share": index / 7} for index in range(1_800)]
+SIZES = {
+    "one": Shape("a: int", "a", '{"a": 1}'),
+    "eight": Shape(
+        ", ".join(f"a{index}: int" for index in range(8)),
+        "a7",
+        json.dumps({f"a{index}": index for index in range(8)}),
+    ),
+    "thirty": Shape(
+        ", ".join(f"a{index}: int" for index in range(30)),
+        "a7",
+        json.dumps({f"a{index}": index for index in range(30)}),
+    ),
+    "text": Shape("text: str", "len(text)", json.dumps({"text": "x" * 100_000})),
+    "umlauts": Shape(
+        "text: str", "len(text)", json.dumps({"text": "ü" * 50_000}, ensure_ascii=False)
+    ),
+    "rows": Shape("rows: list[dict[str, Any]]", "len(rows)", json.dumps({"rows": ROWS})),
+    "whole": Shape(
+        "numbers: list[int]", "len(numbers)", json.dumps({"numbers": [*range(9_000), 3.0]})
+    ),
+}
+"""Arguments and results of some size, each 100 KB or so, and numbers of arguments."""
 REFUSED = '{"a": "five", "b": 3}'
 
 SUSPENDING = "await suspending(**json.loads(text))"
 POOL = "pool.submit(function, **json.loads(text)).result(30)"
 TO_THREAD = "await asyncio.to_thread(function, **json.loads(text))"
+
+
+WRITTEN = "json.dumps(function(**json.loads(text)))"
 
 
 def both(label: str, tooler: str, sync: float = 0, asynchronous: float = 0) -> tuple[Line, Line]:
@@ -106,6 +132,11 @@ COMBINED = (
     *both("observer, bound and hook", "full"),
     *both("JsonLines", "logged"),
 )
+GIVEN = (
+    Line("sync, a dictionary", FUNCTION, "tooler.call_sync(function_name, json.loads(text))"),
+    Line("sync, call_id", FUNCTION, "tooler.call_sync(function_name, text, call_id='one')"),
+)
+RETURNED = (Line("sync, bare", WRITTEN, "json.dumps(tooler.call_sync(function_name, text).value)"),)
 HOOKED = (*both("observer", "observed"), *both("generator hook", "hooked"))
 SUSPENDED = (
     Line("suspends", SUSPENDING, "await tooler.call(suspending_name, text)"),
@@ -172,7 +203,14 @@ def names_of(shape: Shape, log: Path, pool: ThreadPoolExecutor) -> dict[str, Any
         f"async def coroutine{body}return {shape.returns}\n"
         f"async def suspending{body}await asyncio.sleep(0)\n    return {shape.returns}\n"
     )
-    types = {"ToolContext": ToolContext, "Literal": Literal, "date": date, "Colour": Colour}
+    types = {
+        "Any": Any,
+        "ROWS": ROWS,
+        "ToolContext": ToolContext,
+        "Literal": Literal,
+        "date": date,
+        "Colour": Colour,
+    }
     names: dict[str, Any] = {"asyncio": asyncio, **types}
     exec(code, names)
     registry = ToolRegistry()
@@ -194,7 +232,13 @@ async def measure(root: Path, rounds: int) -> None:
             more = (*COMBINED, *TRACED) if "traced" in names[kind] else COMBINED
             bare = () if kind == "plain" else (*both("bare", "tooler"), *HOOKED)
             groups += [Group(kind, (*bare, *more), names[kind])]
-        groups += [Group("plain", SUSPENDED, names["plain"])]
+        groups += [Group("plain", (*GIVEN, *SUSPENDED), names["plain"])]
+        sizes = {
+            kind: names_of(shape, root / f"{kind}.jsonl", pool) for kind, shape in SIZES.items()
+        }
+        groups += [Group(kind, both("bare", "tooler"), names) for kind, names in sizes.items()]
+        returned = Shape("count: int", "ROWS", '{"count": 1}')
+        groups += [Group("returned", RETURNED, names_of(returned, root / "returned.jsonl", pool))]
         await hold(groups, rounds)
         for shape in names.values():
             check_calls(shape)
