@@ -20,6 +20,7 @@ from sovl_tools.annotations.kind import (
     Schema,
 )
 from sovl_tools.annotations.pydantic_models import MODEL, has_rules, is_field
+from sovl_tools.annotations.scalars import scalar_of
 from sovl_tools.model.document import JSON
 
 
@@ -86,7 +87,7 @@ def _add_constraints(builder: Builder, schema: Schema, metadata: Iterable[Any]) 
     checks it.
     """
     for each in metadata:
-        if type(each).__module__.partition(".")[0] == "annotated_types":
+        if _is_constraint(each):
             keywords = _keywords(each, schema)
             if not keywords and type(each).__name__ not in {"Unit", "DocInfo"}:
                 builder.warn(f"the constraint {each!r:.80} is not checked")
@@ -98,6 +99,19 @@ def _add_constraints(builder: Builder, schema: Schema, metadata: Iterable[Any]) 
                 else:
                     schema[keyword] = value
     return schema
+
+
+def _is_constraint(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "annotated_types"
+
+
+def limits_of(annotation: Any) -> Schema:
+    """Return the constraints of what is one JSON value, as keywords; ``{}`` of anything else."""
+    inner, *metadata = typing.get_args(annotation)
+    scalar = scalar_of(inner)
+    schema = {} if scalar is None else dict(scalar.schema)
+    constraints = filter(_is_constraint, metadata) if schema else ()
+    return {key: value for each in constraints for key, value in _keywords(each, schema).items()}
 
 
 def _keywords(constraint: Any, schema: Schema) -> dict[str, JSON]:

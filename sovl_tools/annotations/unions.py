@@ -8,12 +8,14 @@ fewest of its keys.
 from __future__ import annotations
 
 import typing
+from collections.abc import Callable
 from contextlib import suppress
 from operator import itemgetter
 from threading import local
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
 
+from sovl_tools.annotations.annotated import limits_of
 from sovl_tools.annotations.kind import (
     Build,
     Builder,
@@ -30,6 +32,7 @@ from sovl_tools.annotations.kind import (
 from sovl_tools.annotations.pydantic_models import has_rules
 from sovl_tools.annotations.scalars import scalar_of
 from sovl_tools.model.document import JSON
+from sovl_tools.schema.engine import compile_schema
 
 _EXACT: dict[Any, tuple[type, ...]] = {
     **{each: (each,) for each in (str, int, bool, NoneType, list, dict)},
@@ -54,22 +57,25 @@ class _Union(Kind):
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
     def convert(self, build: Build, annotation: Any) -> Convert:
-        members = [
+        exact: set[type] = set()
+        limited: list[tuple[tuple[type, ...], Callable[[JSON], bool]]] = []
+        members = []
+        for each in typing.get_args(annotation):
             # An Annotated is what it describes, unless pydantic makes more of it.
-            each.__origin__
-            if typing.get_origin(each) is typing.Annotated and not has_rules(each)
-            else each
-            for each in typing.get_args(annotation)
-        ]
+            is_described = typing.get_origin(each) is typing.Annotated and not has_rules(each)
+            member = each.__origin__ if is_described else each
+            members.append(member)
+            with suppress(Exception):  # a member need not be hashable
+                types, limits = _EXACT.get(member, ()), limits_of(each) if is_described else {}
+                if types and limits:
+                    limited.append((types, compile_schema(limits).is_valid))
+                else:
+                    exact.update(types)
         made = sorted((each for each in members if each is not NoneType), key=_rank)
         converters = sorted(map(build, made), key=lambda convert: convert is identity)
         if len(converters) == 1:
             return optional(converters[0])
-        exact: set[type] = set()
-        for each in members:
-            with suppress(Exception):  # a member need not be hashable
-                exact.update(_EXACT.get(each, ()))
-        return _Alternatives(frozenset(exact), tuple(converters)).convert
+        return _Alternatives(frozenset(exact), limited, tuple(converters)).convert
 
 
 def _rank(annotation: Any) -> int:
@@ -94,13 +100,21 @@ _TRIALS = _Trials()
 
 
 class _Alternatives(NamedTuple):
-    """A union: types of values that stay as they are, and what else may be made, in order."""
+    """A union.
+
+    Attributes:
+        exact: types of values that stay as they are.
+        limited: types of which values stay as they are if they fit.
+        converters: what else may be made, in order.
+    """
 
     exact: frozenset[type]
+    limited: list[tuple[tuple[type, ...], Callable[[JSON], bool]]]
     converters: tuple[Convert, ...]
 
     def convert(self, value: Any) -> Any:
-        if type(value) in self.exact:
+        kind = type(value)
+        if kind in self.exact or any(kind in types and fits(value) for types, fits in self.limited):
             return value
         if not isinstance(value, dict | list):
             return self._first_fit(value)

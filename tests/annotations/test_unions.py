@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
@@ -190,3 +190,15 @@ def test_what_says_nothing_of_its_keys_ignores_none(pydantic: Any) -> None:
             return core.no_info_plain_validator_function(cls)
 
     assert converted(kinds.Union[Custom, Dated], GIVEN).value == GIVEN
+
+
+def test_a_value_out_of_a_member_s_bounds_is_another_member() -> None:
+    library = pytest.importorskip("annotated_types")
+    few = Annotated[int, library.Interval(gt=0, lt=5)]
+    either = kinds.Union[timedelta, few]
+    assert converted(either, 3) == 3
+    assert converted(either, 5) == timedelta(seconds=5)
+    assert converted(kinds.Union[either, int], 5) == 5
+    short = Annotated[str, library.MaxLen(3)]
+    assert converted(kinds.Union[date, short], DAY_TEXT) == DAY
+    assert converted(kinds.Union[date, short], "abc") == "abc"
