@@ -171,6 +171,9 @@ def test_a_rule_of_offers_finds_nothing_where_it_is_not_due(
 @example({"$ref": "#/required", "required": []})
 @example({"properties": {"a": {"$ref": "#/properties"}}})
 @example({"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x"}}})
+@example({"$defs": {"[": {}}, "$ref": "#/$defs/["})
+@example({"$defs": {"a#b": {}}, "$ref": "#/$defs/a#b"})
+@example({"properties": {"a b": {}}, "$ref": "#/properties/a b"})
 @given(roots)
 def test_a_schema_without_errors_compiles(parameters: dict[str, Any]) -> None:
     document = manifest_with(parameters)

@@ -296,8 +296,8 @@ def uncompilable_schema(case: WholeSchema) -> Iterator[Finding]:
     """No validator can be made of a schema, although each keyword looks right.
 
     Seen with ``$id``, ``$anchor`` and ``$dynamicRef`` that contradict one another, and with
-    patterns that are too large. The message is the validator's own. Write the schema more
-    simply.
+    references that are no addresses, such as ``#/$defs/[``. The message is the validator's own.
+    Write the schema more simply.
     """
     try:
         compile_schema(case.schema)
