@@ -353,7 +353,7 @@ def test_a_worker_that_dies_between_calls_is_replaced() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there may be no fork server")
 def test_a_tool_that_ends_the_fork_server_costs_no_call(acting: Tooler) -> None:
-    for _ in range(3):
+    for _ in range(2):
         assert acting.call_sync("act", {"what": "end_server"}).ok
         found = acting.map("act", [{"what": "plain"}] * 4)
         assert [each.result.value for each in found] == ["done"] * 4

@@ -459,10 +459,10 @@ def test_a_reference_within_the_schema_is_followed(engine: ModuleType, schema: J
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
-        ({"items": IS_INTEGER}, ["a"] * 5_000),
-        (CLOSED, {f"b{number}": 1 for number in range(5_000)}),
-        ({"items": {"anyOf": [IS_INTEGER, {"type": "null"}]}}, ["a"] * 5_000),
-        ({"anyOf": [{"items": IS_INTEGER}, IS_INTEGER]}, ["a"] * 5_000),
+        ({"items": IS_INTEGER}, ["a"] * 2_000),
+        (CLOSED, {f"b{number}": 1 for number in range(2_000)}),
+        ({"items": {"anyOf": [IS_INTEGER, {"type": "null"}]}}, ["a"] * 2_000),
+        ({"anyOf": [{"items": IS_INTEGER}, IS_INTEGER]}, ["a"] * 2_000),
     ],
     ids=["types", "keys", "unions", "branches"],
 )
