@@ -13,6 +13,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
 _HEADINGS = ("Argument", "Type", "Required", "Description")
+_PLAIN_NAME = re.compile(r"[\w.$@:/-]+( [\w.$@:/-]+)*")
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|]")
 
 
@@ -69,12 +70,23 @@ def _arguments(tool: ToolDefinition) -> Iterator[str]:
             for text in (each.type, each.mark, " ".join([each.meaning, *each.notes]))
         )
     )
-    rows = [(f"`{each.name}`", next(cells), next(cells), next(cells)) for each in found]
+    names = [_as_code(each.name) for each in found]
+    rows = [(name.replace("|", r"\|"), next(cells), next(cells), next(cells)) for name in names]
     lines = [_HEADINGS, ("---",) * len(_HEADINGS), *rows]
     yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    for each in found:
+    for name, each in zip(names, found, strict=True):
         if each.inner:
-            yield "\n".join([f"In `{each.name}`:", "", *each.inner])
+            yield "\n".join([f"In {name}:", "", *each.inner])
+
+
+def _as_code(name: str) -> str:
+    """Return a name as code within a line: in quotes if something in it would end that."""
+    if name.isidentifier() or _PLAIN_NAME.fullmatch(name):
+        return f"`{name}`"
+    text = json.dumps(name)
+    # longer than any run of backticks in the name, which would end the code
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"
 
 
 def _code(value: JSON) -> str:
