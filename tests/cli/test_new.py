@@ -218,7 +218,7 @@ def test_a_function_of_an_installed_package_needs_no_path(run: Run) -> None:
     done = run("new", "nearest", "--from", "sovl_tools.model.suggestion:did_you_mean")
     assert done.code == 0
     assert done.err.startswith("next: sovl-tools call nearest word=text ")
-    assert run("validate").out.endswith("; no problems\n")
+    assert run("validate", "--ignore", "ST221").out.endswith("; no problems\n")
 
 
 TYPES = """
@@ -286,7 +286,7 @@ def test_what_the_decorator_says_becomes_the_manifest(run: Run, types: Path) -> 
     assert document["parameters"]["properties"]["a"]["minimum"] == 3
     assert document["tags"] == ["t"]
     path = {"PYTHONPATH": f"{Path(__file__).parents[2]}:."}
-    assert run("validate", **path).out.endswith("; no problems\n")
+    assert run("validate", "--ignore", "ST221", **path).out.endswith("; no problems\n")
     assert run("sync", "--check", **path).code == 0
 
 
