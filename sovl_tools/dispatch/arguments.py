@@ -26,8 +26,13 @@ from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import Problem, Validator, compile_schema
 from sovl_tools.schema.problem import MAX_NAME, MAX_PROBLEMS, brief, explanations, named, place
 from sovl_tools.schema.subschemas import SchemaNode, nodes
-from sovl_tools.signature.agreement import call_schema
-from sovl_tools.signature.signature import REQUIRED, Parameter, Signature, signature_for
+from sovl_tools.signature.signature import (
+    REQUIRED,
+    Parameter,
+    Signature,
+    call_schema,
+    signature_for,
+)
 
 _MOST_LINES = 20
 

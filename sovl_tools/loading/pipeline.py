@@ -50,7 +50,7 @@ from sovl_tools.model.folder import KEYS, Manifest, Settings, ToolFolder, name_p
 from sovl_tools.schema.engine import compile_schema, published
 from sovl_tools.schema.fit import surely_fits
 from sovl_tools.schema.subschemas import visit
-from sovl_tools.signature.agreement import call_schema
+from sovl_tools.signature.signature import call_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()

@@ -13,7 +13,7 @@ from sovl_tools.annotations.scalars import is_in_format
 from sovl_tools.model.document import JSON, Path, canonical
 from sovl_tools.schema.applicators import combinator_of, kinds, values_of
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.keywords import BOUNDS, COMBINING
+from sovl_tools.schema.keywords import BOUNDS
 from sovl_tools.schema.subschemas import follow
 from sovl_tools.signature.pairs import (
     ANNOTATIONS,
@@ -299,13 +299,3 @@ def converted(signature: Signature) -> frozenset[str]:
         and each.kind in BY_KEYWORD
         and not each.annotation.is_context
     )
-
-
-def call_schema(parameters: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
-    """Return what a call checks: arguments that the function can't take are refused as well."""
-    if signature.takes_any_keyword or parameters.get("unevaluatedProperties") is False:
-        return parameters
-    schema = {key: each for key, each in parameters.items() if key != "additionalProperties"}
-    is_combined = not COMBINING.isdisjoint(schema)
-    schema["unevaluatedProperties" if is_combined else "additionalProperties"] = False
-    return schema

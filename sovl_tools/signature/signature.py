@@ -29,6 +29,8 @@ from sovl_tools.annotations.hints import (
 from sovl_tools.annotations.kind import InexpressibleError
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.schema.keywords import COMBINING
 
 Lookup: TypeAlias = Callable[[str], Any]
 """From a name to its value; HIDDEN if that is unknown."""
@@ -414,3 +416,13 @@ def signature_for(definition: ToolDefinition) -> Signature:
         for each in signature.parameters
     ]
     return signature._replace(parameters=tuple(parameters))
+
+
+def call_schema(parameters: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
+    """Return what a call checks: arguments that the function can't take are refused as well."""
+    if signature.takes_any_keyword or parameters.get("unevaluatedProperties") is False:
+        return parameters
+    schema = {key: each for key, each in parameters.items() if key != "additionalProperties"}
+    is_combined = not COMBINING.isdisjoint(schema)
+    schema["unevaluatedProperties" if is_combined else "additionalProperties"] = False
+    return schema

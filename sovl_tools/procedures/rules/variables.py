@@ -28,8 +28,7 @@ from sovl_tools.schema.applicators import below, kinds
 from sovl_tools.schema.fit import problems
 from sovl_tools.schema.problem import explanations, place
 from sovl_tools.schema.subschemas import SchemaNode, lookup
-from sovl_tools.signature.agreement import call_schema
-from sovl_tools.signature.signature import signature_for
+from sovl_tools.signature.signature import call_schema, signature_for
 
 
 class Text(NamedTuple):
