@@ -1,33 +1,7 @@
 """From what a tool's function returned to JSON, or to the place that can't be.
 
-======================================  ============================================================
-None, bool, int, float, str             the same; NaN, the infinities and integers of too many
-                                        digits are refused; half a surrogate pair becomes U+FFFD
-list, tuple, deque, range, views,       a list
-other sequences, builtin iterators
-set, frozenset                          a list, sorted as JSON values, or else by their JSON text
-dict, other mappings                    an object; a key that is no text is converted, and the JSON
-                                        text of a number, a bool or None is the key
-dataclass, attrs, NamedTuple,           an object of the fields
-SimpleNamespace
-pydantic model                          ``model_dump(mode="json")``
-Enum                                    its value
-date, time, datetime                    ISO 8601
-timedelta                               seconds, an integer if they are whole
-Decimal                                 an integer if it is whole, a float if that has the same
-                                        digits, or else text; NaN and the infinities are refused
-Fraction                                a float
-bytes, bytearray, memoryview            text if they are UTF-8, or else base64
-UUID, PurePath, IP addresses, ZoneInfo, text
-URLs of pydantic
-re.Pattern                              the pattern
-Exception                               ``Type: message``
-numpy scalars and arrays                numbers and lists
-pandas frames, series and indexes       a list of rows (objects), a list of values; NA and NaT: null
-Text, Image, Audio, EmbeddedResource    the content block of the Model Context Protocol
-======================================  ============================================================
-
-All else is refused, and so is what is nested more than 64 levels deep or contains itself.
+The tables ``_BY_TYPE`` and ``_BY_NAME`` say what becomes what, and ``docs/running.md`` says it to
+users. All else is refused, and so is what is nested more than 64 levels deep or contains itself.
 """
 
 from __future__ import annotations
