@@ -38,6 +38,7 @@ from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, internal_verdi
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json, value_at
 from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder, name_problem
 from sovl_tools.procedures.parse.files import UnreadableError, read
+from sovl_tools.reporting.text import MOST_SHOWN
 from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.keywords import KEYWORDS
@@ -516,7 +517,9 @@ def fixes_in(
     found: dict[Diagnostic, Fix] = {}
     for folder, diagnostics in by_folder(report, folders):
         case = FixCase(folder, diagnostics, is_loaded=folder.path in loaded)
-        found.update({each: fix for each in diagnostics if (fix := fix_of(case, each)) is not None})
+        # each looks at whole files; what is left is mended in the next run
+        few = diagnostics[:MOST_SHOWN]
+        found.update({each: fix for each in few if (fix := fix_of(case, each)) is not None})
     return found
 
 

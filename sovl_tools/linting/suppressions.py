@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from io import StringIO
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.linting.selection import SelectorError, code_of
@@ -27,6 +28,8 @@ KEY = "x-ignore"
 _MARK = "sovl:"
 _COMMENT = re.compile(r"#\s*sovl:\s*ignore\b(?P<rules>\[[^\]]*\])?")
 _SOURCES = (".py", *SUFFIXES)
+_MOST = 1000
+"""How many rules one request may name: more than there are, with all beginnings of their codes."""
 
 
 class Suppression(NamedTuple):
@@ -146,7 +149,8 @@ def _in_manifest(tool: ToolFolder, path: str, text: str) -> Iterator[Suppression
         place = line_and_column(text, places.offset(ManifestPlace((KEY,))))
         yield Suppression("", words, "", 0, tool.name, path, *place)
         return
-    for index, selector in enumerate(rules):
+    for selector in islice(dict.fromkeys(rules), _MOST):
+        index = rules.index(selector)
         place = line_and_column(text, places.offset(ManifestPlace((KEY, index))))
         scope = os.path.join(tool.path, "")
         yield Suppression(*_resolved(selector), scope, 0, tool.name, path, *place)
@@ -159,7 +163,7 @@ def _comments(path: str, tool: str | None, lines: Sequence[str]) -> Iterator[Sup
         if found is None:
             continue
         only = 0 if lines[number - 1][:column].isspace() or not column else number
-        selectors = _selectors(found)
+        selectors = [*islice(dict.fromkeys(_selectors(found)), _MOST)]
         for selector in selectors:
             yield Suppression(*_resolved(selector), path, only, tool, path, number, column + 1)
         if not selectors:

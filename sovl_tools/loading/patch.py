@@ -446,12 +446,19 @@ def _add_missing(
     document: Mapping[str, JSON], members: Mapping[str, JSON], *, after: Iterable[str] = ()
 ) -> dict[str, JSON]:
     """Return an object with those members that it lacks, in their order; what is there stays."""
-    found, earlier = dict(document), [*after]
-    for key, value in members.items():
-        if key not in found:
-            found = insert(found, key, value, after=earlier)
-        earlier.append(key)
-    return found
+    places = {key: place for place, key in enumerate(document)}
+    latest = max((places[each] for each in after if each in places), default=-1)
+    # where a list would be searched for each of thousands of parameters
+    added: dict[int, list[str]] = {}
+    for key in members:
+        if key in places:
+            latest = max(latest, places[key])
+        else:
+            added.setdefault(latest, []).append(key)
+    keys = [*added.get(-1, ())]
+    for key, place in places.items():
+        keys += [key, *added.get(place, ())]
+    return {key: document[key] if key in places else members[key] for key in keys}
 
 
 def overwrite(document: dict[str, JSON], found: Mapping[str, JSON]) -> None:

@@ -236,6 +236,12 @@ def test_a_repository_s_gitignore_holds_below_it(run: Run, put: Put) -> None:
     assert run("validate", "flows/old").code == 1  # it was named
 
 
+def test_a_gitignore_that_is_no_file_is_not_waited_for(run: Run, put: Put, tmp_path: Path) -> None:
+    put("flows/sound.json", json.dumps({"name": "sound", **SOUND}))
+    os.mkfifo(tmp_path / "flows" / ".gitignore")
+    assert run("validate", "flows").code == 0
+
+
 def test_a_directory_with_neither_tools_nor_procedures_is_an_error(run: Run, put: Put) -> None:
     put("none/notes.yaml", "a: 1")
     done = run("validate", "none", "--format", "json")

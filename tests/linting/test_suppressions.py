@@ -91,6 +91,19 @@ def test_a_comment_that_leaves_nothing_out_is_told(
     assert line.startswith(f"tools/echo/echo.py:2:18: ST002 {words}")
 
 
+def test_a_rule_that_is_named_very_often_is_told_once(run: Run, write: Write) -> None:
+    named = f"ignore[{'ST408,' * 3000}]"
+    write("echo", manifest_of("echo", **{"x-ignore": ["ST306"] * 3000}))
+    write("other", code=f"def other(text: str) -> str:\n    return text  # sovl: {named}\n")
+    assert validate(run) == ["ST002", "ST002"]
+
+
+def test_a_flood_of_idle_comments_is_counted_and_some_can_be_mended(run: Run, write: Write) -> None:
+    idle = "x = 1  # sovl: ignore[ST408]\n"
+    write("echo", code=f"{idle * 1200}def echo(text: str) -> str:\n    return text\n")
+    assert "1,200 warnings; 1,000 fixable" in run("validate").out
+
+
 def test_an_error_is_never_left_out(run: Run, write: Write) -> None:
     write("echo", manifest_of("echo", **{"x-ignore": ["ST401"]}), code="")
     assert validate(run) == ["ST401"]

@@ -16,6 +16,7 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.path_patterns import PathPattern, is_matched, patterns_of
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, MAX_VALUES
+from sovl_tools.reporting.text import read_lines
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """What the names of files of procedures end in."""
@@ -159,11 +160,7 @@ def _rules_around(location: str) -> tuple[PathPattern, ...]:
 
 def _rules(folder: str) -> tuple[PathPattern, ...]:
     """Return the rules of a folder's ``.gitignore``."""
-    try:
-        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
-            return patterns_of(file.read().splitlines(), folder)
-    except OSError:
-        return ()
+    return patterns_of(read_lines(os.path.join(folder, ".gitignore")), folder)
 
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
