@@ -13,7 +13,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 
 _HEADINGS = ("Argument", "Type", "Required", "Description")
-_PLAIN_NAME = re.compile(r"[\w.$@:/-]+( [\w.$@:/-]+)*")
+_PLAIN_NAME = re.compile(r"[^\s`|\x00-\x1f]+( [^\s`|\x00-\x1f]+)*")
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|]")
 
 
@@ -81,7 +81,7 @@ def _arguments(tool: ToolDefinition) -> Iterator[str]:
 
 def _as_code(name: str) -> str:
     """Return a name as code within a line: in quotes if something in it would end that."""
-    if name.isidentifier() or _PLAIN_NAME.fullmatch(name):
+    if _PLAIN_NAME.fullmatch(name):
         return f"`{name}`"
     text = json.dumps(name)
     # longer than any run of backticks in the name, which would end the code
