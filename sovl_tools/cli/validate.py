@@ -199,7 +199,7 @@ def _check_once(asked: _Options) -> int:
         mending = fixing.mend(
             places.collected.folders,
             candidates,
-            load=lambda folders: [each.candidate for each in _load(folders, check.limits)],
+            load=lambda folders: [each.candidate for each in _load_anew(folders, check.limits)],
             check=lambda found, drafted: check.report(
                 found, procedures, asking | _suppressions(drafted)
             ),
@@ -454,9 +454,7 @@ def _rules_of_all() -> Mapping[str, Rule]:
     return RULES
 
 
-def _load(
-    folders: Sequence[ToolFolder], limits: Settings, cache: Cache | None = None
-) -> list[Checked]:
+def _load(folders: Sequence[ToolFolder], limits: Settings, cache: Cache | None) -> list[Checked]:
     if cache is not None:
         return cache.load(folders, partial(_load_anew, limits=limits))
     asking = _suppressions(folders)

@@ -50,15 +50,16 @@ def read_suppressions(folder: ToolFolder) -> tuple[Suppression, ...]:
 
 
 def read_content(folder: ToolFolder) -> Content:
-    """Read all files of a folder, each once."""
+    """Read the files of a folder, each once; where all can't be read, those that may ask."""
     digest = blake2b(digest_size=16)
     drafts = dict(folder.drafts)
     asking: dict[str, bytes] = {}
     variables: tuple[str, ...] | None = None
     sees_others, is_known = False, not drafts
     for name, entry in _entries(folder.location):
-        if entry is None:
-            is_known = False
+        is_known = is_known and entry is not None
+        is_asked = may_ask(folder, name)
+        if entry is None or not (is_known or is_asked):
             continue
         try:
             data = drafts.get(name) or _read(entry)
@@ -71,7 +72,7 @@ def read_content(folder: ToolFolder) -> Content:
         if is_known:
             digest.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
         sees_others |= _REGISTER in data
-        if may_ask(folder, name):
+        if is_asked:
             asking[name] = data
     suppressions = tuple(suppressions_of(folder, asking))
     return Content(digest.hexdigest() if is_known else None, variables, sees_others, suppressions)
