@@ -250,41 +250,59 @@ def excess(root: dict[str, JSON]) -> str | None:
     """
     # how many subschemas there are below a part, and through how many references they are reached
     known: dict[int, tuple[int, int]] = {}
-    pending: list[tuple[JSON, bool]] = [(root, False)]
+    targets: dict[str, JSON] = {}
+    pending: list[tuple[JSON, list[tuple[JSON, int]]]] = [(root, [])]
     while pending:
-        value, is_measured_below = pending.pop()
-        if is_measured_below:
-            below = [known[id(part)] for part in _parts(value)]
-            reached = [known[id(target)] for target in _targets(root, value)]
-            below += [(size, steps + 1) for size, steps in reached]
-            # a list is no subschema
-            size = isinstance(value, dict) + sum(size for size, _ in below)
-            steps = max((steps for _, steps in below), default=0)
-            # the exact number could have as many digits as there are definitions
-            known[id(value)] = (min(size, MAX_EXPANSION + 1), steps)
+        value, below = pending.pop()
+        # a list is no subschema
+        size, steps = int(isinstance(value, dict)), 0
+        if below:
+            for part, reference in below:
+                more, further = known[id(part)]
+                size += more
+                steps = max(steps, further + reference)
         elif id(value) not in known:
-            # What leads back to itself meets this provisional measure and ends there.
-            known[id(value)] = (1, 0)
-            pending.append((value, True))
-            pending.extend((part, False) for part in (*_parts(value), *_targets(root, value)))
+            below = _below(root, value, targets)
+            if below:
+                pending.append((value, below))
+                pending.extend((part, []) for part, _ in below)
+                # What leads back to itself meets this provisional measure and ends there.
+                size = 1
+        else:
+            continue
+        # the exact number could have as many digits as there are definitions
+        known[id(value)] = (min(size, MAX_EXPANSION + 1), steps)
     size, steps = known[id(root)]
     if size > MAX_EXPANSION:
         return f"multiply to more than {MAX_EXPANSION:,} subschemas"
     return f"follow upon one another more than {MAX_STEPS} times" if steps > MAX_STEPS else None
 
 
-def _parts(value: JSON) -> list[JSON]:
-    """Return what is in a part of a schema and can have parts itself."""
-    if isinstance(value, dict):  # what is only defined counts where something refers to it
-        value = [part for key, part in value.items() if key not in {"$defs", "definitions"}]
-    return [part for part in value if isinstance(part, dict | list)]
+def _below(root: dict[str, JSON], value: JSON, targets: dict[str, JSON]) -> list[tuple[JSON, int]]:
+    """Return what is in a part of a schema and can have parts itself, with 0 references to it.
+
+    What the reference leads to that the part is comes last, with 1. ``targets`` are those that are
+    known; it grows.
+    """
+    if isinstance(value, list):
+        return [(part, 0) for part in value if isinstance(part, _NESTING)]
+    # what is only defined counts where something refers to it
+    found = [
+        (part, 0)
+        for key, part in value.items()
+        if isinstance(part, _NESTING) and key not in _DEFINITIONS
+    ]
+    reference = value.get("$ref")
+    if isinstance(reference, str):
+        if reference not in targets:
+            targets[reference] = lookup(root, reference).target
+        if isinstance(targets[reference], _NESTING):
+            found.append((targets[reference], 1))
+    return found
 
 
-def _targets(root: dict[str, JSON], value: JSON) -> list[JSON]:
-    """Return what the reference leads to that a part of a schema is, in a list."""
-    reference = value.get("$ref") if isinstance(value, dict) else None
-    target = lookup(root, reference).target if isinstance(reference, str) else None
-    return [target] if isinstance(target, dict | list) else []
+_NESTING = (dict, list)
+_DEFINITIONS = frozenset({"$defs", "definitions"})
 
 
 _Due: TypeAlias = dict[Callable[[Any], Any], list[SchemaNode]]

@@ -209,7 +209,10 @@ def _may_instruct(text: str) -> bool:
     if not text.isascii():
         text = text.translate(_LIKE_ASCII)
     text = text.lower()
-    return any(all(_has_any(text, words) for words in each) for each in _INSTRUCTING_WORDS)
+    for first, *others in _INSTRUCTING_WORDS:
+        if _has_any(text, first) and all(_has_any(text, words) for words in others):
+            return True
+    return False
 
 
 def _has_any(text: str, words: tuple[str, ...]) -> bool:
