@@ -5,10 +5,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sovl_tools.model.document import JSON
 from tests.cli.conftest import Shell
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 from tests.patience import PATIENCE
@@ -35,7 +35,7 @@ def test_values_are_read_as_their_types_say(run: Run, write: Write) -> None:
     assert run("call", "show", "a==x=").out == '{"a": "=x="}\n'
 
 
-TEXTS: dict[str, JSON] = {
+TEXTS: dict[str, Any] = {
     "type": ["string", "null"],
     "any": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     "one": {"oneOf": [{"type": "string"}, {"type": "null"}]},

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from sovl_tools.model.document import JSON
 from tests.conftest import Run, Write, manifest_of
 
 CODE = '''def {}(text: str, times: int = 2) -> str:
@@ -245,7 +245,7 @@ def test_the_name_in_the_manifest_becomes_the_folders(run: Run, write: Write) ->
     ],
 )
 def test_what_no_function_can_mend_is_told(
-    manifest: dict[str, JSON], code: str, run: Run, write: Write
+    manifest: dict[str, Any], code: str, run: Run, write: Write
 ) -> None:
     write("echo", json.dumps(manifest), "def echo(text: str): ...\n")
     for done in (run("sync", "--check"), run("sync")):

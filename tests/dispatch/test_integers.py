@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.dispatch.arguments import ArgumentCheck, with_integers
-from sovl_tools.model.document import JSON
 from sovl_tools.schema.engine import compile_schema
 from tests.dispatch.toolbox import properties, tool
 from tests.schema.strategies import moderate, schemas, values
@@ -25,7 +24,7 @@ COUNTED = "{'kind': 'count', 'value': 2}"
 IF_COUNT = {"properties": {"kind": {"const": "count"}}}
 
 
-def converted(value: JSON, schema: JSON) -> JSON:
+def converted(value: Any, schema: Any) -> Any:
     assert compile_schema(schema).is_valid(value)
     return with_integers(value, schema)
 
@@ -60,7 +59,7 @@ def converted(value: JSON, schema: JSON) -> JSON:
     ids=str,
 )
 def test_a_whole_number_is_an_int_where_the_schema_says_integer(
-    schema: JSON, value: JSON, wanted: str
+    schema: Any, value: Any, wanted: str
 ) -> None:
     assert repr(converted(value, schema)) == wanted
 
@@ -93,7 +92,7 @@ def test_a_whole_number_is_an_int_where_the_schema_says_integer(
     ],
     ids=str,
 )
-def test_a_number_stays_what_it_is_elsewhere(schema: JSON, value: JSON) -> None:
+def test_a_number_stays_what_it_is_elsewhere(schema: Any, value: Any) -> None:
     assert repr(converted(value, schema)) == repr(value)
 
 
@@ -112,7 +111,7 @@ def test_the_value_itself_is_not_changed() -> None:
     ],
     ids=str,
 )
-def test_references_in_circles_end(schema: JSON) -> None:
+def test_references_in_circles_end(schema: Any) -> None:
     assert with_integers(2.0, schema) == 2.0
 
 
@@ -136,7 +135,7 @@ def effort(levels: int) -> int:
     either = Counted({"oneOf": [{"$ref": "#/$defs/all"}, {"$ref": "#/$defs/any"}, INTEGER]})
     root = Counted({"$ref": "#/$defs/either", "$defs": {"all": branch, "any": branch}})
     root["$defs"]["either"] = either
-    value: JSON = 2.0
+    value: Any = 2.0
     for _ in range(levels):
         value = {"of": [value]}
     Counted.asked = 0
@@ -150,7 +149,7 @@ def test_the_effort_grows_with_the_value_and_not_with_its_powers() -> None:
 
 @moderate
 @given(schemas.filter(lambda schema: isinstance(schema, dict)), values)
-def test_a_value_stays_equal_and_valid(schema: JSON, value: JSON) -> None:
+def test_a_value_stays_equal_and_valid(schema: Any, value: Any) -> None:
     validator = compile_schema(schema)
     if validator.is_valid(value):
         after = with_integers(value, schema)

@@ -7,10 +7,9 @@ from hypothesis import given
 from sovl_tools import ToolDefinition
 from sovl_tools.formats.base import Options
 from sovl_tools.formats.json_schema import collect, convert
-from sovl_tools.model.document import JSON
 from tests.formats.schemas import moderate, parameters
 
-PARAMETERS: dict[str, JSON] = {
+PARAMETERS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "properties": {"city": {"$ref": "#city", "default": {"$ref": "no reference"}}},
@@ -20,11 +19,11 @@ PARAMETERS: dict[str, JSON] = {
 }
 
 
-def tool(name: str = "weather", parameters: dict[str, JSON] = PARAMETERS) -> ToolDefinition:
+def tool(name: str = "weather", parameters: dict[str, Any] = PARAMETERS) -> ToolDefinition:
     return ToolDefinition(name, "Tell it.", parameters, print, title="Weather", tags=("a",))
 
 
-def containers(value: JSON) -> set[int]:
+def containers(value: Any) -> set[int]:
     """Return the identities of all objects and arrays in a value."""
     inner = value.values() if isinstance(value, dict) else value
     if not isinstance(value, dict | list):

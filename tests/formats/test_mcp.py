@@ -11,12 +11,11 @@ from pydantic import TypeAdapter, ValidationError
 from sovl_tools import ToolDefinition, ToolRegistry
 from sovl_tools.formats.base import Loss, Options
 from sovl_tools.formats.mcp import collect, convert
-from sovl_tools.model.document import JSON
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import manifests, moderate
 from tests.tables import check_each
 
-PARAMETERS: dict[str, JSON] = {
+PARAMETERS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "type": "object",
     "properties": {"city": {"$ref": "#city", "x-mcp-header": "City"}},
@@ -40,7 +39,7 @@ def tool_of(manifest: dict[str, Any]) -> ToolDefinition:
     return ToolDefinition(function=print, **known)
 
 
-def is_taken_by_older_clients(definition: JSON) -> bool:
+def is_taken_by_older_clients(definition: Any) -> bool:
     try:
         _OLD.validate_python(definition, by_alias=True, by_name=False)
     except ValidationError:
@@ -85,7 +84,7 @@ def test_an_empty_title_would_hide_the_name_and_is_left_out() -> None:
 
 
 def test_both_schemas_are_copies() -> None:
-    output: dict[str, JSON] = {"type": "object", "properties": {}}
+    output: dict[str, Any] = {"type": "object", "properties": {}}
     definition = convert(tool(output_schema=output), Options()).definition
     definition["inputSchema"]["properties"]["city"]["x-mcp-header"] = "Town"
     definition["outputSchema"]["properties"]["degrees"] = True
@@ -102,7 +101,7 @@ def test_both_schemas_are_copies() -> None:
         {"$ref": "#/$defs/a", "$defs": {"a": {}}},
     ],
 )
-def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: JSON) -> None:
+def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: Any) -> None:
     shape = convert(tool(output_schema=schema), Options())
     assert shape.definition["outputSchema"] == schema
     assert shape.losses == (
@@ -151,7 +150,7 @@ def test_the_tools_that_are_shipped_are_taken_by_older_clients_too() -> None:
         (None, False),
     ],
 )
-def test_what_looks_like_icons_in_metadata_is_meant_as_such(icons: JSON, is_taken: bool) -> None:  # noqa: FBT001
+def test_what_looks_like_icons_in_metadata_is_meant_as_such(icons: Any, is_taken: bool) -> None:  # noqa: FBT001
     definition = convert(tool(metadata={"icons": icons}), Options()).definition
     assert definition.get("icons") == (icons if is_taken else None)
     _NEW.validate_python(definition)

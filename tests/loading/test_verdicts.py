@@ -12,7 +12,6 @@ from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.rules import description, manifest, offer, schema
 from sovl_tools.model.diagnostic import RuleTable, ask, rule
-from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.schema.engine import compile_schema, published
 from sovl_tools.schema.subschemas import nodes, visit
@@ -181,7 +180,7 @@ def test_a_schema_without_errors_compiles(parameters: dict[str, Any]) -> None:
         assert compile_schema(document["parameters"])
 
 
-def doubled(levels: int) -> dict[str, JSON]:
+def doubled(levels: int) -> dict[str, Any]:
     """Return a schema of which each definition refers twice to the next."""
     twice = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(levels)}
     return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{levels}": {"type": "string"}}}

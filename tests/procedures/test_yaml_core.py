@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.model.diagnostic import ManifestPlace
-from sovl_tools.model.document import JSON
 from sovl_tools.procedures.parse.yaml import MAX_EXPANSION, NotYamlError, load
 from sovl_tools.procedures.procedure import MAX_VALUES
 from tests.schema.strategies import moderate
@@ -57,7 +57,7 @@ def refusal(text: str) -> NotYamlError | None:
         ("a: 1\r\nb: 2", {"a": 1, "b": 2}),
     ],
 )  # fmt: skip
-def test_scalars_mean_what_the_core_schema_says(text: str, value: JSON) -> None:
+def test_scalars_mean_what_the_core_schema_says(text: str, value: Any) -> None:
     assert json.dumps(load(text).value) == json.dumps(value)
 
 

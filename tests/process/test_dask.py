@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Tooler, ToolRegistry
+from sovl_tools import SovlToolsError, Tooler, ToolRegistry
 from sovl_tools.dispatch.cluster import connected
-from sovl_tools.model.errors import SovlToolsError
 from tests.conftest import Run, Write, manifest_of
 from tests.patience import PATIENCE, wait_until
 

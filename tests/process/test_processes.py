@@ -15,10 +15,9 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolDefinition, Tooler, ToolRegistry, definition_of
+from sovl_tools import LogMessage, ToolDefinition, Tooler, ToolRegistry, definition_of
 from sovl_tools.dispatch import processes
 from sovl_tools.loading import requirements
-from sovl_tools.model.call import LogMessage
 from tests.conftest import REPOSITORY, is_running
 from tests.dispatch.toolbox import Call, each_way, tooler
 from tests.patience import PATIENCE, wait_until

@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from sovl_tools import Tooler, ToolRegistry
+from sovl_tools import Image, Tooler, ToolRegistry, ToolResult
 from sovl_tools.cli.import_openapi import module_of
 from sovl_tools.formats.foreign import Flaw, Selection
-from sovl_tools.model.content import Image
-from sovl_tools.model.result import ToolResult
 from sovl_tools.remote.openapi import Api, DocumentError, read_api
 from sovl_tools.scaffolding.files import create_folders
 from sovl_tools.scaffolding.imported import ImportedTools, import_tools

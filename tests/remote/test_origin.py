@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.model.catalog import CatalogChange
+from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from sovl_tools.remote.origin import RemoteTools, read_tools
 from sovl_tools.remote.session import McpServer, session_of
 from tests.conftest import code_of, manifest_of

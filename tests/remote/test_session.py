@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolError
-from sovl_tools.model.content import Audio, EmbeddedResource, Image, Text
+from sovl_tools import Audio, EmbeddedResource, Image, Text, ToolError
 from sovl_tools.remote.loop import run_remotely
 from sovl_tools.remote.mcp_results import value_of
 from sovl_tools.remote.session import McpServer, McpSession, RemoteError, session_of

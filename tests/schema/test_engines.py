@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
@@ -24,8 +23,8 @@ each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
 )
 
-YES: JSON = True
-NO: JSON = False
+YES: Any = True
+NO: Any = False
 IS_TEXT = {"type": "string"}
 IS_INTEGER = {"type": "integer"}
 BRANCHED = {
@@ -41,10 +40,10 @@ OVERLAPPING = [IS_INTEGER, {"minimum": 1}, IS_TEXT]
 class Case(NamedTuple):
     """A value that a schema refuses for one reason, and what is said about it."""
 
-    schema: JSON
-    value: JSON
+    schema: Any
+    value: Any
     keyword: str
-    expected: JSON
+    expected: Any
     words: str
     path: tuple[str | int, ...] = ()
 
@@ -302,7 +301,7 @@ each_case = check_each(
 )
 
 
-def comparable(problem: Problem) -> tuple[str, tuple[str | int, ...], JSON]:
+def comparable(problem: Problem) -> tuple[str, tuple[str | int, ...], Any]:
     """Return what every engine says alike; the order of types means nothing."""
     expected = set(problem.expected) if problem.keyword == "type" else problem.expected
     return problem.keyword, problem.path, expected
@@ -325,18 +324,18 @@ _trees = st.recursive(
 @each_engine
 @moderate
 @given(tree=_trees)
-def test_a_problem_is_where_its_value_is(engine: ModuleType, tree: JSON) -> None:
+def test_a_problem_is_where_its_value_is(engine: ModuleType, tree: Any) -> None:
     schema = {"type": "object", "additionalProperties": {"$ref": "#"}}
     problems = engine.compile_schema(schema).problems(tree)
     assert all(isinstance(_value_at(tree, each.path), int) for each in problems)
     assert bool(problems) == bool(_leaves(tree))
 
 
-def _value_at(tree: JSON, path: Iterable[Any]) -> Any:
+def _value_at(tree: Any, path: Iterable[Any]) -> Any:
     return reduce(operator.getitem, path, tree)
 
 
-def _leaves(tree: JSON) -> list[JSON]:
+def _leaves(tree: Any) -> list[Any]:
     if not isinstance(tree, dict):
         return [tree]
     return [leaf for each in tree.values() for leaf in _leaves(each)]
@@ -372,7 +371,7 @@ def test_a_problem_is_told_in_words(engine: ModuleType, case: Case) -> None:
     ],
     ids=str,
 )
-def test_the_engines_say_the_same(schema: JSON, value: JSON) -> None:
+def test_the_engines_say_the_same(schema: Any, value: Any) -> None:
     said = [
         [
             (*comparable(each), describe(each))
@@ -399,7 +398,7 @@ def test_the_engines_say_the_same(schema: JSON, value: JSON) -> None:
     ],
     ids=str,
 )
-def test_what_fits_has_no_problems(engine: ModuleType, schema: JSON, value: JSON) -> None:
+def test_what_fits_has_no_problems(engine: ModuleType, schema: Any, value: Any) -> None:
     validator = engine.compile_schema(schema)
     assert validator.is_valid(value)
     assert validator.problems(value) == []
@@ -426,7 +425,7 @@ def test_what_fits_has_no_problems(engine: ModuleType, schema: JSON, value: JSON
     ],
     ids=str,
 )
-def test_a_schema_that_makes_no_sense_is_refused(engine: ModuleType, schema: JSON) -> None:
+def test_a_schema_that_makes_no_sense_is_refused(engine: ModuleType, schema: Any) -> None:
     with pytest.raises(SchemaError) as caught:
         engine.compile_schema(schema)
     assert caught.value.reason
@@ -451,7 +450,7 @@ def test_a_schema_that_makes_no_sense_is_refused(engine: ModuleType, schema: JSO
     ],
     ids=str,
 )
-def test_a_reference_within_the_schema_is_followed(engine: ModuleType, schema: JSON) -> None:
+def test_a_reference_within_the_schema_is_followed(engine: ModuleType, schema: Any) -> None:
     assert engine.compile_schema(schema)
 
 
@@ -467,7 +466,7 @@ def test_a_reference_within_the_schema_is_followed(engine: ModuleType, schema: J
     ids=["types", "keys", "unions", "branches"],
 )
 def test_no_more_problems_are_told_than_somebody_could_read(
-    engine: ModuleType, schema: JSON, value: JSON
+    engine: ModuleType, schema: Any, value: Any
 ) -> None:
     validator = engine.compile_schema(schema)
     assert 0 < len(validator.problems(value)) <= MAX_PROBLEMS
@@ -490,7 +489,7 @@ def test_no_more_problems_are_told_than_somebody_could_read(
     ids=["last", "both ends", "contains", "required", "const", "too short", "beside"],
 )
 def test_a_value_is_looked_at_as_a_whole_unless_its_beginning_says_enough(
-    engine: ModuleType, schema: JSON, value: JSON, count: int
+    engine: ModuleType, schema: Any, value: Any, count: int
 ) -> None:
     found = engine.compile_schema(schema).problems(value)
     assert len(found) == count
@@ -525,7 +524,7 @@ def test_nothing_is_fetched_for_a_reference(engine: ModuleType) -> None:
 @moderate
 @given(schema=schemas, value=values)
 def test_a_value_is_valid_if_and_only_if_it_has_no_problems(
-    engine: ModuleType, schema: JSON, value: JSON
+    engine: ModuleType, schema: Any, value: Any
 ) -> None:
     validator = engine.compile_schema(schema)
     problems = validator.problems(value)
@@ -536,6 +535,6 @@ def test_a_value_is_valid_if_and_only_if_it_has_no_problems(
 
 @moderate
 @given(schema=schemas, value=values)
-def test_the_engines_accept_the_same_values(schema: JSON, value: JSON) -> None:
+def test_the_engines_accept_the_same_values(schema: Any, value: Any) -> None:
     accepted = {engine.compile_schema(schema).is_valid(value) for engine in (rust, python)}
     assert len(accepted) == 1

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 
-from sovl_tools.model.document import JSON
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
 from sovl_tools.schema.problem import describe, explained, explanations, place
@@ -61,7 +60,7 @@ class Case(NamedTuple):
     """A value that fits no branch of a union, and how the union is explained."""
 
     schema: dict[str, Any]
-    value: JSON
+    value: Any
     words: list[str]
 
 
@@ -259,7 +258,7 @@ CASES = {
 }
 
 
-def told(engine: ModuleType, schema: JSON, value: JSON) -> list[str]:
+def told(engine: ModuleType, schema: Any, value: Any) -> list[str]:
     problems = engine.compile_schema(schema).problems(value)
     return [f"{place(each.path)} {describe(each)}".strip() for each in explained(problems)]
 
@@ -289,7 +288,7 @@ def test_problems_are_told_in_the_order_of_their_places(engine: ModuleType) -> N
 @each_engine
 @moderate
 @given(schema=schemas, value=values)
-def test_whatever_is_wrong_is_explained(engine: ModuleType, schema: JSON, value: JSON) -> None:
+def test_whatever_is_wrong_is_explained(engine: ModuleType, schema: Any, value: Any) -> None:
     problems = engine.compile_schema(schema).problems(value)
     found = explained(problems)
     assert bool(found) == bool(problems)

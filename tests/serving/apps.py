@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp, Message
 
-from sovl_tools import ToolContext, Tooler, ToolError, ToolRegistry
-from sovl_tools.model.content import Audio, EmbeddedResource, Image
+from sovl_tools import Audio, EmbeddedResource, Image, ToolContext, Tooler, ToolError, ToolRegistry
 from tests.patience import PATIENCE
 
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -1,7 +1,7 @@
 import io
 import wave
 
-from sovl_tools.model.content import Audio
+from sovl_tools import Audio
 
 
 def test_audio_content() -> Audio:

@@ -1,4 +1,4 @@
-from sovl_tools.model.content import EmbeddedResource
+from sovl_tools import EmbeddedResource
 
 
 def test_embedded_resource() -> EmbeddedResource:

@@ -1,6 +1,6 @@
 from base64 import b64decode
 
-from sovl_tools.model.content import Image
+from sovl_tools import Image
 
 RED_PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJg"

@@ -1,7 +1,7 @@
 from base64 import b64decode
 from typing import Any
 
-from sovl_tools.model.content import EmbeddedResource, Image, Text
+from sovl_tools import EmbeddedResource, Image, Text
 
 RED_PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJg"
