@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 _OF_PYTEST = ("PYTEST_CURRENT_TEST", b"PYTEST_CURRENT_TEST")
+_EXPECTED = {ModuleType, type(None)}
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -26,7 +27,7 @@ class Surroundings(NamedTuple):
         directory: the current one.
         environment: all variables but pytest's own.
         path: where modules are found.
-        kinds: the types of what is in ``sys.modules`` and no module.
+        kinds: the types of plain values in ``sys.modules``; libraries put objects of theirs there.
         handlers: what is called when signals come.
         limits: the depth of recursion, and how long a thread runs.
     """
@@ -50,7 +51,7 @@ class Surroundings(NamedTuple):
             frozenset(
                 each
                 for each in set(map(type, [*sys.modules.values()]))
-                if not issubclass(each, ModuleType)
+                if each.__module__ == "builtins" and each not in _EXPECTED
             ),
             tuple(map(signal.getsignal, _SIGNALS)),
             (sys.getrecursionlimit(), sys.getswitchinterval()),
