@@ -98,14 +98,16 @@ class ArgumentCheck:
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
         before = whole[0]
-        text: Any = given
-        try:
-            arguments, end = scan(text, 0)
-        except (TypeError, StopIteration, ValueError, RecursionError):
+        if type(given) is not str:
             arguments = parse_arguments(given)
         else:
-            if end > SHORT or end != len(text) or "\\" in text or not text.isascii():
-                arguments = check_parsed(text, arguments, end)
+            try:
+                arguments, end = scan(given, 0)
+            except (StopIteration, ValueError, RecursionError):
+                arguments = parse_arguments(given)
+            else:
+                if end > SHORT or end != len(given) or "\\" in given or not given.isascii():
+                    arguments = check_parsed(given, arguments, end)
         if self._nullable and type(arguments) is dict:
             _drop_nulls(arguments, self._nullable)
         try:
