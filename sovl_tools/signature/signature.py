@@ -185,7 +185,9 @@ def _from_type_form(annotation: object, lookup: Lookup) -> Annotation:
     if type(annotation) is types.UnionType or origin is Union:
         members = typing.get_args(annotation)
         parts = [from_object(each, lookup) for each in members]
-        optional = type(None) in members or _any_of(part.optional for part in parts)
+        words = [part.source for part in parts if type(part.source) is str]
+        is_none = type(None) in members or "None" in words
+        optional = is_none or _any_of(part.optional for part in parts)
         found = Annotation("", optional, _any_of(part.is_context for part in parts))
     elif hasattr(annotation, "__metadata__"):
         found = from_object(typing.get_args(annotation)[0], lookup)

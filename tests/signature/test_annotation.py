@@ -43,6 +43,7 @@ TABLE = {
     "Annotated[Optional[int], 'a unit']": True,
     "Annotated[int, {'unit': 'm'}]": False,
     "Optional['int']": True,
+    "Union[int, 'None']": True,
     "'int'": False,
     "'Optional[int]'": True,
     "Any": False,
