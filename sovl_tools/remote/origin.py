@@ -97,12 +97,16 @@ class RemoteTools(NamedTuple):
             start + (each.name if isinstance(each, ForeignTool) else _name_of(raw))
             for each, raw in zip(definitions, listed, strict=True)
         )
+        before, now = _KNOWN.get(self, {}), dict[str, tuple[str, Candidate]]()
         for name, each, raw in zip(names, definitions, listed, strict=True):
-            text, known = json.dumps(raw, sort_keys=True), _KNOWN.get((self, name))
+            text, known = json.dumps(raw, sort_keys=True), before.get(name)
             # The same candidate as before, or each look would seem a change of the tool.
             if known is None or known[0] != text:
-                known = _KNOWN[self, name] = text, self._made(name, each)
-            yield known[1]
+                known = text, self._made(name, each)
+            now[name] = known
+        # without those that are gone: a server may have others each time
+        _KNOWN[self] = now
+        return [candidate for _, candidate in now.values()]
 
     def _made(self, name: str, found: Definition) -> Candidate:
         location = f"{self.server}#{name}"
@@ -160,7 +164,7 @@ class _Offered:
         )
 
 
-_KNOWN: dict[tuple[RemoteTools, str], tuple[str, Candidate]] = {}
+_KNOWN: dict[RemoteTools, dict[str, tuple[str, Candidate]]] = {}
 """What became of the text of a definition, by origin and name."""
 
 

@@ -251,6 +251,17 @@ def test_half_a_surrogate_pair_in_a_list_spoils_no_other(raw: Raw, registry: Too
     assert registry["half"].description == "?"
 
 
+def test_tools_that_are_gone_are_not_kept(raw: Raw, registry: ToolRegistry) -> None:
+    raw.says([tool("fine"), tool("old")])
+    registry.load_mcp(raw.command, timeout=PATIENCE)
+    fine, old = registry["fine"], weakref.ref(registry["old"])
+    raw.says([tool("fine"), tool("new")])
+    registry.reload()
+    gc.collect()
+    assert registry["fine"] is fine
+    assert old() is None
+
+
 def test_a_flood_of_changes_is_looked_at_by_one_thread(raw: Raw, registry: ToolRegistry) -> None:
     raw.says([tool("fine")])
     registry.load_mcp(raw.command, timeout=PATIENCE)
