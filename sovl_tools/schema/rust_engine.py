@@ -36,6 +36,9 @@ def compile_schema(schema: JSON) -> Validator:
 def _problems(
     compiled: jsonschema_rs.Draft202012Validator, schema: JSON, value: JSON
 ) -> list[Problem]:
+    # most values fit, and only the others need be looked at here
+    if compiled.is_valid(value):
+        return []
     beginning = _Beginning()
     part = beginning.of(value)
     if beginning.end is not None:
