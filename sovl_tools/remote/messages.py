@@ -28,6 +28,7 @@ _TOO_LONG = f"it is longer than {MAX_MESSAGE:,} bytes"
 _DEEPEST = 190
 """The SDK reads 200 levels."""
 _HEAD = 200
+_JSON, _ERROR, _NOT_FOUND = "application/json", 400, 404
 _ID = re.compile(
     rb'\A\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,'
     rb'|"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*\Z'
@@ -116,8 +117,17 @@ codecs.register(_codec)
 
 
 async def bound_body(response: httpx2.Response) -> None:
-    """Bound the body of a response of HTTP (a hook of the client); the SDK bounds events."""
-    if not _type_of(response).startswith("text/event-stream"):
+    """Bound the body of a response of HTTP (a hook of the client); the SDK bounds events.
+
+    The SDK says of an error of HTTP only that there is one, except of what a session may end with.
+    """
+    kind = _type_of(response)
+    if response.status_code >= _ERROR and response.status_code != _NOT_FOUND and _JSON not in kind:
+        problem = {"code": -32603, "message": f"it answers with status {response.status_code}"}
+        answer = {"jsonrpc": "2.0", "id": None, "error": problem}
+        response.headers["content-type"] = _JSON
+        response.stream = _Body(response, json.dumps(answer).encode())
+    elif not kind.startswith("text/event-stream"):
         response.stream = _Body(response)
 
 
@@ -128,12 +138,16 @@ def _type_of(response: httpx2.Response) -> str:
 class _Body(httpx2.AsyncByteStream):
     """A body that is read whole, up to a bound."""
 
-    def __init__(self, response: httpx2.Response) -> None:
+    def __init__(self, response: httpx2.Response, instead: bytes = b"") -> None:
+        self._instead = instead
         self._stream: Any = response.stream
         self._is_packed = "content-encoding" in response.headers
-        self._is_json = _type_of(response).startswith("application/json")
+        self._is_json = _type_of(response).startswith(_JSON)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._instead:
+            yield self._instead
+            return
         if self._is_packed:
             raise httpx2.StreamError("it is compressed, which was not asked for")
         body = bytearray()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -10,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.remote.messages import LineDecoder, repaired
+from sovl_tools.remote.session import McpServer, RemoteError
+from tests.patience import PATIENCE
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters()),
@@ -76,6 +81,43 @@ def test_half_a_surrogate_pair_and_what_is_too_deep_cost_no_more_than_themselves
     found = json.loads(repaired(json.dumps(said).encode()))
     assert found["tools"][0] == {"name": "a", "description": "?"}
     assert found["tools"][1]["name"] == "b"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "sent", "words"),
+    [
+        (401, "text/html", b"<html>no", "it answers with status 401"),
+        (503, "", b"", "it answers with status 503"),
+        (200, "application/json", b"<html>no", "it is no JSON: expected value"),
+        (200, "application/json; x", b" " * 2000, "longer than 1,000 bytes"),
+        (200, "text/html", b"<html>no", "content type: text/html"),
+    ],
+)
+def test_an_answer_of_http_that_is_none_is_told(
+    status: int, kind: str, sent: bytes, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(status)
+            self.send_header("content-type", kind)
+            self.send_header("content-length", str(len(sent)))
+            self.end_headers()
+            self.wfile.write(sent)
+
+        def log_message(self, *_: object) -> None:
+            """Log nothing."""
+
+    monkeypatch.setattr("sovl_tools.remote.messages.MAX_MESSAGE", 1000)
+    monkeypatch.setattr("sovl_tools.remote.messages._TOO_LONG", "longer than 1,000 bytes")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        server = McpServer(f"http://127.0.0.1:{served.server_port}/mcp", timeout=PATIENCE)
+        with pytest.raises(RemoteError) as caught:
+            asyncio.run(server.list_tools())
+        served.shutdown()
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_there_is_no_other_encoding_of_that_name() -> None:
