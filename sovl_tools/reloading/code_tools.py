@@ -131,7 +131,8 @@ class Origins:
         }
         # a unit that was seen in spite of all is as it was seen
         seen = {unit: found for unit, found in load.units.items() if unit not in load.lost}
-        self._loads[origin] = load._replace(units={**lost, **seen})
+        unseen = {unit: found for unit, found in lost.items() if unit not in seen}
+        self._loads[origin] = load._replace(units={**seen, **unseen})
 
     def sources(self) -> dict[str, Iterable[bytes]]:
         """Return the sources of the modules in the directories, by the names of the modules."""
