@@ -44,13 +44,15 @@ SLOW = tuple(
         *("agent", "cli", "docs", "process", "remote", "serving", "testing", "tools"),
         *("formats/test_mcp.py", "formats/test_messages.py", "formats/test_sdk_types.py"),
         *("loading/test_isolation.py", "loading/test_generations.py"),
+        *("authoring/test_odd_objects.py", "signature/test_odd_annotations.py"),
         *("dispatch/test_giving_up.py", "dispatch/test_hostile_tools.py"),
         *("procedures/test_hostile_templates.py", "procedures/test_journal_processes.py"),
-        "procedures/test_resuming.py",
+        *("procedures/test_examples.py", "procedures/test_resuming.py"),
         *("linting/test_diff.py", "linting/test_fixes.py", "procedures/test_yaml_core.py"),
-        *("dispatch/test_threads.py", "reloading/test_libraries.py", "schema/test_inclusion.py"),
-        *("test_distribution.py", "test_hostile.py", "test_package.py", "test_precedence.py"),
-        *("test_reload.py", "test_reload_stress.py"),
+        *("dispatch/test_secrets.py", "dispatch/test_threads.py", "reloading/test_libraries.py"),
+        *("schema/test_inclusion.py", "test_distribution.py", "test_hostile.py"),
+        *("test_misuse.py", "test_package.py", "test_precedence.py", "test_reload.py"),
+        "test_reload_stress.py",
     )
 )
 """Where tests start processes or servers, hold conversations, import what providers ship, or take
