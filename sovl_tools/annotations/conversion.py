@@ -13,6 +13,7 @@ from types import CodeType, FunctionType, MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union
 
 from sovl_tools.annotations.hints import (
+    HIDDEN_CLASS,
     names_of,
     resolved_or_any,
     underlying,
@@ -146,4 +147,5 @@ _GENERICS: dict[int, Callable[[tuple[Any, ...]], bool]] = {
     **{id(origin): _plain_keys for origin in DICTS},
     id(Literal): lambda arguments: _SCALARS.issuperset(map(type, arguments)),
 }
-_PLAIN = frozenset(map(id, (*_SCALARS, float, None, Any, object, *LISTS, *DICTS)))
+# of a class of which only the name is known nobody can tell what a call refuses
+_PLAIN = frozenset(map(id, (*_SCALARS, float, None, Any, object, HIDDEN_CLASS, *LISTS, *DICTS)))
