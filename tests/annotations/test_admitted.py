@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.annotations.conversion import converter_of
-from sovl_tools.annotations.jsonvalues import to_json
+from sovl_tools.annotations.jsonvalues import is_plain, to_json
 from sovl_tools.schema.engine import compile_schema
 from tests.annotations.strategies import SCALARS, cases, kinds, schema_of
 from tests.schema.strategies import examples, values
@@ -297,7 +297,8 @@ def test_what_the_schema_admits_the_conversion_accepts(data: st.DataObject) -> N
     value = json.loads(json.dumps(data.draw(values_of(schema, schema))))
     assume(_compiled(json.dumps(schema)).is_valid(value))
     made = converted(annotation, value)
-    to_json(made)
+    if is_plain(value, 20):  # a result may not be as deep as arguments
+        to_json(made)
     # pydantic judges apart from us what is an instance
     try:
         judge = pydantic.TypeAdapter(annotation)
