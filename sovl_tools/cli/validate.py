@@ -326,7 +326,7 @@ class _Check:
                 directories = filter(os.path.exists, configuration().paths)
                 there |= {each.name for each in collect(directories).folders}
             removed = removed_tools(lock, found.lock_file, there)
-        limits = Settings(imports=not asked.no_import, limit=limit, locked=lock)
+        limits = Settings(imports=not asked.no_import, limit=limit, compiles=True, locked=lock)
         cache = None if asked.no_cache else Cache(cache_directory(found), limits)
         plugged, unusable, _ = _check_plugins(places, limits, cache)
         others = (*places.misplaced, *places.collected.diagnostics, *unusable, *removed)

@@ -121,7 +121,7 @@ def load_folder(
         verdicts += found
         if manifest is None:
             return rejected(folder, verdicts)
-        work = _checked(folder, manifest, verdicts)
+        work = _checked(folder, manifest, verdicts, settings)
         document = work.manifest.document
         is_disabled = document.get("enabled", True) is False
         # of a disabled tool nobody reads the module, unless the lock knows it
@@ -161,7 +161,9 @@ def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
     return found or ask((folder_rules.unreadable_file,), failure)
 
 
-def _checked(folder: ToolFolder, manifest: Manifest, verdicts: list[Verdict]) -> Work:
+def _checked(
+    folder: ToolFolder, manifest: Manifest, verdicts: list[Verdict], settings: Settings
+) -> Work:
     """Check a manifest and its schemas for errors; ``verdicts`` are those of before."""
     document = manifest.document
     # What the meta-schema guarantees, no rule asks again; what it refuses, no rule reads.
@@ -175,15 +177,20 @@ def _checked(folder: ToolFolder, manifest: Manifest, verdicts: list[Verdict]) ->
     has_schemas = "parameters" in document and refused.isdisjoint(("parameters", "output_schema"))
     examples: list[ExampleCase] = []
     if has_schemas:
-        verdicts += schema_verdicts(document, "error")
+        verdicts += schema_verdicts(document, "error", compiles=settings.compiles)
         if "examples" in document and not has_errors(verdicts):
             examples = example_inputs(manifest)
             verdicts += example_verdicts(manifest, examples)
     return Work(folder, case, manifest, verdicts, has_schemas, examples)
 
 
-def schema_verdicts(document: Mapping[str, JSON], severity: Severity) -> list[Verdict]:
-    """Return what is wrong with the schemas of a manifest, which the meta-schema accepts."""
+def schema_verdicts(
+    document: Mapping[str, JSON], severity: Severity, *, compiles: bool = False
+) -> list[Verdict]:
+    """Return what is wrong with the schemas of a manifest, which the meta-schema accepts.
+
+    ``compiles`` makes a validator of each, not only of those that hold what nobody else looks at.
+    """
     verdicts: list[Verdict] = []
     for key in _SCHEMAS:
         if key not in document:
@@ -196,7 +203,7 @@ def schema_verdicts(document: Mapping[str, JSON], severity: Severity) -> list[Ve
                 verdicts += found if severity == "error" else []
                 continue
         found = seen.verdicts() if seen.due else []
-        if severity == "error" and seen.is_doubtful and not has_errors(found):
+        if severity == "error" and (compiles or seen.is_doubtful) and not has_errors(found):
             found += ask((schema.uncompilable_schema,), schema.WholeSchema((key,), root))
         verdicts += found
     return verdicts
