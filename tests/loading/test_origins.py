@@ -137,7 +137,10 @@ def test_a_broken_distribution_takes_no_other_down(text: bytes, site: Site) -> N
     sight = EntryPoints(GROUP).look()
     assert answers(sight) == {"good": 1}
     nameless, *others = sorted(lines(sight))
-    assert nameless.startswith("site/.dist-info: ST701 its entry points can't be read: TypeError")
+    # importlib_metadata puts itself in the place of Python's own once something has imported it
+    reasons = ("TypeError", "MetadataNotFound")
+    before = "site/.dist-info: ST701 its entry points can't be read: "
+    assert nameless.startswith(tuple(before + each for each in reasons))
     head = "its entry points can't be read"
     assert [each.partition(f": ST701 {head}: ")[0] for each in others] == [
         "site/aaa-1.0.dist-info",
