@@ -326,7 +326,8 @@ class _Check:
                 directories = filter(os.path.exists, configuration().paths)
                 there |= {each.name for each in collect(directories).folders}
             removed = removed_tools(lock, found.lock_file, there)
-        limits = Settings(imports=not asked.no_import, limit=limit, compiles=True, locked=lock)
+        is_run = not asked.no_import
+        limits = Settings(imports=is_run, limit=limit, compiles=is_run, locked=lock)
         cache = None if asked.no_cache else Cache(cache_directory(found), limits)
         plugged, unusable, _ = _check_plugins(places, limits, cache)
         others = (*places.misplaced, *places.collected.diagnostics, *unusable, *removed)
