@@ -86,10 +86,11 @@ class CallLog:
 
     def failed(self, kind: FailureKind, duration: float, *, abandoned: bool = False) -> None:
         """Count a call that failed; ``abandoned`` if its thread may still be at it."""
+        # both at once, or statistics in between show more failures than calls
         with self._lock:
+            self.succeeded(duration)  # which has a duration too
             self._errors[kind] += 1
             self._abandoned += abandoned
-        self.succeeded(duration)  # which has a duration too
 
     def fold(self) -> None:
         """Move the durations into the histogram."""
