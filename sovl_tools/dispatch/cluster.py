@@ -59,9 +59,13 @@ def connected(address: str | None) -> Iterator[Cluster]:
         words = "Dask needs the extra sovl-tools[dask], which is not installed"
         raise SovlToolsError(words) from error
 
+    client: Any = Client.__new__(Client)
     try:
-        client = Client(address, timeout=_CONNECTING)
+        client.__init__(address, timeout=_CONNECTING)
     except (OSError, ValueError, TypeError) as error:  # TypeError: there are no certificates
+        # closed when it is collected, it would wait for a lock that another one, which is just
+        # being started in the same thread, may hold
+        client.close()
         raise SovlToolsError(f"there is no Dask scheduler at {address}: {error}") from error
     with _silence(), client:
         threads = sum(client.nthreads().values())

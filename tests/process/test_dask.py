@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Iterator
@@ -166,13 +167,16 @@ def test_map_runs_on_a_cluster(address: str, act: Path, run: Run, tmp_path: Path
 def test_a_cluster_that_is_not_there_is_one_line(
     act: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed")
     for address in ("tcp://127.0.0.1:1", "tls://127.0.0.1:1", "nonsense://x", "nonsense", ""):
         monkeypatch.setattr("sovl_tools.dispatch.cluster._CONNECTING", 0.2)
         done = run("call", "act", "text=a", "--dask", address)
         assert done.code == 1
         assert done.err.count("\n") == 1
         assert f"there is no Dask scheduler at {address}" in done.err
+        # one that is closed only when it is collected may do so while another one begins, and hang
+        clients = [each for each in gc.get_objects() if type(each) is distributed.Client]
+        assert {each.status for each in clients} <= {"running", "closed"}
 
 
 def test_without_the_extra_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
