@@ -149,8 +149,10 @@ def _in_manifest(tool: ToolFolder, path: str, text: str) -> Iterator[Suppression
         place = line_and_column(text, places.offset(ManifestPlace((KEY,))))
         yield Suppression("", words, "", 0, tool.name, path, *place)
         return
-    for selector in islice(dict.fromkeys(rules), _MOST):
-        index = rules.index(selector)
+    first: dict[str, int] = {}
+    for index, selector in enumerate(rules):
+        first.setdefault(selector, index)
+    for selector, index in islice(first.items(), _MOST):
         place = line_and_column(text, places.offset(ManifestPlace((KEY, index))))
         scope = os.path.join(tool.path, "")
         yield Suppression(*_resolved(selector), scope, 0, tool.name, path, *place)
