@@ -20,10 +20,10 @@ from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
+from sovl_tools.procedures.environment import RunEnvironment, StepLog
+from sovl_tools.procedures.execution import Execution, Scope
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.parse.library import Library, read_procedure
-from sovl_tools.procedures.run.environment import RunEnvironment, StepLog
-from sovl_tools.procedures.run.execution import Execution, Scope
+from sovl_tools.procedures.library import Library, read_procedure
 
 STEPS, JOURNALED, ROUNDS = 300, 50, 15
 TARGET = 30.0

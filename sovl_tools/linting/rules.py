@@ -24,8 +24,7 @@ from sovl_tools.model.diagnostic import (
     internal_error,
     rule,
 )
-from sovl_tools.procedures.parse import library as procedure_documents
-from sovl_tools.procedures.rules import structure
+from sovl_tools.procedures import step_rules, variable_rules
 
 
 @rule("ST002", "warning")
@@ -77,9 +76,10 @@ _RULES = (
     *drift.RULES,
     *module.RULES,
     *offer.RULES,
-    structure.unreadable_procedure,
-    *structure.DOCUMENT_RULES,
-    *procedure_documents.RULES,
+    step_rules.unreadable_procedure,
+    *step_rules.DOCUMENT_RULES,
+    *step_rules.STEP_RULES,
+    *variable_rules.RULES,
     between.duplicate_tool,
     between.shared_action,
     between.shared_phrase,

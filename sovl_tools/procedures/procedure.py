@@ -1,4 +1,4 @@
-"""A procedure and its steps."""
+"""A procedure, its steps, and the variables that these refer to."""
 
 from __future__ import annotations
 
@@ -119,6 +119,21 @@ def _every(steps: tuple[Step, ...]) -> Iterator[Step]:
         yield step
         for block in step.blocks.values():
             yield from _every(block)
+
+
+class Reference(NamedTuple):
+    """A variable that is read and not bound in the template itself.
+
+    Attributes:
+        name: of the variable.
+        attributes: the constant keys and indexes behind it: ``page.links[0].url`` has
+            ``("links", 0, "url")``, ``page.links[i].url`` has ``("links",)``.
+        is_guarded: whether it may be absent: ``x | default(1)``, or ``x is defined`` somewhere.
+    """
+
+    name: str
+    attributes: tuple[str | int, ...]
+    is_guarded: bool = False
 
 
 def parse_procedure(document: Mapping[str, JSON], *, text: str, source: str) -> Procedure:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.model.document import JSON, dotted
-from sovl_tools.procedures.templates.language import EvaluationError, Reference, TemplateError
-from sovl_tools.procedures.templates.template import Template
+from sovl_tools.procedures.errors import EvaluationError, TemplateError
+from sovl_tools.procedures.procedure import Reference
+from sovl_tools.procedures.templates import Template
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
 
@@ -480,8 +481,8 @@ def test_references_are_variables_that_are_read_and_not_bound(text: str, found: 
 def test_neither_jinja_nor_yaml_is_there_before_it_is_needed() -> None:
     code = (
         "import sys\n"
-        "import sovl_tools.procedures.parse.files\n"
-        "from sovl_tools.procedures.templates.template import Template\n"
+        "import sovl_tools.procedures.files\n"
+        "from sovl_tools.procedures.templates import Template\n"
         "Template.of('plain text')\n"
         "sys.exit(bool({'jinja2', 'yaml'} & set(sys.modules)))\n"
     )

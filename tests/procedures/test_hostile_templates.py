@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.procedures.templates.language import EvaluationError, TemplateError
+from sovl_tools.procedures.errors import EvaluationError, TemplateError
+from sovl_tools.procedures.templates import Template
 from sovl_tools.procedures.templates.sandbox import MAX_MADE
-from sovl_tools.procedures.templates.template import Template
 from tests.schema.strategies import examples, moderate
 from tests.tables import check_each
 

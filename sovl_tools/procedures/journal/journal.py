@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.suggestion import nearest
+from sovl_tools.procedures.environment import PastAttempt, StepLog
 from sovl_tools.procedures.errors import (
     JournalError,
     RunBusyError,
@@ -34,7 +35,6 @@ from sovl_tools.procedures.journal.database import (
     row_of,
     written,
 )
-from sovl_tools.procedures.run.environment import PastAttempt, StepLog
 
 _RUN, _STEP = ", ".join(RunRecord._fields), ", ".join(StepRecord._fields)
 _RUNS = f"SELECT lock, {_RUN} FROM runs"  # noqa: S608 - names of ours

@@ -1,1 +1,56 @@
-"""Templates and expressions, which give values once the variables are known."""
+"""A template, whose value is known once the variables are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+from sovl_tools.model.document import JSON
+from sovl_tools.procedures.procedure import Reference
+
+_SYNTAX = re.compile(r"\{[{%#]")
+
+
+class Template(NamedTuple):
+    """A text in which there may be templates, or a bare expression, such as a condition.
+
+    Attributes:
+        kind: ``"value"`` for exactly one ``{{ … }}`` or a bare expression, which keep the type of
+            their value, ``"text"`` if there is no template in it, ``"string"`` for any other.
+        references: the variables that it reads, but for those that it binds itself.
+        evaluate: returns its value, which shares nothing with the variables that it is given;
+            raises ``EvaluationError`` if it has none.
+    """
+
+    kind: Literal["text", "value", "string"]
+    references: tuple[Reference, ...]
+    evaluate: Callable[[Mapping[str, JSON]], JSON]
+
+    @staticmethod
+    def of(text: str) -> Template:
+        """Return the template of a text.
+
+        Raises:
+            TemplateError: it can't be read.
+        """
+        if not _SYNTAX.search(text):
+            return Template("text", (), lambda _: text)
+        return _compiled(text, is_expression=False)
+
+    @staticmethod
+    def of_expression(text: str) -> Template:
+        """Return what a bare expression is.
+
+        Raises:
+            TemplateError: it can't be read.
+        """
+        return _compiled(text, is_expression=True)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str, *, is_expression: bool) -> Template:
+    from sovl_tools.procedures.templates import compiler  # noqa: PLC0415 - jinja2 takes 80 ms
+
+    return Template._make((compiler.expression if is_expression else compiler.template)(text))

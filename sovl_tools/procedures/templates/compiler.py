@@ -17,11 +17,8 @@ from jinja2.visitor import NodeTransformer
 
 from sovl_tools.model.document import JSON, copied, dotted, kind, with_article
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.templates.language import (
-    EvaluationError,
-    Reference,
-    TemplateError,
-)
+from sovl_tools.procedures.errors import EvaluationError, TemplateError
+from sovl_tools.procedures.procedure import Reference
 from sovl_tools.procedures.templates.sandbox import (
     LOOP,
     AbsentError,

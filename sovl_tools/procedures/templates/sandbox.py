@@ -34,7 +34,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter, sa
 from jinja2.utils import Namespace, missing
 
 from sovl_tools.model.document import JSON, JSON_TYPES, kind, parse_json, with_article
-from sovl_tools.procedures.templates.language import EvaluationError
+from sovl_tools.procedures.errors import EvaluationError
 
 MAX_RESULT = 1 << 20
 """How many characters a result may have when it is printed."""

@@ -19,11 +19,10 @@ from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import TimeLimitError
-from sovl_tools.procedures.errors import InputError, StepError
+from sovl_tools.procedures.environment import RunEnvironment, State, StepContext, StepEvents
+from sovl_tools.procedures.errors import EvaluationError, InputError, StepError
 from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step
-from sovl_tools.procedures.run.environment import RunEnvironment, State, StepContext, StepEvents
-from sovl_tools.procedures.templates.language import EvaluationError
-from sovl_tools.procedures.templates.template import Template
+from sovl_tools.procedures.templates import Template
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import explanations, named, place
 

@@ -12,8 +12,10 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.procedure import MAX_SECONDS, RESERVED, Step
-from sovl_tools.procedures.rules.variable_schemas import (
+from sovl_tools.procedures.errors import TemplateError
+from sovl_tools.procedures.procedure import MAX_SECONDS, RESERVED, Reference, Step
+from sovl_tools.procedures.templates import Template
+from sovl_tools.procedures.variable_schemas import (
     ANYTHING,
     Environment,
     MissingMember,
@@ -22,8 +24,6 @@ from sovl_tools.procedures.rules.variable_schemas import (
     assigned,
     member,
 )
-from sovl_tools.procedures.templates.language import Reference, TemplateError
-from sovl_tools.procedures.templates.template import Template
 from sovl_tools.schema.applicators import below, kinds
 from sovl_tools.schema.fit import problems
 from sovl_tools.schema.problem import explanations, place

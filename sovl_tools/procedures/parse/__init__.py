@@ -1,1 +1,0 @@
-"""From the files of procedures to procedures."""

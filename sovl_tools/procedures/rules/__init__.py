@@ -1,1 +1,0 @@
-"""The checks of procedures, ST75x and ST76x: before anything runs."""
