@@ -7,9 +7,10 @@ The two eras of the Model Context Protocol differ in output schemas. In the hand
 
 from __future__ import annotations
 
+import json
 import logging
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from mcp.shared.inbound import find_invalid_x_mcp_header
@@ -17,12 +18,16 @@ from mcp_types.methods import validate_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
-from sovl_tools.model.catalog import Catalog
+from sovl_tools.dispatch.arguments import ArgumentCheck
+from sovl_tools.formats.tokens import estimate
+from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
+from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.rewrite import hoisted
-from sovl_tools.serving.prompts import prompts, resources
-from sovl_tools.serving.tool_search import DEFINITIONS, is_too_much
+from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -58,7 +63,6 @@ class Advertised(NamedTuple):
         catalog: the tools from which it was made.
         handshake: the definitions for clients up to 2025-11-25, by name.
         modern: the definitions for clients since 2026-07-28, by name.
-        wrapped: the names of those whose results are wrapped for the former.
         left_out: what the protocol refuses.
         hidden: the definitions that are found by searching alone, by name.
         is_searching: whether clients see only two tools, which find and call the others.
@@ -70,7 +74,6 @@ class Advertised(NamedTuple):
     catalog: Catalog
     handshake: dict[str, dict[str, JSON]]
     modern: dict[str, dict[str, JSON]]
-    wrapped: frozenset[str]
     left_out: tuple[LeftOut, ...]
     hidden: dict[str, dict[str, JSON]]
     is_searching: bool
@@ -80,12 +83,12 @@ class Advertised(NamedTuple):
 
     def changes(self, before: Advertised) -> frozenset[Kind]:
         """Return which lists are others than they were for clients."""
-        kinds: tuple[Kind, ...] = ("tools", "prompts", "resources")
-        lists = (self.modern, before.modern), (self.prompts, before.prompts)
-        pairs = (*lists, (self.resources, before.resources))
-        return frozenset(
-            kind for kind, (now, then) in zip(kinds, pairs, strict=True) if now != then
-        )
+        lists: dict[Kind, bool] = {
+            "tools": self.modern != before.modern,
+            "prompts": self.prompts != before.prompts,
+            "resources": self.resources != before.resources,
+        }
+        return frozenset(kind for kind, is_other in lists.items() if is_other)
 
 
 def advertise(
@@ -108,30 +111,27 @@ def advertise(
     ]
     modern, refused = _accepted(export.definitions, LATEST_MODERN_VERSION)
     left_out += refused
-    known = {} if before is None else before.handshake
-    made = [_handshake_form(tool, known.get(name)) for name, tool in modern.items()]
-    handshake, refused = _accepted(made, LATEST_HANDSHAKE_VERSION)
+    handshake, refused = _accepted(map(_handshake_form, modern.values()), LATEST_HANDSHAKE_VERSION)
     left_out += refused
-    earlier = () if before is None else before.left_out
     for each in left_out:
-        if each not in earlier:
+        if before is None or each not in before.left_out:
             _LOGGER.warning("%s", each)
     hidden: dict[str, dict[str, JSON]] = {}
     if is_searching is None:
-        is_searching = is_too_much(modern.values())
+        is_searching = len(modern) > MOST_TOOLS or sum(map(estimate, modern.values())) > MOST_TOKENS
     if is_searching:
         hidden = modern
         modern = handshake = {each["name"]: each for each in DEFINITIONS}
+    tools = catalog.tools.values()
     return Advertised(
         catalog,
         handshake,
         modern,
-        frozenset(name for name, tool in modern.items() if _is_wrapped(tool)),
         tuple(left_out),
         hidden,
         is_searching,
-        prompts(catalog.tools.values()),
-        resources(catalog.tools.values()),
+        prompts(tools),
+        resources(tools),
         export.is_lasting,
     )
 
@@ -173,29 +173,25 @@ def _problem(tools: list[dict[str, JSON]], version: str) -> str | None:
     return None
 
 
-def _is_wrapped(tool: dict[str, JSON]) -> bool:
+def is_wrapped(tool: dict[str, JSON]) -> bool:
+    """Tell whether clients of the handshake era get ``{"result": value}`` of a tool."""
     return "outputSchema" in tool and tool["outputSchema"].get("type") != "object"
 
 
-def _handshake_form(tool: dict[str, JSON], known: dict[str, JSON] | None) -> dict[str, JSON]:
-    if not _is_wrapped(tool):
-        return tool
-    made = {**tool, "outputSchema": wrapped_schema(tool["outputSchema"])}
-    return known if known == made else made
+def _handshake_form(tool: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a definition whose output schema is that of an object.
 
-
-def wrapped_schema(schema: dict[str, JSON]) -> dict[str, JSON]:
-    """Return the schema of ``{"result": value}`` for values of a schema.
-
-    Its references lead to definitions at the root, where readers look for them.
+    The references in it lead to definitions at the root, where readers look for them.
     """
+    if not is_wrapped(tool):
+        return tool
     place = f"#/properties/{RESULT}"
-    copy = hoisted(schema, lambda name: place if name is None else f"#/$defs/{name}")
-    made: dict[str, JSON] = {"type": "object", "properties": {RESULT: copy.schema}}
-    made["required"] = [RESULT]
+    copy = hoisted(tool["outputSchema"], lambda name: place if name is None else f"#/$defs/{name}")
+    schema: dict[str, JSON] = {"type": "object", "properties": {RESULT: copy.schema}}
+    schema["required"] = [RESULT]
     if copy.definitions:
-        made["$defs"] = copy.definitions
-    return made
+        schema["$defs"] = copy.definitions
+    return {**tool, "outputSchema": schema}
 
 
 def page(
@@ -220,3 +216,177 @@ def page(
 
 
 _CURSOR = "after:"
+
+
+_INSTRUCTIONS: Final = "sovl-tools://instructions/"
+_MANIFEST: Final = "sovl-tools://manifest/"
+
+TEMPLATES: Final[tuple[dict[str, JSON], ...]] = (
+    {
+        "uriTemplate": f"{_MANIFEST}{{name}}",
+        "name": "manifest",
+        "description": "The manifest of a tool.",
+        "mimeType": "application/json",
+    },
+    {
+        "uriTemplate": f"{_INSTRUCTIONS}{{name}}",
+        "name": "instructions",
+        "description": "What a tool wants a system prompt to say.",
+        "mimeType": "text/markdown",
+    },
+)
+"""The texts that clients may read of each tool; instructions only of one that has any."""
+
+
+def prompts(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, JSON]]:
+    """Return a prompt for each tool that has activation phrases, by name.
+
+    Its arguments are the tool's, all of them optional: what is not given the model asks for.
+    """
+    made = {}
+    for tool in tools:
+        if not tool.activation_phrases:
+            continue
+        prompt: dict[str, JSON] = {"name": tool.name, "title": tool.activation_phrases[0]}
+        prompt["description"] = tool.description
+        properties = without_functions(tool.parameters).get("properties", {})
+        prompt["arguments"] = [_argument(name, each) for name, each in properties.items()]
+        made[tool.name] = prompt
+    return made
+
+
+def _argument(name: str, schema: JSON) -> dict[str, JSON]:
+    made: dict[str, JSON] = {"name": name, "required": False}
+    description = schema.get("description") if isinstance(schema, dict) else None
+    if isinstance(description, str):
+        made["description"] = description
+    return made
+
+
+def prompt_text(tool: ToolDefinition, arguments: Mapping[str, str]) -> str:
+    """Return what the user says with a prompt."""
+    said = f"{tool.activation_phrases[0]}\n\nUse the tool {tool.name}"
+    if not arguments:
+        return f"{said}."
+    return f"{said} with {json.dumps(dict(arguments), ensure_ascii=False)}."
+
+
+def resources(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, JSON]]:
+    """Return the manifests of the tools, and their instructions, by address."""
+    found: list[dict[str, JSON]] = [
+        {
+            "uri": template["uriTemplate"].replace("{name}", tool.name),
+            "name": f"{tool.name} {template['name']}",
+            "mimeType": template["mimeType"],
+        }
+        for tool in tools
+        for template in TEMPLATES[: 2 if tool.instructions else 1]
+    ]
+    return {each["uri"]: each for each in found}
+
+
+def resource_text(registry: ToolRegistry, uri: str) -> str | None:
+    """Return the text at the address of a resource; None if the tool has none any more.
+
+    Raises:
+        ResolutionError: a function that makes a part of a schema fails.
+    """
+    tool = registry.get(uri.rpartition("/")[2])
+    if tool is None:
+        return None
+    if uri.startswith(_INSTRUCTIONS):
+        return tool.instructions
+    manifest = manifest_values(tool.resolve(), _KEYS)
+    return json.dumps(
+        {key: value for key, value in manifest.items() if value}, indent=2, ensure_ascii=False
+    )
+
+
+def updated_resources(change: CatalogChange, before: Catalog, now: Catalog) -> Iterator[str]:
+    """Yield the addresses at which another text is to be read than before, or none any more."""
+    for name in (*change.added, *change.updated, *change.removed):
+        old, new = before.tools.get(name), now.tools.get(name)
+        for place, keys in ((_MANIFEST, _KEYS), (_INSTRUCTIONS, ("instructions",))):
+            if any(getattr(old, key, None) != getattr(new, key, None) for key in keys):
+                yield f"{place}{name}"
+
+
+_KEYS = (
+    "name", "title", "description", "parameters", "output_schema", "category", "tags", "version",
+    "activation_phrases", "instructions", "examples", "annotations", "execution", "metadata",
+)  # fmt: skip
+
+
+SEARCH: Final = "search_tools"
+CALL: Final = "call_tool"
+_MOST_FOUND = 20
+_MOST_NAMES = 50
+_TEXT: Mapping[str, JSON] = {"type": "string"}
+
+DEFINITIONS: Final[tuple[dict[str, JSON], ...]] = (
+    {
+        "name": SEARCH,
+        "title": "Search tools",
+        "description": "Find tools for a task. Returns the definitions of the tools that fit best,"
+        f" each with the schema of its arguments; {CALL} calls them. Ask again whenever no tool"
+        " that you know fits: there may be new ones.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "query": {**_TEXT, "description": "What the tool should do, in a few words."},
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": _MOST_FOUND,
+                    "default": 5,
+                    "description": "At most so many tools.",
+                },
+            },
+            "required": ["query"],
+        },
+        "annotations": {"readOnlyHint": True, "openWorldHint": False},
+    },
+    {
+        "name": CALL,
+        "title": "Call a tool",
+        "description": f"Call a tool that {SEARCH} has found.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "name": {**_TEXT, "description": "The tool's name."},
+                "arguments": {
+                    "type": "object",
+                    "description": "Its arguments, as its inputSchema wants them.",
+                },
+            },
+            "required": ["name"],
+        },
+    },
+)
+
+
+def found_tools(
+    registry: ToolRegistry, definitions: Mapping[str, dict[str, JSON]], arguments: JSON
+) -> ToolResult:
+    """Return what ``search_tools`` answers: definitions, or some names where nothing fits."""
+
+    def search_tools(query: str, limit: int = 5) -> JSON:
+        matches = registry.search(query, limit=None)
+        known = [definitions[each.tool] for each in matches if each.tool in definitions]
+        if known:
+            return {"tools": known[:limit]}
+        some = list(definitions)[:_MOST_NAMES]
+        return {"tools": [], "message": "no tool has words of the query", "some_names": some}
+
+    search = DEFINITIONS[0]
+    tool = ToolDefinition(SEARCH, search["description"], search["inputSchema"], search_tools)
+    checked = ArgumentCheck(tool)(arguments)
+    if isinstance(checked, Failure):
+        return ToolResult(SEARCH, None, checked, 0.0)
+    return ToolResult(SEARCH, search_tools(**checked), None, 0.0)
+
+
+def called(arguments: JSON) -> tuple[str, JSON]:
+    """Return what ``call_tool`` is to call, and with which arguments."""
+    # a name that is none is refused as that of an unknown tool
+    return str(arguments.get("name", "")), arguments.get("arguments")

@@ -1,24 +1,45 @@
-"""The ASGI application: the JSON API, health, and whatever else is mounted beside them."""
+"""The ASGI application: the JSON API with its document, health, and what is mounted beside them."""
 
 from __future__ import annotations
 
+import asyncio
+import re
+from collections.abc import Collection, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, cast
+from functools import partial
+from hashlib import sha256
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.loading.exporting import Export
+from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.definition import manifest_values
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.model.result import Failure, FailureKind
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.serving.api import Api
-from sovl_tools.serving.problems import JSONAnswer, problem
+from sovl_tools.search.phrases import MOST_FOUND
+from sovl_tools.serving.advertised import page
+from sovl_tools.serving.event_stream import stream_call
+from sovl_tools.serving.problems import (
+    CLIENT_LEFT,
+    JSONAnswer,
+    encoded,
+    failed,
+    problem,
+    without_directories,
+)
 from sovl_tools.serving.security import MCP_PATH, Guard, Log, Security, Traffic
 
 
@@ -54,26 +75,24 @@ def make_app(
         log: called with each request when its answer has ended.
     """
     checks, traffic = security or Security(), Traffic()
-    routes = [*Api(registry, tooler, is_guarded=bool(checks.tokens)).routes()]
-    routes += [Route("/healthz", _healthy), Route("/readyz", _ready)]
-    if mcp is not None:
-        routes.append(Route(MCP_PATH, mcp))
-
+    endpoints = [] if mcp is None else [Route(MCP_PATH, mcp)]
     middleware = [Middleware(Guard, security=checks, traffic=traffic, log=log)]
     if checks.origins:
-        exposed = ["ETag", "Mcp-Session-Id", "WWW-Authenticate"]
-        methods = ["GET", "POST", "DELETE"]
-        middleware += [
-            Middleware(
-                CORSMiddleware,
-                allow_origins=checks.origins,
-                allow_methods=methods,
-                allow_headers=["*"],
-                expose_headers=exposed,
-            )
-        ]
+        cross_origin = Middleware(
+            CORSMiddleware,
+            allow_origins=checks.origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["ETag", "Mcp-Session-Id", "WWW-Authenticate"],
+        )
+        middleware.append(cross_origin)
     app = Starlette(
-        routes=routes,
+        routes=[
+            *Api(registry, tooler, is_guarded=bool(checks.tokens)).routes(),
+            Route("/healthz", _healthy),
+            Route("/readyz", _ready),
+            *endpoints,
+        ],
         middleware=middleware,
         exception_handlers={HTTPException: _refused, Exception: _broken},
         lifespan=None if mcp is None else lambda _: mcp.run(),
@@ -116,3 +135,379 @@ async def _broken(_: Request, __: Exception) -> Response:
 
 
 _NOT_FOUND = 404
+
+
+_T = TypeVar("_T")
+
+PUBLIC = (
+    "name", "title", "description", "parameters", "output_schema", "annotations", "category",
+    "version", "tags", "activation_phrases", "examples", "instructions",
+)  # fmt: skip
+"""What clients see of a tool: what its author wrote for them, and nothing of this machine."""
+
+MOST_LISTED = 1_000
+
+
+class Listing(NamedTuple):
+    """The tools of one catalog as clients see them.
+
+    Attributes:
+        catalog: where they come from.
+        tools: what clients see of each, by name and in that order.
+        document: the OpenAPI document of the calls.
+        tag: the ETag: the same in every process that serves the same tools.
+    """
+
+    catalog: Catalog
+    tools: dict[str, dict[str, JSON]]
+    document: dict[str, JSON]
+    tag: str
+
+
+class Api:
+    """Answers requests with what a registry has and what a Tooler does.
+
+    Args:
+        registry: the tools, which may change at any time.
+        tooler: makes the calls.
+        is_guarded: whether requests need a bearer token, which the OpenAPI document says.
+    """
+
+    def __init__(self, registry: ToolRegistry, tooler: Tooler, *, is_guarded: bool = False) -> None:
+        self._registry = registry
+        self._tooler = tooler
+        self._is_guarded = is_guarded
+        self._listing: Listing | None = None
+
+    def routes(self) -> list[Route]:
+        """Return what there is, by path."""
+        return [
+            Route("/tools", self._list),
+            Route("/tools/{name}", self._tool, methods=["GET", "POST"]),
+            Route("/tools/{name}/stream", self._stream, methods=["POST"]),
+            Route("/search", self._search),
+            Route("/openapi.json", self._describe),
+        ]
+
+    async def _list(self, request: Request) -> Response:
+        """Answer with the tools, all or a page of them, by name."""
+        asked = _Query(request, ("tag", "category", "limit", "cursor"))
+        limit, cursor = asked.number("limit"), asked.one("cursor")
+        tags, category = set(asked.several("tag")), asked.one("category")
+        if asked.refusal is not None:
+            return asked.refusal
+        listing = await self._tools()
+        found = {
+            name: each
+            for name, each in listing.tools.items()
+            if tags <= {*each.get("tags", ())} and category in (None, each.get("category"))
+        }
+        try:
+            tools, following = page(found, cursor, limit or max(1, len(found)))
+        except ValueError as error:
+            return problem(400, str(error))
+        return _tagged(request, listing, {"tools": tools, "next_cursor": following})
+
+    async def _tool(self, request: Request) -> Response:
+        """Answer with a tool, or with what came of calling it."""
+        name = request.path_params["name"]
+        if request.method == "POST":
+            return await self._call(request, name)
+        asked = _Query(request)
+        if asked.refusal is not None:
+            return asked.refusal
+        listing = await self._tools()
+        if name in listing.tools:
+            return _tagged(request, listing, listing.tools[name])
+        try:
+            found = self._registry[name]
+            return failed(Failure("unavailable", f"the schema of {found.name} can't be made now"))
+        except ToolNotFoundError as error:
+            kind: FailureKind = "unknown_tool" if error.reason is None else "unavailable"
+            return failed(without_directories(Failure(kind, str(error)), self._registry))
+
+    async def _call(self, request: Request, name: str) -> Response:
+        arguments = await _arguments(request)
+        if isinstance(arguments, Response):
+            return arguments
+        try:
+            with serving():
+                result = await unless_left(request.receive, self._tooler.call(name, arguments))
+        except ClientDisconnect:
+            return Response(status_code=CLIENT_LEFT)
+        if result.error is None:
+            return JSONAnswer(result.value)
+        return failed(without_directories(result.error, self._registry))
+
+    async def _stream(self, request: Request) -> Response:
+        """Answer with what a call reports while it runs, its items and its result, as events.
+
+        What is refused before it runs is answered as without a stream.
+        """
+        arguments = await _arguments(request)
+        if isinstance(arguments, Response):
+            return arguments
+        name = request.path_params["name"]
+        return await stream_call(self._tooler, name, arguments, registry=self._registry)
+
+    async def _search(self, request: Request) -> Response:
+        asked = _Query(request, ("q", "limit"))
+        limit = asked.number("limit") or MOST_FOUND
+        query = asked.one("q")
+        if asked.refusal is not None:
+            return asked.refusal
+        if query is None:
+            return problem(400, "the query parameter 'q' is required: words to look for")
+        found = self._registry.search(query, limit=limit)
+        return JSONAnswer({"matches": [each._asdict() for each in found]})
+
+    async def _describe(self, request: Request) -> Response:
+        """Answer with the OpenAPI document of these routes."""
+        listing = await self._tools()
+        root = request.scope.get("root_path", "")
+        document = describe(listing.document, root, is_guarded=self._is_guarded)
+        return _tagged(request, listing, document)
+
+    async def _tools(self) -> Listing:
+        """Return the tools as they are now; they are listed anew only after a change."""
+        known = self._listing
+        if known is not None and known.catalog is self._registry.catalog:
+            return known
+        # on a thread: a thousand tools take a while, and parts of schemas may be functions
+        listing, is_lasting = await await_thread(partial(_listed, self._registry))
+        self._listing = listing if is_lasting else None
+        return listing
+
+
+def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
+    """Return the listing of the tools as they are now, and whether it holds until they change."""
+    catalog = registry.catalog
+    export = cast("Export", registry.export("openapi"))
+    # resolved: what functions make of a schema is in it
+    tools = {name: manifest_values(shape.tool, PUBLIC) for name, shape in export.shapes.items()}
+    text = encoded([*tools.values(), export.definitions])
+    listing = Listing(catalog, tools, export.definitions, f'"{sha256(text).hexdigest()[:32]}"')
+    return listing, export.is_lasting
+
+
+def _tagged(request: Request, listing: Listing, value: JSON) -> Response:
+    """Return an answer that a client may keep, and that it has already if it says so."""
+    headers = {"ETag": listing.tag, "Cache-Control": "no-cache"}
+    tags = ",".join(request.headers.getlist("if-none-match")).split(",")
+    if {each.strip().removeprefix("W/") for each in tags} & {listing.tag, "*"}:
+        return Response(status_code=304, headers=headers)
+    return JSONAnswer(value, headers=headers)
+
+
+_JSON_TYPE = re.compile(
+    r'\s*application/([\w.+-]+\+)?json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?', re.IGNORECASE
+)
+
+
+async def _arguments(request: Request) -> bytes | Response:
+    """Return the arguments as they were sent, which the Tooler reads, or why they can't be read."""
+    asked = _Query(request)
+    if asked.refusal is not None:
+        return asked.refusal
+    body = await request.body()
+    coding = request.headers.get("content-encoding", "identity")
+    if coding.strip().lower() != "identity":
+        headers = {"Accept-Encoding": "identity"}
+        return problem(
+            415, f"the arguments must be sent as they are, not as {coding[:80]!r}", headers
+        )
+    given = request.headers.get("content-type")
+    if body and (given is None or _JSON_TYPE.fullmatch(given) is None):
+        found = "and there is no Content-Type" if given is None else f"not {given[:80]!r}"
+        headers = {"Accept-Post": "application/json"}
+        return problem(415, f"the arguments must be sent as application/json, {found}", headers)
+    return body
+
+
+async def unless_left(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T:
+    """Await a work that is cancelled when the client leaves.
+
+    Raises:
+        ClientDisconnect: it has left.
+    """
+    has_left = False
+    task = cast("asyncio.Task[Any]", asyncio.current_task())
+
+    async def watch() -> None:
+        nonlocal has_left
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        has_left = True
+        task.cancel()
+
+    watching = asyncio.ensure_future(watch())
+    try:
+        return await work
+    except asyncio.CancelledError:
+        # both may happen at once: only a cancellation of ours is answered
+        if has_left and not task.uncancel():
+            raise ClientDisconnect from None
+        raise
+    finally:
+        watching.cancel()
+
+
+class _Query:
+    """The query parameters of a request.
+
+    Attributes:
+        refusal: the answer to the first one that is wrong; None if none is.
+    """
+
+    def __init__(self, request: Request, known: Collection[str] = ()) -> None:
+        self._given = request.query_params
+        self.refusal: Response | None = None
+        for name in self._given:
+            if name not in known:
+                hint = as_hint(nearest(name, known))
+                self.refusal = problem(400, f"there is no query parameter {name[:80]!r}{hint}")
+
+    def several(self, name: str) -> list[str]:
+        return self._given.getlist(name)
+
+    def one(self, name: str) -> str | None:
+        found = self.several(name)
+        if len(found) > 1:
+            self.refusal = problem(400, f"the query parameter {name!r} is given more than once")
+        return found[0] if found else None
+
+    def number(self, name: str) -> int | None:
+        text = self.one(name)
+        if text is None:
+            return None
+        is_number = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_LISTED))
+        number = int(text) if is_number else 0
+        if not 1 <= number <= MOST_LISTED:
+            words = f"must be a whole number from 1 to {MOST_LISTED:,}, not {text[:80]!r}"
+            self.refusal = problem(400, f"the query parameter {name!r} {words}")
+        return number
+
+
+_TEXT: Final = {"type": "string"}
+_OBJECT: Final = {"type": "object", "additionalProperties": True}
+_TAG = "server"
+_EVENTS = (
+    "Server-sent events: `progress` ({done, total, message}), `log` ({level, message}), `item` "
+    "(each item of a tool that is a generator), and at the end `result` (what the call without a "
+    "stream returns) or `problem` (a problem document)."
+)
+
+
+def describe(calls: dict[str, JSON], root: str, *, is_guarded: bool) -> dict[str, JSON]:
+    """Return the OpenAPI document of the server.
+
+    Args:
+        calls: the document of the tools alone, as the format ``openapi`` makes it; it stays as it
+            is.
+        root: the path under which the server is mounted in another one; mostly ``""``.
+        is_guarded: whether requests need a bearer token.
+    """
+    components = calls["components"]
+    words = {"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}}
+    match = _object({"tool": _TEXT, "score": {"type": "number"}, "words": words})
+    schemas = {**components["schemas"], "Tool": _tool(), "Match": match}
+    document = {
+        **calls,
+        "servers": [{"url": root or "/"}],
+        "tags": [{"name": _TAG, "description": "The tools as a whole."}],
+        "paths": {**_paths(), **calls["paths"]},
+        "components": {**components, "schemas": schemas},
+    }
+    if is_guarded:
+        bearer = {"type": "http", "scheme": "bearer"}
+        document["components"]["securitySchemes"] = {"bearer": bearer}
+        document["security"] = [{"bearer": []}]
+    return document
+
+
+def _paths() -> dict[str, JSON]:
+    tool, match = ({"$ref": f"#/components/schemas/{each}"} for each in ("Tool", "Match"))
+    cursor = {"type": ["string", "null"], "description": "The cursor of the next page, if any."}
+    page = _object({"tools": {"type": "array", "items": tool}, "next_cursor": cursor})
+    found = _object({"matches": {"type": "array", "items": match}})
+    health = _object({"status": _TEXT})
+    name = {"name": "name", "in": "path", "required": True, "schema": _TEXT}
+    limit = {"type": "integer", "minimum": 1, "maximum": MOST_LISTED}
+    tags = {"type": "array", "items": _TEXT}
+    listing = [
+        _parameter("tag", "Only with this tag.", tags),
+        _parameter("category", "Only of this category.", _TEXT),
+        _parameter("limit", "How many on a page; all of them without it.", limit),
+        _parameter("cursor", "Where the page begins: the next_cursor of the last one.", _TEXT),
+    ]
+    searching = [
+        {**_parameter("q", "Words to look for.", _TEXT), "required": True},
+        _parameter("limit", f"How many at most; {MOST_FOUND} without it.", limit),
+    ]
+    streaming = {
+        **_operation("tools.stream", "Call a tool and hear of it meanwhile.", {}, [name]),
+        "description": _EVENTS,
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": {"type": "object"}}},
+        },
+    }
+    streaming["responses"]["200"] = {"description": _EVENTS, "content": {"text/event-stream": {}}}
+    document = _operation("server.openapi", "Return this document.", {"type": "object"})
+    # what needs no token
+    healthy = _operation("server.healthz", "Tell whether the server runs.", health)
+    ready = _operation("server.readyz", "Tell whether it takes requests.", health)
+    return {
+        "/tools": {"get": _operation("tools.list", "List the tools by name.", page, listing)},
+        "/tools/{name}": {"get": _operation("tools.show", "Describe a tool.", tool, [name])},
+        "/tools/{name}/stream": {"post": streaming},
+        "/search": {"get": _operation("tools.search", "Find tools, best first.", found, searching)},
+        "/openapi.json": {"get": document},
+        "/healthz": {"get": {**healthy, "security": []}},
+        "/readyz": {"get": {**ready, "security": []}},
+    }
+
+
+def _operation(
+    name: str, summary: str, schema: dict[str, JSON], parameters: Sequence[dict[str, JSON]] = ()
+) -> dict[str, JSON]:
+    # dots are in no tool's name, so that no tool's operation has the same
+    content = {"application/json": {"schema": schema}}
+    return {
+        "operationId": name,
+        "tags": [_TAG],
+        "summary": summary,
+        "parameters": [*parameters],
+        "responses": {
+            "200": {"description": summary, "content": content},
+            "default": {"$ref": "#/components/responses/Problem"},
+        },
+    }
+
+
+def _parameter(name: str, description: str, schema: dict[str, JSON]) -> dict[str, JSON]:
+    return {"name": name, "in": "query", "description": description, "schema": schema}
+
+
+def _object(properties: dict[str, JSON]) -> dict[str, JSON]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _tool() -> dict[str, JSON]:
+    """Return the schema of a tool as ``GET /tools`` lists it."""
+    texts = {"type": "array", "items": _TEXT}
+    known = {
+        "name": _TEXT,
+        "title": _TEXT,
+        "description": _TEXT,
+        "parameters": {**_OBJECT, "description": "The JSON Schema of the arguments."},
+        "output_schema": {**_OBJECT, "description": "The JSON Schema of the result."},
+        "annotations": {**_OBJECT, "additionalProperties": {"type": "boolean"}},
+        "category": _TEXT,
+        "version": _TEXT,
+        "tags": texts,
+        "activation_phrases": texts,
+        "examples": {"type": "array", "items": _OBJECT},
+        "instructions": {**_TEXT, "description": "For a system prompt."},
+    }
+    return {**_object(known), "required": ["name", "description", "parameters"]}

@@ -1,23 +1,65 @@
-"""One call for a client of the protocol: what the tool reports goes to it, and its result."""
+"""One call for a client of the protocol: what the tool reports, what it asks, and its result.
+
+In the handshake era a question is a request that the server sends, and the call continues with the
+answer. Since 2026-07-28 a server sends no requests: the call ends with a result that lists the
+input it needs, and the client calls again with the input. The tool then runs from its beginning and
+gets the answers that are there by now, so it has to be idempotent.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections import deque
+from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
 
 from mcp.server.connection import Connection, allowed_log_levels
 from mcp.server.context import ServerRequestContext
-from mcp_types import LoggingMessageNotification, LoggingMessageNotificationParams
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types import (
+    INVALID_PARAMS,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    CallToolRequestParams,
+    ClientCapabilities,
+    CreateMessageRequest,
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    ElicitRequest,
+    ElicitResult,
+    ListRootsRequest,
+    ListRootsResult,
+    LoggingMessageNotification,
+    LoggingMessageNotificationParams,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel, ValidationError
 
 from sovl_tools.formats.messages import content_of
 from sovl_tools.model.call import LogMessage, Progress
+from sovl_tools.model.client_requests import (
+    REQUEST_KINDS,
+    Answer,
+    ClientRequest,
+    Question,
+    Root,
+    RootsRequest,
+    Sample,
+    SampleRequest,
+)
 from sovl_tools.model.content import encodable
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ElicitationError, SchemaError
 from sovl_tools.model.result import ToolResult
-from sovl_tools.serving.advertised import RESULT, Advertised
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.problem import describe
+from sovl_tools.serving.advertised import RESULT, Advertised, is_wrapped
 from sovl_tools.serving.limits import MOST_REPORTS
 
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -125,10 +167,333 @@ def call_result(result: ToolResult, known: Advertised, *, is_wrapping: bool) -> 
     if result.error is not None:
         made["isError"] = True
         return made
-    if is_wrapping and result.tool in known.wrapped:
+    if is_wrapping and is_wrapped(known.modern.get(result.tool, {})):
         made["structuredContent"] = {RESULT: result.value}
     elif "outputSchema" in known.modern.get(result.tool, ()) or (
         isinstance(result.value, dict) and not result.content
     ):
         made["structuredContent"] = result.value
     return made
+
+
+class Kind(NamedTuple):
+    """One kind of request to a client, as the protocol has it.
+
+    Attributes:
+        request: the SDK's class of the request.
+        results: the SDK's classes of the answer; in the handshake era there is only the first.
+        capability: what a client declares that can be asked.
+        lacking: the error message for a client that does not.
+        failure: the beginning of the error message for a client that fails at the request.
+    """
+
+    request: type[BaseModel]
+    results: tuple[type[BaseModel], ...]
+    capability: dict[str, JSON]
+    lacking: str
+    failure: str
+
+
+KINDS: Mapping[type[ClientRequest], Kind] = {
+    Question: Kind(
+        ElicitRequest,
+        (ElicitResult,),
+        {"elicitation": {"form": {}}},
+        "the client can't ask its user",
+        "the client did not ask its user",
+    ),
+    SampleRequest: Kind(
+        CreateMessageRequest,
+        (CreateMessageResult, CreateMessageResultWithTools),
+        {"sampling": {}},
+        "the client does not let tools ask its model",
+        "the client did not ask its model",
+    ),
+    RootsRequest: Kind(
+        ListRootsRequest,
+        (ListRootsResult,),
+        {"roots": {}},
+        "the client does not say in which directories it works",
+        "the client did not say in which directories it works",
+    ),
+}
+"""The kinds of requests, but for ``PAGE``, by the tool's request."""
+
+PAGE = KINDS[Question]._replace(
+    capability={"elicitation": {"url": {}}},
+    lacking="the client can't ask its user to open a page",
+)
+"""Elicitation of mode ``url``: the user is asked to open a page."""
+
+
+class Answered(NamedTuple):
+    """A request that the tool has made, as the client carries it from call to call.
+
+    Attributes:
+        digest: of the request; if the tool makes another one in its place, that is asked anew.
+        answer: as the client sent it; None while there is none.
+        key: the key under which the client sends the answer.
+    """
+
+    digest: str
+    answer: dict[str, JSON] | None
+    key: str
+
+
+class InputRequests:
+    """Asks a client for what one call wants to know."""
+
+    def __init__(
+        self,
+        ctx: ServerRequestContext[Any, Any],
+        params: CallToolRequestParams,
+        tool: str,
+        registry: ToolRegistry,
+    ) -> None:
+        """Prepare the requests of one call of a tool.
+
+        Raises:
+            MCPError: the client sends a requestState that is not this server's.
+        """
+        self._ctx = ctx
+        self._tool = tool
+        self._registry = registry
+        self._loop = asyncio.get_running_loop()
+        self._given = params.input_responses or {}
+        self._answered = _answered(params)
+        self._count = 0
+        self._pending: dict[str, dict[str, JSON]] = {}
+        self._missing: Kind | None = None
+        self._is_ended = False
+        self._task = asyncio.current_task()
+        self._cancelling = 0 if self._task is None else self._task.cancelling()
+
+    def ask(self, request: ClientRequest) -> Future[Any]:
+        """Begin to ask; may be called in any thread."""
+        return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
+
+    async def _ask(self, request: ClientRequest) -> Any:
+        error, is_later = REQUEST_KINDS[type(request)].error, is_modern(self._ctx)
+        kind = PAGE if isinstance(request, Question) and request.url else KINDS[type(request)]
+        session = self._ctx.session
+        if not _declares(session.client_capabilities, kind.capability):
+            self._missing = kind
+            raise error(kind.lacking)
+        try:
+            params = _params(request)
+            if kind is PAGE and not is_later:
+                params["elicitationId"] = uuid4().hex  # which 2025-11-25 alone wants
+            method: str = kind.request.model_fields["method"].default
+            message = kind.request.model_validate({"method": method, "params": params})
+        except ValidationError as problem:
+            raise error(f"the client can't be asked this: {_words(problem)}") from problem
+        obstacle = self._obstacle(request)
+        if obstacle is not None:
+            raise error(obstacle)
+        try:
+            if is_later:
+                asked = {"method": method, "params": params}
+                return _answer(request, await self._replayed(request, kind, asked))
+            metadata = ServerMessageMetadata(related_request_id=self._ctx.request_id)
+            result = await session.send_request(
+                message,  # type: ignore[arg-type]  # one of the SDK's requests
+                kind.results[0],
+                metadata=metadata,
+            )
+        except MCPError as problem:
+            raise error(f"{kind.failure}: {problem}") from problem
+        except ValidationError as problem:
+            raise error(f"{kind.failure}: {_words(problem)}") from problem
+        return _answer(request, result)
+
+    def _obstacle(self, request: ClientRequest) -> str | None:
+        """Return why a client that could answer can't be asked during this call."""
+        if not is_modern(self._ctx):
+            words = "the connection carries no questions to the client"
+            words += ": it is without sessions, or answers with JSON alone"
+            return None if self._ctx.session.can_send_request else words
+        for name in {self._tool, request.tool}:
+            tool = self._registry.get(name)
+            annotations = {} if tool is None else tool.annotations
+            if not (annotations.get("idempotent") or annotations.get("read_only")):
+                words = f"the client would have to call again with the answer, and {name} may not"
+                return f'{words} run twice: say "idempotent": true in its annotations if it may'
+        return None
+
+    async def _replayed(self, request: ClientRequest, kind: Kind, asked: dict[str, JSON]) -> Any:
+        """Return the answer that came with the call, or end the call to have the client asked.
+
+        Raises:
+            ValidationError: the answer is none.
+        """
+        text = json.dumps([type(request).__name__, *request], sort_keys=True, default=str)
+        digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        number = self._count
+        self._count += 1
+        key = ""
+        if number < len(self._answered):
+            before = self._answered[number]
+            if before.digest == digest and before.answer is not None:
+                return _parsed(kind, before.answer)
+            if before.digest == digest:
+                key = before.key  # asked before beside others, and not answered
+            else:
+                # the tool took another way than in the last call: later answers are void as well
+                del self._answered[number:]
+        given = self._given.get(request.key) if request.key else None
+        if isinstance(given, kind.results):  # the client knows the request by its key
+            self._answered[number : number + 1] = [Answered(digest, _form(given), request.key)]
+            return given
+        if not self._is_ended and self._task is not None:
+            if not key:
+                taken = {each.key for each in self._answered}
+                key = request.key if request.key not in {"", *taken} else str(number + 1)
+            if not self._pending:
+                # what a tool asks at the same time comes in the same turn of the loop
+                self._loop.call_soon(self._end)
+            self._pending[key] = asked
+            self._answered[number : number + 1] = [Answered(digest, None, key)]
+        # until the call has ended
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    def _end(self) -> None:
+        self._is_ended = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def input_required(self) -> dict[str, JSON] | None:
+        """Return the result that asks for input, or None if something else ended the call.
+
+        Call it where the cancellation of the task is caught.
+        """
+        if not self._is_ended or self._task is None:
+            return None
+        if self._task.uncancel() > self._cancelling:
+            return None  # somebody else has cancelled it as well
+        return {
+            "resultType": "input_required",
+            "inputRequests": self._pending,
+            "requestState": json.dumps(self._answered),
+        }
+
+    def check(self, result: ToolResult) -> None:
+        """Raise the protocol's error if a call failed for want of a capability, since 2026-07-28.
+
+        Raises:
+            MCPError: the client lacks a capability that the tool needs.
+        """
+        if result.error is None or self._missing is None or not is_modern(self._ctx):
+            return
+        if result.error.message == self._missing.lacking:
+            data = {"requiredCapabilities": self._missing.capability}
+            raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, result.error.message, data)
+
+
+def _parsed(kind: Kind, form: dict[str, JSON]) -> Any:
+    """Parse an answer into the first of the SDK's classes that it fits.
+
+    Raises:
+        ValidationError: it fits none of them.
+    """
+    *others, last = kind.results
+    for each in others:
+        try:
+            return each.model_validate(form, by_name=False)
+        except ValidationError:
+            continue
+    return last.model_validate(form, by_name=False)
+
+
+def _words(error: ValidationError) -> str:
+    """Return the first problem in words, without pydantic's URL and without the value."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(each) for each in problem["loc"])
+    words = f"{problem['msg'][:1].lower()}{problem['msg'][1:]}"
+    return f"{place}: {words}" if place else words
+
+
+def _answered(params: CallToolRequestParams) -> list[Answered]:
+    """Parse the requestState of a call, and fill in the answers that came with it.
+
+    The state isn't signed: a client may answer whatever it likes anyway.
+
+    Raises:
+        MCPError: the state is not one that this server made.
+    """
+    if params.request_state is None:
+        return []
+    foreign = MCPError(INVALID_PARAMS, "requestState is none of this server's")
+    try:
+        state = [
+            Answered(str(digest), answer, str(key))
+            for digest, answer, key in json.loads(params.request_state)
+        ]
+    except (ValueError, TypeError, RecursionError) as error:
+        raise foreign from error
+    if not all(each.answer is None or isinstance(each.answer, dict) for each in state):
+        raise foreign
+    given = params.input_responses or {}
+    return [
+        each._replace(answer=_form(given[each.key]))
+        if each.answer is None and each.key in given
+        else each
+        for each in state
+    ]
+
+
+def _form(answer: BaseModel) -> dict[str, JSON]:
+    return answer.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+def _declares(known: ClientCapabilities | None, capability: dict[str, JSON]) -> bool:
+    """Tell whether a client has declared a capability."""
+    declared = known.model_dump(by_alias=True, exclude_none=True) if known else {}
+    # a client that declares elicitation without saying which kind supports forms
+    if declared.get("elicitation") == {}:
+        declared["elicitation"] = {"form": {}}
+    ((name, parts),) = capability.items()
+    return name in declared and parts.keys() <= declared[name].keys()
+
+
+def _params(request: ClientRequest) -> dict[str, JSON]:
+    """Return the parameters of a request to the client."""
+    if isinstance(request, Question):
+        if request.url:
+            return {"mode": "url", "message": request.message, "url": request.url}
+        return {"mode": "form", "message": request.message, "requestedSchema": request.schema}
+    if isinstance(request, RootsRequest):
+        return {}
+    params = {
+        "messages": request.messages,
+        "maxTokens": request.max_tokens,
+        "systemPrompt": request.system_prompt,
+        "temperature": request.temperature,
+        "stopSequences": [*request.stop_sequences] or None,
+    }
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _answer(request: ClientRequest, result: Any) -> Answer | Sample | list[Root]:
+    """Return what the tool gets for the client's result.
+
+    Raises:
+        ElicitationError: the content does not fit the schema of the question.
+    """
+    if isinstance(request, RootsRequest):
+        return [Root(str(each.uri), each.name) for each in result.roots]
+    if isinstance(request, SampleRequest):
+        blocks = result.content if isinstance(result.content, list) else [result.content]
+        parts = [_form(each) for each in blocks]
+        text = "".join(each["text"] for each in parts if each["type"] == "text")
+        return Sample(text, result.model, result.stop_reason, parts)
+    if request.url or result.action != "accept":
+        return Answer(result.action)
+    content: dict[str, JSON] = {**(result.content or {})}
+    try:
+        problems = compile_schema(request.schema).problems(content)
+    except SchemaError as error:
+        raise ElicitationError(f"the schema of the question can't be used: {error}") from error
+    if problems:
+        raise ElicitationError(f"the answer does not fit the question: {describe(problems[0])}")
+    return Answer("accept", content)

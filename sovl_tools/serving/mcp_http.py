@@ -33,8 +33,8 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from sovl_tools.serving.jsonrpc import Refusal, read_message
 from sovl_tools.serving.limits import PING, PROMPT
+from sovl_tools.serving.stdio import Refusal, read_message
 
 MAX_SESSIONS = 1_000
 """How many sessions are kept, at about 45 kB each; a new one ends the one that is idle longest."""

@@ -50,14 +50,31 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ResolutionError
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.serving.advertised import LIST_FIELDS, Advertised, Kind, advertise, page
-from sovl_tools.serving.input_requests import InputRequests
-from sovl_tools.serving.mcp_calls import LEVEL, Reports, call_result, connection_of, is_modern
+from sovl_tools.serving.advertised import (
+    LIST_FIELDS,
+    SEARCH,
+    TEMPLATES,
+    Advertised,
+    Kind,
+    advertise,
+    called,
+    found_tools,
+    page,
+    prompt_text,
+    resource_text,
+    updated_resources,
+)
+from sovl_tools.serving.mcp_calls import (
+    LEVEL,
+    InputRequests,
+    Reports,
+    call_result,
+    connection_of,
+    is_modern,
+)
 from sovl_tools.serving.problems import without_directories
-from sovl_tools.serving.prompts import TEMPLATES, prompt_text, resource_text, updated_resources
 from sovl_tools.serving.security import Log, Security
 from sovl_tools.serving.stdio import StdioStreams
-from sovl_tools.serving.tool_search import SEARCH, called, found_tools
 
 UPDATED = "notifications/resources/updated"
 WATCHED = "sovl-tools-watched"
@@ -138,20 +155,22 @@ class McpServer:
             get_tool_input_schema=self._input_schema,
         )
         # not by the constructor, which asks for the SDK's models; a dictionary spares making them
-        self.server.add_request_handler("tools/list", PaginatedRequestParams, self._list_tools)
-        self.server.add_request_handler("tools/call", CallToolRequestParams, self._call_tool)
-        for method, (kind, items) in LISTS.items():
-            answer = partial(self._list, kind, items)
-            self.server.add_request_handler(method, PaginatedRequestParams, answer)
-        self.server.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
-        self.server.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
-        self.server.add_request_handler(
-            "resources/subscribe", SubscribeRequestParams, self._subscribe
-        )
-        self.server.add_request_handler(
-            "resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe_from
-        )
-        self.server.add_request_handler("logging/setLevel", SetLevelRequestParams, self._set_level)
+        lists = {
+            method: (PaginatedRequestParams, partial(self._list, kind, items))
+            for method, (kind, items) in LISTS.items()
+        }
+        requests: dict[str, tuple[Any, Any]] = {
+            **lists,
+            "tools/list": (PaginatedRequestParams, self._list_tools),
+            "tools/call": (CallToolRequestParams, self._call_tool),
+            "prompts/get": (GetPromptRequestParams, self._get_prompt),
+            "resources/read": (ReadResourceRequestParams, self._read),
+            "resources/subscribe": (SubscribeRequestParams, self._subscribe),
+            "resources/unsubscribe": (UnsubscribeRequestParams, self._unsubscribe_from),
+            "logging/setLevel": (SetLevelRequestParams, self._set_level),
+        }
+        for method, (params, handler) in requests.items():
+            self.server.add_request_handler(method, params, handler)
         self.server.add_notification_handler(
             "notifications/initialized", NotificationParams, self._connected
         )
@@ -348,14 +367,12 @@ class McpServer:
             return required
         finally:
             reports.give_up()
-        is_unknown = result.error is not None and result.error.kind == "unknown_tool"
-        # called by way of call_tool, an unknown name is a wrong argument, which a model can correct
-        if result.error is not None and is_unknown and name == params.name:
-            raise MCPError(INVALID_PARAMS, result.error.message)
         inputs.check(result)
-        if result.error is not None and result.error.kind == "unavailable":
-            words = without_directories(result.error.message, self.registry)
-            result = result._replace(error=result.error._replace(message=words))
+        if (error := result.error) is not None:
+            # called by way of call_tool, it is a wrong argument, which a model can correct
+            if error.kind == "unknown_tool" and name == params.name:
+                raise MCPError(INVALID_PARAMS, error.message)
+            result = result._replace(error=without_directories(error, self.registry))
         return call_result(result, known, is_wrapping=not is_modern(ctx))
 
     async def _set_level(

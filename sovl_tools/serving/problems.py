@@ -54,14 +54,17 @@ def failed(failure: Failure) -> ProblemAnswer:
     return ProblemAnswer(problem_of(failure), ANSWERS[failure.kind].status)
 
 
-def without_directories(text: str, registry: ToolRegistry) -> str:
-    """Return why a tool did not load, for clients: files are named by the tool's folder alone.
+def without_directories(failure: Failure, registry: ToolRegistry) -> Failure:
+    """Return why a call failed, for clients: files are named by the tool's folder alone.
 
     Where tools are on this machine is nobody's business, and does not help a model.
     """
+    if failure.kind != "unavailable":  # which alone says why a tool did not load
+        return failure
+    text = failure.message
     for path in {each.path for each in registry.report.diagnostics if each.path in text}:
         text = text.replace(path, "/".join(Path(path).parts[-2:]))
-    return text
+    return failure._replace(message=text)
 
 
 def problem_of(failure: Failure) -> dict[str, JSON]:

@@ -17,21 +17,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     RequestId,
+    jsonrpc_message_adapter,
 )
+from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
-
-from sovl_tools.serving.jsonrpc import Refusal, read_message
 
 MAX_MESSAGE: Final = 16 * 2**20
 """How many bytes a message may have."""
@@ -335,3 +337,55 @@ class Reader(_Stream):
 
     async def __anext__(self) -> SessionMessage:
         return await self.receive()
+
+
+_BOM = b"\xef\xbb\xbf"
+_NO_MESSAGE = "this is no message of JSON-RPC 2.0"
+
+
+class Refusal(NamedTuple):
+    """The answer to something that is no message.
+
+    Attributes:
+        id: the request's, as far as it has one.
+        code: the error code.
+        message: why.
+    """
+
+    id: RequestId | None
+    code: int
+    message: str
+
+    def answer(self) -> JSONRPCError:
+        """Return it as a message."""
+        problem = ErrorData(code=self.code, message=self.message)
+        return JSONRPCError(jsonrpc="2.0", id=self.id, error=problem)
+
+
+def read_message(data: bytes) -> JSONRPCMessage | Refusal:
+    """Return a message, or the answer to what is none."""
+    # programs on Windows may begin with it
+    data = data.removeprefix(_BOM)
+    try:
+        message = jsonrpc_message_adapter.validate_json(data, by_name=False)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        if problem["type"] == "json_invalid":
+            reason = f"this is no JSON: {problem['ctx']['error']}"
+            return Refusal(_id_in(data), PARSE_ERROR, reason)
+        return Refusal(_id_in(data), INVALID_REQUEST, _NO_MESSAGE)
+    # the SDK takes a request for one whose id is neither a text nor a whole number
+    if isinstance(message, JSONRPCNotification) and b'"id"' in data and "id" in json.loads(data):
+        return Refusal(None, INVALID_REQUEST, _NO_MESSAGE)
+    return message
+
+
+def _id_in(data: bytes) -> RequestId | None:
+    # Python reads more than the SDK: half a surrogate pair, for one, and its sender waits
+    with suppress(ValueError, RecursionError):
+        found = json.loads(data)
+        known = found.get("id") if isinstance(found, dict) else None
+        if isinstance(known, str):
+            return known.encode("utf-8", "replace").decode()
+        return known if type(known) is int else None
+    return None

@@ -15,7 +15,7 @@ from openapi_spec_validator import validate
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.serving import events
+from sovl_tools.serving import event_stream
 from sovl_tools.serving.app import make_app
 from sovl_tools.serving.limits import MOST_REPORTS
 from tests.conftest import REPOSITORY, Write
@@ -410,10 +410,12 @@ async def test_a_stream_that_fails_later_ends_with_the_problem() -> None:
     assert (name, last["type"]) == ("problem", f"{PROBLEM}tool_error")
 
 
-async def test_a_silent_stream_says_that_it_is_alive() -> None:
+async def test_a_silent_stream_says_that_it_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_stream, "PROMPT", 0.001)
+    monkeypatch.setattr(event_stream, "PING", 0.001)
     slow = Slow()
-    tooler = tooler_of(registry_of(slow.wait))
-    stream = events.call_events(tooler, "wait", {}, prompt=0.001, ping=0.001)
+    registry = registry_of(slow.wait)
+    stream = event_stream.call_events(tooler_of(registry), "wait", {}, registry=registry)
     for _ in range(3):
         assert (await anext(stream)).encoded() == b":\n\n"
     await stream.aclose()
@@ -449,11 +451,8 @@ async def test_reports_that_nobody_takes_are_few() -> None:
             context.report_progress(number)
 
     registry = registry_of(chatter)
-    found = [
-        each
-        async for each in events.call_events(tooler_of(registry), "chatter", {})
-        if each.name == "progress"
-    ]
+    stream = event_stream.call_events(tooler_of(registry), "chatter", {}, registry=registry)
+    found = [each async for each in stream if each.name == "progress"]
     assert found[-1].data["done"] == 5 * MOST_REPORTS - 1
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
-from sovl_tools.serving import tool_search
+from sovl_tools.serving import advertised
 from tests.conftest import Write, manifest_of
 from tests.serving.conftest import client_of, served
 from tests.serving.test_changes import listening
@@ -107,12 +107,12 @@ async def test_it_begins_by_itself_above_a_budget(
     write("ant")
     registry = ToolRegistry.from_directory(write("bee").parent)
     assert not served(registry).advertised.is_searching
-    monkeypatch.setattr(tool_search, "MOST_TOOLS", 1)
+    monkeypatch.setattr(advertised, "MOST_TOOLS", 1)
     assert served(registry).advertised.is_searching
     assert not served(registry, search_tools=False).advertised.is_searching
-    monkeypatch.setattr(tool_search, "MOST_TOOLS", 2)
+    monkeypatch.setattr(advertised, "MOST_TOOLS", 2)
     assert not served(registry).advertised.is_searching
-    monkeypatch.setattr(tool_search, "MOST_TOKENS", 10)
+    monkeypatch.setattr(advertised, "MOST_TOKENS", 10)
     assert served(registry).advertised.is_searching
 
 
@@ -207,8 +207,8 @@ def test_whatever_stands_in_the_arguments_it_is_answered(arguments: dict[str, An
     registry = ToolRegistry()
     registry.register(chatty)
     hidden = served(registry, search_tools=True).advertised.hidden
-    found = tool_search.found_tools(registry, hidden, arguments)
-    name, inner = tool_search.called(arguments)
+    found = advertised.found_tools(registry, hidden, arguments)
+    name, inner = advertised.called(arguments)
     called = Tooler(registry).call_sync(name, inner)
     for each in (found, called):
         assert each.ok or each.error is not None

@@ -67,37 +67,22 @@ async def stream_call(
     tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry
 ) -> Response:
     """Return the answer that streams a call, or the problem document of one that fails at once."""
-    events = call_events(tooler, name, arguments)
+    events = call_events(tooler, name, arguments, registry=registry)
     with serving():  # the call begins here, in a task that remembers it
         first = await anext(events)
     if first.name != "problem":
         return EventStream(first, events)
     await events.aclose()
-    # what is unavailable fails at once
-    detail = without_directories(first.data["detail"], registry)
-    return ProblemAnswer({**first.data, "detail": detail}, first.data["status"])
+    return ProblemAnswer(first.data, first.data["status"])
 
 
 async def call_events(
-    tooler: Tooler,
-    name: str,
-    arguments: Arguments,
-    *,
-    prompt: float = PROMPT,
-    ping: float = PING,
+    tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry
 ) -> AsyncGenerator[Event]:
-    """Make a call and yield what becomes of it; closing it early cancels the call.
-
-    Args:
-        tooler: makes the call.
-        name: the tool's name.
-        arguments: see ``Tooler.call``.
-        prompt: when the first comment comes if nothing else does, in seconds.
-        ping: when each further one comes.
-    """
+    """Make a call and yield what becomes of it; closing it early cancels the call."""
     reports = _Reports()
     stream = tooler.stream(name, arguments, on_event=reports.add)
-    items, pause = aiter(stream), prompt
+    items, pause = aiter(stream), PROMPT
     item: asyncio.Future[JSON] = asyncio.ensure_future(anext(items))
     try:
         while True:
@@ -117,15 +102,17 @@ async def call_events(
                 item = asyncio.ensure_future(anext(items))
             elif not done:
                 yield _PING
-            pause = ping
+            pause = PING
     finally:
         item.cancel()
         with suppress(asyncio.CancelledError, StopAsyncIteration):
             await item
         await items.aclose()
     result = cast("ToolResult", stream.result)
-    error = result.error
-    yield Event("result", result.value) if error is None else Event("problem", problem_of(error))
+    if result.error is None:
+        yield Event("result", result.value)
+    else:
+        yield Event("problem", problem_of(without_directories(result.error, registry)))
 
 
 _FIRST = asyncio.FIRST_COMPLETED
