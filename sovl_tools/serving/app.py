@@ -115,7 +115,7 @@ async def _ready(request: Request) -> Response:
 
 async def _refused(request: Request, reason: Exception) -> Response:
     """Answer a request of a path or a method that is not there."""
-    error, path = cast("HTTPException", reason), request.url.path
+    error, path = cast("HTTPException", reason), request.scope["path"]
     if error.status_code == _NOT_FOUND:
         paths = [each.path for each in cast("list[Route]", request.app.routes)]
         known = [each for each in paths if "{" not in each]

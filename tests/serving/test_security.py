@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from starlette.types import Message
 
@@ -317,6 +317,7 @@ VALUES = st.sampled_from(
 
 
 @moderate
+@example("GET", "/", b"\x80", {"host": "localhost"}, b"")
 @given(METHODS, TARGETS, st.binary(max_size=30), st.dictionaries(HEADS, VALUES), st.binary())
 def test_no_request_breaks_the_server(
     method: str, path: str, query: bytes, headers: dict[str, str], body: bytes
