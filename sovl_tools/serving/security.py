@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -179,32 +178,17 @@ class Traffic:
     """The requests that are under way.
 
     Attributes:
-        calls: how many there are, but for those that only wait for news.
-        listeners: the tasks of those.
+        calls: the tasks of those that are answered, but for those that only wait for news.
+        listeners: the tasks of the others.
+        unread: how many bytes there are of bodies that are not complete.
         is_ending: whether the server takes no more.
     """
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.calls: set[asyncio.Task[Any]] = set()
         self.listeners: set[asyncio.Task[Any]] = set()
+        self.unread = 0
         self.is_ending = False
-
-    @contextmanager
-    def counted(self, *, is_listening: bool) -> Generator[None]:
-        """Count a request for as long as a block."""
-        if not is_listening:
-            self.calls += 1
-            try:
-                yield
-            finally:
-                self.calls -= 1
-            return
-        task = cast("asyncio.Task[Any]", asyncio.current_task())
-        self.listeners.add(task)
-        try:
-            yield
-        finally:
-            self.listeners.discard(task)
 
     def begin(self) -> None:
         """Take requests, of a server that may have ended before."""
@@ -254,31 +238,41 @@ class Guard:
                 self._log(answer.record(scope))
 
     async def _answer(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        security, traffic = self._security, self._traffic
-        refusal = security.refusal(scope) or self._refused_length(scope)
-        if refusal is not None:
-            await refusal(scope, receive, answer.send)
-            return
-        is_open = path_of(scope) in OPEN_PATHS
         # a stream of news, which ends only with the client
         is_listening = path_of(scope) == MCP_PATH and (
             scope["method"] == "GET" or _header(scope, b"mcp-method") == b"subscriptions/listen"
         )
-        most = MAX_LISTENERS if is_listening else security.max_concurrency
-        count = len(traffic.listeners) if is_listening else traffic.calls
-        if not is_open and (traffic.is_ending or count >= most):
-            detail = "the server ends" if traffic.is_ending else f"{most} requests are under way"
-            busy = problem(503, f"{detail}; try again later", {"Retry-After": "1"})
-            await busy(scope, receive, answer.send)
-            return
-        with traffic.counted(is_listening=is_listening):
-            body = await self._body(scope, receive)
-            if isinstance(body, Response):
-                await body(scope, receive, answer.send)
-            elif body is None:
-                answer.status = CLIENT_LEFT
-            else:
+        under_way = self._traffic.listeners if is_listening else self._traffic.calls
+        body = (
+            self._security.refusal(scope)
+            or self._refused_length(scope)
+            or self._busy(scope, under_way)
+            # before it has a place among the others, so that a slow client takes none
+            or await self._body(scope, receive)
+        )
+        if isinstance(body, list):
+            body = self._busy(scope, under_way) or body
+        if body is None:
+            answer.status = CLIENT_LEFT
+        elif isinstance(body, Response):
+            await body(scope, receive, answer.send)
+        else:
+            task = cast("asyncio.Task[Any]", asyncio.current_task())
+            under_way.add(task)
+            try:
                 await self._app(scope, _replayed(body, receive), answer.send)
+            finally:
+                under_way.discard(task)
+
+    def _busy(self, scope: Scope, under_way: Collection[object]) -> Response | None:
+        """Return the answer to a request for which there is no place now."""
+        is_listening = under_way is self._traffic.listeners
+        most = MAX_LISTENERS if is_listening else self._security.max_concurrency
+        if path_of(scope) in OPEN_PATHS or not (self._traffic.is_ending or len(under_way) >= most):
+            return None
+        ends = self._traffic.is_ending
+        detail = "the server ends" if ends else f"{most} requests are under way"
+        return problem(503, f"{detail}; try again later", {"Retry-After": "1"})
 
     def _refused_length(self, scope: Scope) -> Response | None:
         """Return the answer to a request that says itself that it is too long."""
@@ -307,20 +301,26 @@ class Guard:
         ):
             return []
         parts: list[bytes] = []
-        size, most = 0, self._security.max_body_bytes
+        size, most, traffic = 0, self._security.max_body_bytes, self._traffic
         try:
             async with asyncio.timeout(self._security.body_timeout):
                 while (message := await receive())["type"] == "http.request":
                     part = message.get("body", b"")
                     size += len(part)
+                    traffic.unread += len(part)
                     if size > most:
                         return self._too_long()
+                    if traffic.unread > most * self._security.max_concurrency:
+                        words = "too much is sent at a time; try again later"
+                        return problem(503, words, {"Retry-After": "1", **_CLOSE})
                     parts.append(part)
                     if not message.get("more_body", False):
                         whole = {"body": b"".join(parts), "more_body": False}
                         return [{"type": "http.request", **whole}]
         except TimeoutError:
             return problem(408, "the request did not come in time", _CLOSE)
+        finally:
+            traffic.unread -= size
         return None
 
 
