@@ -9,23 +9,31 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import json
 import logging
 import os
 import re
 import shlex
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from base64 import b64decode
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from sovl_tools.model.call import SERVER_TIMEOUT
-from sovl_tools.model.content import cut_characters
+from sovl_tools.model.content import (
+    Audio,
+    Content,
+    EmbeddedResource,
+    Image,
+    Text,
+    cut_characters,
+)
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError, ToolError
 from sovl_tools.remote.loop import RemoteLoop, remote_loop, run_remotely
-from sovl_tools.remote.mcp_results import value_of
 
 MAX_TOOLS = 20_000
 _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
@@ -35,7 +43,6 @@ _LONGEST_REASON = 500
 _PATIENCE = 3
 """How many limits a list may take: to connect, to ask, and to ask again after the server died."""
 _LOGGER = logging.getLogger("sovl_tools")
-_SILENT = logging.NullHandler()
 
 
 class RemoteError(SovlToolsError):
@@ -214,29 +221,26 @@ class McpSession:
         """
         load_sdk()
         limit = _PATIENCE * self.server.timeout
-        try:
-            async with asyncio.timeout(limit):
-                return await self._all_pages()
-        except TimeoutError:
-            raise RemoteError(f"{self.server} did not send all its tools in {limit:g} s") from None
-
-    async def _all_pages(self) -> list[JSON]:
         found: list[JSON] = []
         cursors: set[str] = set()
         cursor: str | None = None
-        while True:
-            page = await self._page(cursor)
-            tools, cursor = page.get("tools"), page.get("nextCursor")
-            if not isinstance(tools, list):
-                raise RemoteError(f"{self.server} sends no list of tools")
-            found += tools
-            if len(found) > MAX_TOOLS:
-                raise RemoteError(f"{self.server} has more than {MAX_TOOLS:,} tools")
-            if cursor is None:
-                return found
-            if not isinstance(cursor, str) or cursor in cursors:
-                raise RemoteError(f"{self.server} sends pages of tools that do not end")
-            cursors.add(cursor)
+        try:
+            async with asyncio.timeout(limit):
+                while True:
+                    page = await self._page(cursor)
+                    tools, cursor = page.get("tools"), page.get("nextCursor")
+                    if not isinstance(tools, list):
+                        raise RemoteError(f"{self.server} sends no list of tools")
+                    found += tools
+                    if len(found) > MAX_TOOLS:
+                        raise RemoteError(f"{self.server} has more than {MAX_TOOLS:,} tools")
+                    if cursor is None:
+                        return found
+                    if not isinstance(cursor, str) or cursor in cursors:
+                        raise RemoteError(f"{self.server} sends pages of tools that do not end")
+                    cursors.add(cursor)
+        except TimeoutError:
+            raise RemoteError(f"{self.server} did not send all its tools in {limit:g} s") from None
 
     async def _page(self, cursor: str | None) -> dict[str, Any]:
         async def send(client: Any) -> dict[str, Any]:
@@ -340,19 +344,17 @@ class McpSession:
     async def _keep(self, ready: asyncio.Future[Any], end: asyncio.Event) -> None:
         """Hold a connection until it shall end, or ends by itself."""
         try:
-            async with self._opened() as client:
+            async with self._client_of_sdk() as client:
                 ready.set_result(client)
-                async with AsyncExitStack() as stack:
-                    listening = asyncio.create_task(self._listen(client))
-                    stack.callback(listening.cancel)
+                listening = asyncio.create_task(self._listen(client))
+                try:
                     await end.wait()
+                finally:
+                    listening.cancel()
         except BaseException as error:  # noqa: BLE001 - the waiting caller gets it
             if not ready.done():
-                ready.set_exception(error if isinstance(error, Exception) else _ended())
-                ready.exception()
-        finally:
-            if not ready.done():
-                ready.set_exception(_ended())
+                ended = RemoteError("the connection ended before it began")
+                ready.set_exception(error if isinstance(error, Exception) else ended)
                 ready.exception()
 
     async def _listen(self, client: Any) -> None:
@@ -372,60 +374,20 @@ class McpSession:
         except (ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
             return  # older servers tell without being asked; others may not tell at all
 
-    @asynccontextmanager
-    async def _opened(self) -> AsyncIterator[Any]:
-        from mcp import Client  # noqa: PLC0415 - heavy, and an extra
-        from mcp_types import ToolListChangedNotification  # noqa: PLC0415 - comes with it
+    def _client_of_sdk(self) -> AbstractAsyncContextManager[Any]:
+        from sovl_tools.remote.transport import open_client  # noqa: PLC0415 - of an extra
 
-        # the SDK logs what is no message with a traceback, which Python would print
-        for name in ("mcp", "client"):
-            logging.getLogger(name).addHandler(_SILENT)
-
-        async def on_message(message: object) -> None:
-            if isinstance(message, ToolListChangedNotification):
-                self._changed()
-
-        async with AsyncExitStack() as stack:
-            transport = self._over_http(stack) if self.server.is_url else self._over_stdio(stack)
-            client = Client(
-                await transport,
-                message_handler=on_message,
-                read_timeout_seconds=None,
-                cache=None,
-            )
-            yield await stack.enter_async_context(client)
-
-    async def _over_http(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
-        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - an extra
-        from mcp.shared._httpx_utils import create_mcp_http_client  # noqa: PLC0415 - likewise
-
-        from sovl_tools.remote.messages import MAX_MESSAGE, bound_body  # noqa: PLC0415 - likewise
-
-        headers = {name: _variable(key) for name, key in self.server.headers}
-        headers |= dict(self.server.header_values)
+        server = self.server
+        env = {key: _variable(key) if text is None else text for key, text in server.env}
+        headers = {name: _variable(key) for name, key in server.headers}
+        headers |= dict(server.header_values)
         for name, text in headers.items():
             # the client would say so by showing the value, which may be secret
             if not (text.isascii() and text.isprintable()):
                 words = "may only have printable characters of ASCII; is a line break at its end?"
-                raise RemoteError(f"{self.server}: the value of the header {name!r} {words}")
-        # a compressed answer has no size that can be bounded
-        headers = {"Accept-Encoding": "identity"} | headers
-        http = await stack.enter_async_context(create_mcp_http_client(headers))
-        http.event_hooks = {"response": [bound_body]}
-        return streamable_http_client(
-            self.server.address, http_client=http, max_sse_event_size=MAX_MESSAGE
-        )
-
-    async def _over_stdio(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
-        from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415 - an extra
-
-        from sovl_tools.remote.messages import LINES  # noqa: PLC0415 - likewise
-
-        command, *arguments = shlex.split(self.server.address)
-        env = {key: _variable(key) if text is None else text for key, text in self.server.env}
-        errors = stack.enter_context(open(2, "w", closefd=False))  # noqa: ASYNC230, SIM115
-        server = StdioServerParameters(command=command, args=arguments, env=env, encoding=LINES)
-        return stdio_client(server, errors)
+                raise RemoteError(f"{server}: the value of the header {name!r} {words}")
+        kind: dict[str, Any] = {"headers": headers} if server.is_url else {"env": env}
+        return open_client(server.address, self._changed, **kind)
 
     def _changed(self) -> None:
         for each in [*self.on_change]:
@@ -476,8 +438,7 @@ def load_sdk() -> None:
     """
     if importlib.util.find_spec("mcp") is None:
         raise RemoteError("MCP servers need the extra: pip install 'sovl-tools[mcp]'")
-    for name in ("mcp", "mcp.client.stdio", "mcp.client.streamable_http"):
-        importlib.import_module(name)
+    importlib.import_module("sovl_tools.remote.transport")
 
 
 def _variable(name: str) -> str:
@@ -487,13 +448,58 @@ def _variable(name: str) -> str:
     return text
 
 
-def _ended() -> RemoteError:
-    return RemoteError("the connection ended before it began")
-
-
 def _reason(error: BaseException) -> str:
     """Return why something failed, in one line: the first of a group of exceptions."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = " ".join(str(error)[: 4 * _LONGEST_REASON].split()) or type(error).__name__
     return cut_characters(text, _LONGEST_REASON)
+
+
+def value_of(answer: Mapping[str, Any]) -> Any:
+    """Return the value of an answer to ``tools/call``, with its content in the types of here.
+
+    Structured content is the value; pictures, sounds and resources stand beside it. One text alone
+    is a string.
+
+    Raises:
+        ToolError: the tool says that it failed, or the answer is none.
+    """
+    blocks = answer.get("content", [])
+    if not isinstance(blocks, list) or not all(isinstance(each, dict) for each in blocks):
+        raise ToolError("the server's answer has no list of content")
+    content = [_content(each) for each in blocks]
+    texts = [each.text for each in content if isinstance(each, Text)]
+    if answer.get("isError") is True:
+        structured = answer.get("structuredContent")
+        message = "\n".join(texts) or (json.dumps(structured) if structured else "")
+        raise ToolError(message or "the tool failed, and the server does not say why")
+    others = [each for each in content if not isinstance(each, Text)]
+    if "structuredContent" in answer and answer["structuredContent"] is not None:
+        structured = answer["structuredContent"]
+        return [structured, *others] if others else structured
+    if not others and len(texts) <= 1:
+        return texts[0] if texts else None
+    return content
+
+
+def _content(block: Mapping[str, JSON]) -> Content:
+    try:
+        match block.get("type"):
+            case "text":
+                return Text(block["text"])
+            case "image":
+                return Image(b64decode(block["data"]), block["mimeType"])
+            case "audio":
+                return Audio(b64decode(block["data"]), block["mimeType"])
+            case "resource":
+                found = block["resource"]
+                text = found.get("text")
+                content = b64decode(found["blob"]) if text is None else text
+                return EmbeddedResource(found["uri"], content, found.get("mimeType"))
+            case _:
+                # a link to a resource, or what later versions bring
+                return Text(json.dumps(dict(block), ensure_ascii=False))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        words = f"the server's answer has content that can't be read: {error}"
+        raise ToolError(words) from error
