@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import aclosing, closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,6 @@ from sovl_tools.agent.errors import AgentError
 from sovl_tools.agent.events import Reply
 from sovl_tools.agent.history import Policy, parse_messages
 from sovl_tools.agent.providers.choice import choose_provider
-from sovl_tools.agent.settings import (
-    Configuration,
-    TurnOptions,
-    make_settings,
-    turn_options,
-)
 from sovl_tools.agent.toolbox import (
     MOST_WAITING_AGENTS,
     WAITING_AGENTS,
@@ -32,10 +27,18 @@ from sovl_tools.agent.toolbox import (
     Budget,
     ask_approval,
 )
-from sovl_tools.agent.turn import Turn
+from sovl_tools.agent.turn import AgentSettings, Turn, TurnOptions
 from sovl_tools.dispatch.hooks import Hook, HookFunction
 from sovl_tools.model.call import Mode
-from sovl_tools.model.caller import check_count, check_function, check_given, check_text, check_type
+from sovl_tools.model.caller import (
+    check_count,
+    check_function,
+    check_given,
+    check_iterable,
+    check_text,
+    check_type,
+)
+from sovl_tools.model.content import is_block
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolError
@@ -161,7 +164,9 @@ class Agent:
         # The last is the innermost: it asks about the call as the other hooks have made it.
         approval = () if approve is None else (Hook(partial(ask_approval, approve)),)
         calling = {"timeout": timeout, "mode": mode, "executor": executor}
-        configuration = Configuration(
+        self._settings = AgentSettings(
+            self,
+            id(self),
             type(self).__name__,
             who,
             tools,
@@ -180,7 +185,6 @@ class Agent:
         self.client, self.model = who.client, who.model
         self.messages: list[Message] = []
         self.emit = emit
-        self._settings = make_settings(self, configuration, id(self))
 
     def _system_messages(self) -> Any:
         """Return the system prompt; to be overridden, sync or async.
@@ -220,7 +224,7 @@ class Agent:
             TypeError: an argument is of another type.
             RuntimeError: a turn of this agent is under way.
         """
-        wanted = turn_options(content, tools, tool_choice, is_streaming=False)
+        wanted = _options(content, tools, tool_choice, is_streaming=False)
         async with aclosing(in_async(_turn(self, content, wanted))) as events:
             return [event async for event in events][-1].reply  # type: ignore[union-attr]
 
@@ -232,7 +236,7 @@ class Agent:
         tool_choice: str = "auto",
     ) -> Reply:
         """Say something and wait for the answer; see ``chat``."""
-        wanted = turn_options(content, tools, tool_choice, is_streaming=False)
+        wanted = _options(content, tools, tool_choice, is_streaming=False)
         with closing(in_sync(_turn(self, content, wanted))) as events:
             return list(events)[-1].reply  # type: ignore[union-attr]
 
@@ -252,7 +256,7 @@ class Agent:
         Closing it early cancels the turn; what was said and done until then is kept. See
         ``chat`` for the arguments and for what is raised on the way.
         """
-        wanted = turn_options(content, tools, tool_choice, is_streaming=True)
+        wanted = _options(content, tools, tool_choice, is_streaming=True)
         return AgentStream(lambda: _turn(self, content, wanted))
 
     def definitions(self) -> list[JSON]:
@@ -279,8 +283,9 @@ class Agent:
             # A copy: __init__ of a subclass may take arguments that nobody knows here.
             twin = copy.copy(self)
             twin.messages, twin.emit = [], None
-            configuration = self._settings.configuration._replace(name=name, tools=self.tools)
-            twin._settings = make_settings(twin, configuration, key)  # noqa: SLF001 - of its class
+            twin._settings = replace(  # noqa: SLF001 - of its class
+                self._settings, agent=twin, name=name, given_tools=self.tools
+            )
             # or each question would start worker processes of its own
             twin._settings.tooler.share_workers(self._settings.tooler)  # noqa: SLF001 - likewise
             try:
@@ -318,7 +323,7 @@ class Agent:
         self.messages = parse_messages(json.loads(text))
 
     def __repr__(self) -> str:
-        name, who = type(self).__name__, self._settings.configuration.provider
+        name, who = type(self).__name__, self._settings.provider
         model = f" {self.model}" if self.model else ""
         return f"<{name} on {who.name}{model} with {len(self.tools)} tools>"
 
@@ -329,3 +334,26 @@ def _turn(agent: Agent, content: JSON, wanted: TurnOptions) -> Steps:
     if settings is None:
         raise RuntimeError(f"{type(agent).__name__}.__init__ has not called super().__init__()")
     return Turn(agent, settings, wanted).steps(content)
+
+
+def _options(
+    content: JSON, tools: Sequence[str] | None, choice: str, *, is_streaming: bool
+) -> TurnOptions:
+    """Return what is wanted of a turn, after checking it.
+
+    Raises:
+        TypeError: an argument is of another type.
+    """
+    if not isinstance(content, str | list):
+        raise TypeError(f"say a text or a list of content blocks, not {content!r:.80}")
+    for block in content if isinstance(content, list) else ():
+        if not is_block(block):
+            raise TypeError(
+                f"content must be a text or a list of content blocks, not {block!r:.80}"
+            )
+    if tools is not None:
+        check_iterable("tools", tools, "a list of names")
+    for name in (choice, *(tools or ())):
+        if not isinstance(name, str):
+            raise TypeError(f"a tool must be given by its name, not {name!r:.80}")
+    return TurnOptions(None if tools is None else tuple(tools), choice, is_streaming)

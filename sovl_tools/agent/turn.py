@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import InitVar, dataclass, field
 from functools import partial
 from inspect import isawaitable
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from sovl_tools.agent.answer import Answer, Call, Draft, Prompt, Usage, check_answer
+from sovl_tools.agent.answer import MODES, Answer, Call, Draft, Prompt, Usage, check_answer
 from sovl_tools.agent.driver import Apply, Ask, Listen, Request, Steps, Tell, Work
 from sovl_tools.agent.errors import (
     AgentError,
@@ -30,15 +33,24 @@ from sovl_tools.agent.events import (
     TurnFinished,
 )
 from sovl_tools.agent.history import (
+    Policy,
     answer_open_calls,
     assistant_message,
     text_of,
     tool_message,
     unmade_call,
 )
-from sovl_tools.agent.settings import Settings, TurnOptions
-from sovl_tools.agent.toolbox import WAITING_AGENTS, Offer, WaitingAgent
-from sovl_tools.agent.tracing import note
+from sovl_tools.agent.providers.choice import ProviderChoice
+from sovl_tools.agent.toolbox import (
+    WAITING_AGENTS,
+    Budget,
+    Offer,
+    Offering,
+    WaitingAgent,
+    agent_registry,
+)
+from sovl_tools.dispatch.hooks import marked_methods
+from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import Failure, ToolResult
 
@@ -51,10 +63,126 @@ _STOPPED = "this call was cancelled: the turn ended before it"
 _BEYOND = "this call was not made: there were more than {} rounds of calls"
 
 
+class Tracing(NamedTuple):
+    """Makes spans of turns, rounds and answers, if there is anybody who makes spans.
+
+    They are those of OpenTelemetry's conventions for generative AI
+    (https://github.com/open-telemetry/semantic-conventions-genai): ``invoke_agent`` and ``chat``.
+    Between the two is one for each round, in which the calls of tools lie too.
+
+    Attributes:
+        tracer: a ``sovl_tools.dispatch.opentelemetry.OpenTelemetry``, or None.
+        provider: the provider's name.
+    """
+
+    tracer: Any
+    provider: str
+
+    def span(
+        self, operation: str, subject: object, attributes: dict[str, Any], within: Any = None
+    ) -> AbstractContextManager[Any]:
+        """Return a span; the one around it is handed on, for a turn crosses tasks and threads."""
+        if self.tracer is None:
+            return nullcontext()
+        # the conventions have no name for this API of OpenAI
+        provider = "openai" if self.provider == "openai-responses" else self.provider
+        head = {"gen_ai.operation.name": operation, "gen_ai.provider.name": provider}
+        span: AbstractContextManager[Any] = self.tracer.span(
+            f"{operation} {subject}", {**head, **attributes}, within=within
+        )
+        return span
+
+
+@dataclass(eq=False)
+class AgentSettings:
+    """How an agent was made, and what it works with beside the conversation.
+
+    Attributes:
+        key: the same for an agent and its twins.
+        name: what other agents know it by.
+        provider: who is asked.
+        given_tools: what it was given to call.
+        calling: parameters of its Tooler.
+        system: the system prompt; "" for none.
+        options: further parameters of each request.
+        instructions: whether the system prompt includes the tools' own instructions.
+        strict: whether the provider is to enforce the schemas of arguments.
+        budget: how many tools the model is offered.
+        most_rounds: how often the model may call tools in one turn.
+        trim: what is kept of the conversation when a turn begins; None for all of it.
+        emits_tools: whether calls are emitted too.
+        parallel: whether the calls of one round run at the same time.
+        most_characters: how much of a result the model reads; None for all of it.
+        offering: which tools the model is offered, and in which form.
+        tooler: what calls them.
+        spoken: the methods that add to the system prompt.
+        responded: the methods that change the answer.
+        tracing: makes spans, if anybody wants them.
+        busy: held during a turn.
+    """
+
+    agent: InitVar[Any]
+    key: int
+    name: str
+    provider: ProviderChoice
+    given_tools: Any
+    calling: Mapping[str, Any]
+    system: str
+    options: Mapping[str, Any]
+    instructions: bool
+    strict: bool
+    budget: Budget
+    most_rounds: int
+    trim: Policy | None
+    emits_tools: bool
+    parallel: bool
+    most_characters: int | None
+    offering: Offering = field(init=False)
+    tooler: Tooler = field(init=False)
+    spoken: Sequence[Callable[[], Any]] = field(init=False)
+    responded: Sequence[Callable[[str], Any]] = field(init=False)
+    tracing: Tracing = field(init=False)
+    busy: threading.Lock = field(init=False, default_factory=threading.Lock)
+
+    def __post_init__(self, agent: Any) -> None:
+        """Give the agent its tools, and work out what else it needs.
+
+        Raises:
+            TypeError, ValueError, ToolLoadError: as in ``agent_registry``.
+        """
+        agent.tools = agent_registry(agent, self.given_tools)
+        self.offering = Offering(
+            lambda: agent.tools,  # asked each time, since a user may replace the attribute
+            self.provider.format,
+            strict=self.strict,
+            budget=self.budget,
+        )
+        # The registry with the search in it: a model calls that like any other tool.
+        self.tooler = Tooler(self.offering.search, **self.calling)
+        self.spoken = marked_methods(agent, "system")
+        self.responded = marked_methods(agent, "response")
+        tracers = (each for each in self.calling["observers"] if hasattr(each, "span"))
+        self.tracing = Tracing(next(tracers, None), self.provider.name)
+
+
+class TurnOptions(NamedTuple):
+    """What is wanted of one turn.
+
+    Attributes:
+        tools: the names of those that may be called; None for all.
+        choice: ``"auto"``, ``"required"``, ``"none"`` or a tool's name, for the first answer.
+        is_streaming: whether text is wanted as it comes in.
+    """
+
+    tools: tuple[str, ...] | None = None
+    choice: str = "auto"
+    is_streaming: bool = False
+
+
 class Turn:
     """One turn; ``steps`` is what is to be driven, once."""
 
-    def __init__(self, agent: Any, settings: Settings, wanted: TurnOptions) -> None:
+    def __init__(self, agent: Any, settings: AgentSettings, wanted: TurnOptions) -> None:
         self._agent = agent
         self._settings = settings
         self._wanted = wanted
@@ -75,14 +203,16 @@ class Turn:
             words = "the agent is in the middle of a turn; a conversation has one at a time"
             raise RuntimeError(words)
         try:
-            messages, trim = self._agent.messages, self._settings.configuration.trim
+            messages, trim = self._agent.messages, self._settings.trim
             if trim is not None:
                 # In place: the list is the user's as well, who may hold on to it.
                 messages[:] = trim(list(messages))
             messages.append({"role": "user", "content": content})
             before = len(messages)
             try:
-                with self._settings.tracing.turn() as span:
+                name = self._settings.name
+                tracing, attributes = self._settings.tracing, {"gen_ai.agent.name": name}
+                with tracing.span("invoke_agent", name, attributes) as span:
                     yield from self._rounds(span)
             except BaseException:  # a stream that is dropped ends with GeneratorExit
                 messages = self._agent.messages  # a hook may have put another list there
@@ -98,17 +228,16 @@ class Turn:
 
     def _rounds(self, span: Any) -> Steps:
         # The user has spoken by now, so that the system prompt can depend on it.
-        system = [self._settings.configuration.system]
+        system = [self._settings.system]
         for function in (self._agent._system_messages, *self._settings.spoken):  # noqa: SLF001 - its own
             system += _system_texts((yield Apply(function)))
-        most = self._settings.configuration.most_rounds
+        most, tracing = self._settings.most_rounds, self._settings.tracing
         for number in count(1):
-            with self._settings.tracing.round(number, span) as inner:
+            with tracing.span("round", number, {"sovl_tools.round": number}, span) as inner:
+                named = self._wanted.choice if number == 1 else "auto"
                 # Asked for anew each round: a search or a reload may have changed the tools.
                 offer = self._settings.offering.offer(
-                    self._agent.messages,
-                    self._wanted.tools,
-                    self._wanted.tool if number == 1 else None,
+                    self._agent.messages, self._wanted.tools, None if named in MODES else named
                 )
                 answer = yield from self._answer(self._prompt(system, offer, number), inner)
                 # A tuple's own + would append.
@@ -127,7 +256,7 @@ class Turn:
 
     def _prompt(self, system: Sequence[str], offer: Offer, number: int) -> Prompt:
         settings = self._settings
-        instructions = offer.instructions() if settings.configuration.instructions else ()
+        instructions = offer.instructions() if settings.instructions else ()
         return Prompt(
             self._agent.model,
             (*system, *instructions),
@@ -135,14 +264,15 @@ class Turn:
             offer.definitions,
             # A tool that is required again in each round would be called for ever.
             self._wanted.choice if number == 1 or self._wanted.choice == "none" else "auto",
-            settings.configuration.options,
+            settings.options,
             offer.registry,
             offer.names,
         )
 
     def _answer(self, prompt: Prompt, span: Any) -> _Steps[Answer]:
-        adapter = self._settings.configuration.provider.adapter
-        with self._settings.tracing.answer(prompt.model, span) as inner:
+        adapter = self._settings.provider.adapter
+        model = {"gen_ai.request.model": prompt.model}
+        with self._settings.tracing.span("chat", prompt.model, model, span) as inner:
             try:
                 method, body = adapter.method(self._agent.client), adapter.body(prompt)
                 if self._wanted.is_streaming:
@@ -161,7 +291,10 @@ class Turn:
                 if known is None:
                     raise
                 raise known from error
-            note(inner, answer)
+            if inner is not None:
+                inner.set_attribute("gen_ai.usage.input_tokens", answer.usage.input_tokens)
+                inner.set_attribute("gen_ai.usage.output_tokens", answer.usage.output_tokens)
+                inner.set_attribute("gen_ai.response.finish_reasons", (answer.stop,))
         return answer
 
     def _keep_answer(self, answer: Answer) -> None:
@@ -180,7 +313,7 @@ class Turn:
         elif not answer.calls and not answer.text.strip():
             problem = EmptyAnswerError("the model said nothing")
         if problem is None:
-            messages.append(assistant_message(answer, self._settings.configuration.provider.name))
+            messages.append(assistant_message(answer, self._settings.provider.name))
             return
         # What was said is kept without the provider's own form, which may be cut off.
         if answer.text.strip():
@@ -189,18 +322,17 @@ class Turn:
 
     def _make_calls(self, calls: Sequence[Call], offer: Offer, span: Any) -> Steps:
         """Make calls, and enter what came of them in their order."""
-        calling = RoundCalls(self._agent, self._settings, self._wanted, offer)
-        results = calling.results
+        results: dict[int, ToolResult] = {}
         self._calls += calls
         try:
-            yield Work(partial(calling.events, calls, span))
+            yield Work(partial(self._events, calls, offer, results, span))
         finally:
             # Also after an interrupt: providers refuse a history in which a call has no result.
             for place, call in enumerate(calls):
                 if place in results:
                     tool = self._agent.tools.get(call.name)
                     has_own_limit = tool is not None and "max_result_bytes" in tool.execution
-                    most = None if has_own_limit else self._settings.configuration.most_characters
+                    most = None if has_own_limit else self._settings.most_characters
                     self._agent.messages.append(tool_message(call, results[place], most))
                 else:
                     self._agent.messages.append(unmade_call(call, _STOPPED))
@@ -226,54 +358,34 @@ class Turn:
                 _LOGGER.exception("emit failed at an answer")
         yield Tell(TurnFinished(reply))
 
+    async def _events(
+        self, calls: Sequence[Call], offer: Offer, results: dict[int, ToolResult], span: Any
+    ) -> AsyncGenerator[Event, None]:
+        """Make calls, and yield events as they begin and end; closing it early cancels them.
 
-def _system_texts(said: Any) -> Iterable[str]:
-    """Yield the texts of system messages, which may be texts, messages or nothing.
+        The results of those that have ended are entered by their places among the calls.
+        """
 
-    Raises:
-        TypeError: they are something else.
-    """
-    if said is None:
-        return
-    for each in [said] if isinstance(said, str | dict) else said:
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, dict) and isinstance(each.get("content"), str | list):
-            yield text_of(each["content"])
-        else:
-            raise TypeError(f"a system message must be a text or a message, not {each!r:.80}")
+        async def make(place: int) -> tuple[int, KeyboardInterrupt | None]:
+            """Make a call; an interrupt is returned, since a task that raises it ends its loop."""
+            try:
+                results[place] = await self._call(calls[place], offer, span)
+            except KeyboardInterrupt as interrupt:
+                return place, interrupt
+            return place, None
 
-
-class RoundCalls:
-    """Makes the calls of a round.
-
-    Attributes:
-        results: of those that have ended, by their places among the calls.
-    """
-
-    def __init__(self, agent: Any, settings: Settings, wanted: TurnOptions, offer: Offer) -> None:
-        self.results: dict[int, ToolResult] = {}
-        self._agent = agent
-        self._settings = settings
-        self._wanted = wanted
-        self._offer = offer
-
-    async def events(self, calls: Sequence[Call], span: Any) -> AsyncGenerator[Event, None]:
-        """Make calls, and yield events as they begin and end; closing it early cancels them."""
         places = range(len(calls))
-        for batch in (
-            [places] if self._settings.configuration.parallel else [[place] for place in places]
-        ):
+        for batch in [places] if self._settings.parallel else [[place] for place in places]:
             for place in batch:
                 await self._emit(ToolStarted(calls[place]))
                 yield ToolStarted(calls[place])
-            tasks = [asyncio.create_task(self._call(place, calls[place], span)) for place in batch]
+            tasks = [asyncio.create_task(make(place)) for place in batch]
             try:
                 for task in asyncio.as_completed(tasks):
                     place, interrupt = await task
                     if interrupt is not None:
                         raise interrupt
-                    finished = ToolFinished(calls[place], self.results[place])
+                    finished = ToolFinished(calls[place], results[place])
                     await self._emit(finished)
                     yield finished
             finally:
@@ -282,31 +394,23 @@ class RoundCalls:
                     each.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _call(
-        self, place: int, call: Call, span: Any
-    ) -> tuple[int, KeyboardInterrupt | None]:
-        """Make a call; an interrupt is returned, since a task that raises it ends its loop."""
+    async def _call(self, call: Call, offer: Offer, span: Any) -> ToolResult:
         settings, allowed = self._settings, self._wanted.tools
-        try:
-            # The call has a task, and so a context, of its own: nothing of this has to be reset.
-            settings.tracing.enter(span)
-            caller = WaitingAgent(settings.key, settings.configuration.name)
-            WAITING_AGENTS.set((*WAITING_AGENTS.get(), caller))
-            if allowed is None or call.name in allowed:
-                # In a strict schema the model writes null for what it leaves out.
-                arguments = self._offer.export.restore(call.name, call.arguments)
-                self.results[place] = await settings.tooler.call(call.name, arguments)
-            else:
-                there = f"there is {', '.join(allowed)}" if allowed else "there is none"
-                message = f"there is no tool {call.name!r} in this turn; {there}"
-                failure = Failure("unknown_tool", message)
-                self.results[place] = ToolResult(call.name, None, failure, 0.0)
-        except KeyboardInterrupt as interrupt:
-            return place, interrupt
-        return place, None
+        if allowed is not None and call.name not in allowed:
+            there = f"there is {', '.join(allowed)}" if allowed else "there is none"
+            words = f"there is no tool {call.name!r} in this turn; {there}"
+            return ToolResult(call.name, None, Failure("unknown_tool", words), 0.0)
+        # The call has a task, and so a context, of its own: nothing of this has to be reset.
+        if settings.tracing.tracer is not None:
+            settings.tracing.tracer.enter(span)
+        caller = WaitingAgent(settings.key, settings.name)
+        WAITING_AGENTS.set((*WAITING_AGENTS.get(), caller))
+        # In a strict schema the model writes null for what it leaves out.
+        arguments = offer.export.restore(call.name, call.arguments)
+        return await settings.tooler.call(call.name, arguments)
 
     async def _emit(self, event: ToolStarted | ToolFinished) -> None:
-        if self._settings.configuration.emits_tools and self._agent.emit is not None:
+        if self._settings.emits_tools and self._agent.emit is not None:
             head = {"name": event.call.name, "call_id": event.call.id}
             message: dict[str, Any]
             if isinstance(event, ToolStarted):
@@ -327,3 +431,20 @@ class RoundCalls:
                     await emitted
             except Exception:
                 _LOGGER.exception("emit failed at a call of %s", event.call.name)
+
+
+def _system_texts(said: Any) -> Iterable[str]:
+    """Yield the texts of system messages, which may be texts, messages or nothing.
+
+    Raises:
+        TypeError: they are something else.
+    """
+    if said is None:
+        return
+    for each in [said] if isinstance(said, str | dict) else said:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict) and isinstance(each.get("content"), str | list):
+            yield text_of(each["content"])
+        else:
+            raise TypeError(f"a system message must be a text or a message, not {each!r:.80}")
