@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -147,7 +148,8 @@ def test_a_tool_that_can_t_be_exported_by_our_mistake_is_left_out(
     def broken(tool: Any, options: Any) -> Any:
         return convert(tool, options) if tool.name == "fine" else {}[tool.name]
 
-    monkeypatch.setattr(table.format_of("anthropic"), "convert", broken)
+    found = replace(table.format_of("anthropic"), convert=broken)
+    monkeypatch.setattr("sovl_tools.loading.exporting.format_of", lambda _: found)
     export = registry.export("anthropic")
     assert [each["name"] for each in export.definitions] == ["fine"]
     assert [each.code for each in export.diagnostics] == ["ST908"]

@@ -21,8 +21,8 @@ from itertools import takewhile
 from typing import Any, TypeAlias
 
 from sovl_tools.agent.answer import Answer, Call, Message
+from sovl_tools.formats.base import estimate
 from sovl_tools.formats.messages import Outcome, as_text, content_of
-from sovl_tools.formats.tokens import estimate
 from sovl_tools.model.caller import check_count
 from sovl_tools.model.content import cut_characters, is_block
 from sovl_tools.model.document import JSON

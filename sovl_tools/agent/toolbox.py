@@ -20,7 +20,7 @@ from sovl_tools.agent.history import calls_of, text_of
 from sovl_tools.authoring.decorator import tool_methods
 from sovl_tools.dispatch.async_runner import await_thread
 from sovl_tools.dispatch.failure import message_of, redact, trace_of
-from sovl_tools.formats.tokens import estimate
+from sovl_tools.formats.base import estimate
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.exporting import Export, Exporter
 from sovl_tools.model.call import ToolCall

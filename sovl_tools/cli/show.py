@@ -16,7 +16,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool
 from sovl_tools.cli.output import serialized, write
-from sovl_tools.formats.prompt import Described, described
+from sovl_tools.formats.text import Described, described
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError

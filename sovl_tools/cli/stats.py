@@ -246,7 +246,7 @@ _ACCURACY = "estimated from the number of characters: up to half too many, hardl
 
 def _print_tokens(tools: Sequence[ToolDefinition], targets: Sequence[str], format_: str) -> None:
     """Print an estimate for each tool and target, and for all tools together."""
-    from sovl_tools.formats.tokens import estimate  # noqa: PLC0415 - summing up calls needs none
+    from sovl_tools.formats.base import estimate  # noqa: PLC0415 - summing up calls needs none
     from sovl_tools.loading.exporting import Target, exported  # noqa: PLC0415 - likewise
 
     # by target; a tool that a target can't say is missing there

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sovl_tools.formats.base import ROOT, Loss, Options, Shape
+from sovl_tools.formats.base import ROOT, Format, Loss, Options, Shape
 from sovl_tools.formats.form import Form, loose, not_strict, strict
 from sovl_tools.formats.providers import ANTHROPIC
 from sovl_tools.formats.strict import StrictError
@@ -103,13 +103,13 @@ def apply_limits(shapes: Sequence[Shape], options: Options) -> list[Shape]:
     """
     if not options.strict:
         return list(shapes)
-    spent = dict.fromkeys(ANTHROPIC.strict, 0)
+    spent, full = dict.fromkeys(ANTHROPIC.strict, 0), _beyond("strict tools")
     found = []
     for shape in shapes:
         if spent["strict tools"] < ANTHROPIC.strict["strict tools"]:
             found.append(_enforced(shape, options, spent))
         else:  # there is no room for any other, whatever it is like
-            found.append(not_strict(shape, _beyond("strict tools")))
+            found.append(not_strict(shape, full))
     return found
 
 
@@ -125,3 +125,6 @@ def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss,
         return found, ()
     message = "every tool is deferred, which Anthropic refuses"
     return found, (Loss("limit", (), message, "leave one, or a search tool, that is not"),)
+
+
+MESSAGES = Format(convert, collect, apply_limits)

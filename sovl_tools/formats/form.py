@@ -16,7 +16,7 @@ from types import CodeType, FunctionType
 from typing import NamedTuple, Protocol
 
 from sovl_tools.annotations.hints import underlying
-from sovl_tools.formats.base import ROOT, Compile, Loss, Shape
+from sovl_tools.formats.base import ROOT, Compile, Loss, Options, Shape
 from sovl_tools.formats.compat import compatible, refused_names
 from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.providers import Dialect, Provider, Size
@@ -48,9 +48,9 @@ class Form(NamedTuple):
     define: Define
 
 
-def convert_tool(tool: ToolDefinition, form: Form, *, is_strict: bool) -> Shape:
+def convert_tool(form: Form, tool: ToolDefinition, options: Options) -> Shape:
     """Return a tool in a form, strict if that is asked for and can be."""
-    if not is_strict:
+    if not options.strict:
         return loose(tool, form)
     try:
         return strict(tool, form)
@@ -95,7 +95,7 @@ def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) 
 def not_strict(shape: Shape, why: StrictError) -> Shape:
     """Return a loose tool that says why it is not strict."""
     loss = Loss("loose", why.path, f"not strict: {why.message}", why.help)
-    return shape._replace(losses=(loss, *shape.losses))
+    return Shape(shape.tool, shape.definition, (loss, *shape.losses))
 
 
 _SAYS = {

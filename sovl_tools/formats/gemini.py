@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.base import ROOT, Loss, Options, Shape, too_many
+from sovl_tools.formats.base import ROOT, Format, Loss, Options, Shape, too_many
 from sovl_tools.formats.compat import Adaptation, Changed, Compatible
 from sovl_tools.formats.notes import note
 from sovl_tools.formats.providers import GEMINI
@@ -56,6 +56,9 @@ def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss,
         losses.append(Loss("loose", (), message, advice))
     losses += too_many(len(shapes), GEMINI.tools, GEMINI.name)
     return [shape.definition for shape in shapes], tuple(losses)
+
+
+DECLARATIONS = Format(convert, collect)
 
 
 def declared(parameters: dict[str, JSON]) -> Compatible:

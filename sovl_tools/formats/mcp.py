@@ -1,15 +1,15 @@
-"""Tools as servers of the Model Context Protocol list them.
+"""Tools with their schemas as the manifest has them: neutrally, and for MCP.
 
-The names are those of the wire. Schemas stand there as the manifest has them, with definitions,
-anchors and conditions; the protocol takes all of JSON Schema (draft 2020-12). It knows no strict
-tools.
-Icons are those of ``"metadata": {"icons": [{"src": …}]}``. Source: modelcontextprotocol.io,
-specification of revision 2026-07-28, Tools.
+The neutral form is ``{name, description, parameters}``. What a server of the Model Context Protocol
+lists has the names of the wire; the protocol takes all of JSON Schema (draft 2020-12), with
+definitions, anchors and conditions, and knows no strict tools. Icons are those of
+``"metadata": {"icons": [{"src": …}]}``. Source: modelcontextprotocol.io, specification of revision
+2026-07-28, Tools.
 """
 
 from __future__ import annotations
 
-from sovl_tools.formats.base import Loss, Options, Shape, as_list
+from sovl_tools.formats.base import Format, Loss, Options, Shape, as_list
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 
@@ -22,7 +22,14 @@ HINTS = {
 """What the protocol calls a manifest's annotations."""
 
 
-def convert(tool: ToolDefinition, _: Options) -> Shape:
+def _neutral(tool: ToolDefinition, _: Options) -> Shape:
+    """Return one tool; nothing is lost but what no provider sees either."""
+    parameters = copied(tool.parameters)
+    definition = {"name": tool.name, "description": tool.description, "parameters": parameters}
+    return Shape(tool, definition)
+
+
+def _listed(tool: ToolDefinition, _: Options) -> Shape:
     """Return one tool; a loss tells whether older clients refuse its output schema."""
     definition: dict[str, JSON] = {"name": tool.name}
     if tool.title:
@@ -48,4 +55,5 @@ def _refused(schema: dict[str, JSON] | None) -> tuple[Loss, ...]:
     return (Loss("doubt", ("output_schema",), message, "wrap the result in an object"),)
 
 
-collect = as_list
+NEUTRAL = Format(_neutral, as_list)
+MCP = Format(_listed, as_list)

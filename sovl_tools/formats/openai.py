@@ -1,22 +1,29 @@
-"""OpenAI's Chat Completions: ``{"type": "function", "function": {…}}``.
+"""OpenAI's formats, and that of OpenRouter, which passes requests on to every provider.
 
-Source: OpenAI's guides "Function calling" and "Structured outputs" (supported schemas), and the
-types of its SDK (``openai.types.chat.ChatCompletionToolParam``).
+Chat Completions: ``{"type": "function", "function": {…}}``, as compatible servers have taken it
+over; ``strict`` is in it only if it is true. Responses: flat, with ``strict`` always said, because
+leaving it out means "try". OpenRouter takes the form of Chat Completions, and schemas that suit
+all providers. Source: OpenAI's guides "Function calling" and "Structured outputs" (supported
+schemas), the types of its SDK (``openai.types.chat.ChatCompletionToolParam``,
+``openai.types.responses.FunctionToolParam``); OpenRouter's API reference (tools) and its guide
+"Tool calling".
 """
 
 from __future__ import annotations
 
+import json
 from functools import partial
+from typing import Any
 
-from sovl_tools.formats.base import Options, Shape, as_list
+from sovl_tools.formats.base import Format, Loss, Options, Shape, as_list
 from sovl_tools.formats.form import Form, convert_tool
-from sovl_tools.formats.providers import OPENAI
+from sovl_tools.formats.providers import OPENAI, OPENROUTER
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
+from sovl_tools.schema.dynamic import said
 
 
-def nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
-    """Return a definition as compatible servers have taken it over."""
+def _nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
     function: dict[str, JSON] = {
         "name": tool.name,
         "description": tool.description,
@@ -27,12 +34,57 @@ def nested(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) ->
     return {"type": "function", "function": function}
 
 
-_FORM = Form(OPENAI, nested)
+def _flat(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": schema,
+        "strict": is_strict,
+    }
 
 
-def convert(tool: ToolDefinition, options: Options) -> Shape:
-    """Return one tool; ``strict`` is in it only if it is true."""
-    return convert_tool(tool, _FORM, is_strict=options.strict)
+_collect = partial(as_list, most=OPENAI.tools, provider=OPENAI.name)
+
+CHAT_COMPLETIONS = Format(partial(convert_tool, Form(OPENAI, _nested)), _collect)
+RESPONSES = Format(partial(convert_tool, Form(OPENAI, _flat)), _collect)
+
+_ROUTED = Form(OPENROUTER, _nested)
+_DEFAULTS = "sovl_tools.authoring.aitool"
+"""The module of the method that a subclass may override."""
 
 
-collect = partial(as_list, most=OPENAI.tools, provider=OPENAI.name)
+def _route(tool: ToolDefinition, options: Options) -> Shape:
+    """Return one tool; what a subclass of ``AITool`` says of itself is kept."""
+    try:
+        own = _own(tool)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - it is the code of the tool's author
+        message = f"get_openrouter_tool_definition failed: {said(error)}"
+        found = convert_tool(_ROUTED, tool, options)
+        return found._replace(losses=(Loss("dropped", (), message), *found.losses))
+    if own is None:
+        return convert_tool(_ROUTED, tool, options)
+    is_strict = own["function"].get("strict") is True
+    message = "not strict: its own definition is not"
+    losses = (Loss("loose", (), message),) if options.strict and not is_strict else ()
+    return Shape(tool, own, losses, is_strict=is_strict)
+
+
+def _own(tool: ToolDefinition) -> Any:
+    """Return what a subclass says of itself, None if it says nothing."""
+    make = getattr(tool.instance, "get_openrouter_tool_definition", None)
+    if make is None or getattr(make, "__module__", "") == _DEFAULTS:
+        return None
+    own = json.loads(json.dumps(make()))
+    if not isinstance(own, dict) or not isinstance(own.get("function"), dict):
+        raise TypeError("it returned no object with a 'function'")
+    if own["function"].get("name") != tool.name:
+        raise ValueError(f"it names {own['function'].get('name')!r}, not {tool.name!r}")
+    return own
+
+
+# some models get more than they take
+_ROUTED_TO = "OpenAI, to which it may be passed on,"
+ROUTER = Format(_route, partial(as_list, most=OPENROUTER.tools, provider=_ROUTED_TO))

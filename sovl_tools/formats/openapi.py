@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, get_args
 
-from sovl_tools.formats.base import Loss, Options, Shape
+from sovl_tools.formats.base import Format, Loss, Options, Shape
 from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path
@@ -105,6 +105,9 @@ def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]
         },
     }
     return document, ()
+
+
+DOCUMENT = Format(convert, collect)
 
 
 def _operation(tool: ToolDefinition, arguments: str) -> dict[str, JSON]:

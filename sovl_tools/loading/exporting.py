@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.base import STRICT, Format, Loss, Options, Shape, format_of
+from sovl_tools.formats.base import STRICT, Loss, Options, Shape, format_of
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator, SourceLocation
@@ -81,12 +81,11 @@ class Export:
         self.alone = shapes
         self.is_lasting = is_lasting
         self._target = target
-        form: Format = format_of(target.name)
-        apply_limits = getattr(form, "apply_limits", None)
+        form = format_of(target.name)
         found = list(shapes.values())
         self.shapes = shapes
-        if apply_limits is not None:
-            found = apply_limits(found, target.options)
+        if form.apply_limits is not None:
+            found = form.apply_limits(found, target.options)
             self.shapes = dict(zip(shapes, found, strict=True))
         self.definitions, self._collected = form.collect(found, target.options)
         self._losses = tuple(losses)
@@ -147,9 +146,9 @@ def exported(
 
     A tool whose schema can't be had just now is left out, and the export says so.
     """
-    form: Format = format_of(target.name)
+    form = format_of(target.name)
     # where a provider limits all tools together, which are strict is decided when all are there
-    is_alone = hasattr(form, "apply_limits")
+    is_alone = form.apply_limits is not None
     options = target.options._replace(strict=False) if is_alone else target.options
     convert, before, is_lasting = form.convert, known or {}, True
     shapes: dict[str, Shape] = {}

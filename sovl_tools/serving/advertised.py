@@ -19,7 +19,7 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
 from sovl_tools.dispatch.arguments import ArgumentCheck
-from sovl_tools.formats.tokens import estimate
+from sovl_tools.formats.base import estimate
 from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON

@@ -23,7 +23,7 @@ from sovl_tools.agent.history import (
     with_all_results,
 )
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
-from sovl_tools.formats.tokens import estimate
+from sovl_tools.formats.base import estimate
 from sovl_tools.testing import calls, says
 from sovl_tools.testing.script import Memory, Request
 from sovl_tools.testing.server import APIS

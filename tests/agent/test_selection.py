@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolDefinition, ToolNotFoundError, ToolRegistry, tool
-from sovl_tools.formats.tokens import estimate
+from sovl_tools.formats.base import estimate
 from sovl_tools.testing import Request, calls, says
 from tests.agent.conversations import Talk, Way, each_api, each_provider, talk
 

@@ -5,9 +5,10 @@ from typing import Any
 from hypothesis import given
 
 from sovl_tools import ToolDefinition
-from sovl_tools.formats.base import Options
-from sovl_tools.formats.json_schema import collect, convert
+from sovl_tools.formats.base import Options, format_of
 from tests.formats.schemas import moderate, parameters
+
+FORMAT = format_of("json-schema")
 
 PARAMETERS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -32,7 +33,7 @@ def containers(value: Any) -> set[int]:
 
 
 def test_a_definition_is_name_description_and_parameters_and_nothing_else() -> None:
-    shape = convert(tool(), Options(strict=True, cache_control={"type": "ephemeral"}))
+    shape = FORMAT.convert(tool(), Options(strict=True, cache_control={"type": "ephemeral"}))
     assert shape.definition == {
         "name": "weather",
         "description": "Tell it.",
@@ -42,20 +43,20 @@ def test_a_definition_is_name_description_and_parameters_and_nothing_else() -> N
 
 
 def test_nothing_is_lost_and_nothing_has_to_be_undone() -> None:
-    shape = convert(tool(), Options())
+    shape = FORMAT.convert(tool(), Options())
     assert (shape.losses, shape.undo, shape.is_strict) == ((), None, False)
 
 
 @moderate
 @given(parameters())
 def test_the_schema_stands_there_verbatim_and_is_a_copy(schema: dict[str, Any]) -> None:
-    found = convert(tool(parameters=schema), Options()).definition["parameters"]
+    found = FORMAT.convert(tool(parameters=schema), Options()).definition["parameters"]
     assert repr(found) == repr(schema)
     assert containers(found).isdisjoint(containers(schema))
 
 
 def test_definitions_are_a_list_in_the_order_given() -> None:
-    shapes = [convert(tool(name), Options()) for name in ("b", "a")]
-    definitions, losses = collect(shapes, Options())
+    shapes = [FORMAT.convert(tool(name), Options()) for name in ("b", "a")]
+    definitions, losses = FORMAT.collect(shapes, Options())
     assert [each["name"] for each in definitions] == ["b", "a"]
     assert losses == ()

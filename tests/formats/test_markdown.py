@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolDefinition
-from sovl_tools.formats.base import Options
-from sovl_tools.formats.markdown import convert
+from sovl_tools.formats.base import Options, format_of
 from tests.formats.schemas import moderate
+
+FORMAT = format_of("markdown")
 
 
 def lines_about(name: str) -> list[str]:
     inner = {"type": "object", "properties": {"x": {"type": "string"}}}
     schema = {"type": "object", "properties": {name: inner}}
-    text: str = convert(ToolDefinition("pick", "Pick.", schema, print), Options()).definition
+    text: str = FORMAT.convert(ToolDefinition("pick", "Pick.", schema, print), Options()).definition
     return text.splitlines()
 
 

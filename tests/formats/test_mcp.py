@@ -9,11 +9,12 @@ from mcp_types import _v2025_11_25, _v2026_07_28
 from pydantic import TypeAdapter, ValidationError
 
 from sovl_tools import ToolDefinition, ToolRegistry
-from sovl_tools.formats.base import Loss, Options
-from sovl_tools.formats.mcp import collect, convert
+from sovl_tools.formats.base import Loss, Options, format_of
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import manifests, moderate
 from tests.tables import check_each
+
+FORMAT = format_of("mcp")
 
 PARAMETERS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -48,7 +49,9 @@ def is_taken_by_older_clients(definition: Any) -> bool:
 
 
 def test_a_plain_tool_has_a_name_a_description_and_the_schema_of_its_input() -> None:
-    shape = convert(tool(tags=("a",), category="b", version="1", metadata={"c": 1}), Options())
+    shape = FORMAT.convert(
+        tool(tags=("a",), category="b", version="1", metadata={"c": 1}), Options()
+    )
     assert shape.definition == {
         "name": "weather",
         "description": "Tell it.",
@@ -59,7 +62,7 @@ def test_a_plain_tool_has_a_name_a_description_and_the_schema_of_its_input() -> 
 
 def test_title_output_schema_and_annotations_are_said_in_the_words_of_the_protocol() -> None:
     hints = {"read_only": True, "destructive": False, "idempotent": True, "open_world": False}
-    definition = convert(
+    definition = FORMAT.convert(
         tool(title="Weather", output_schema=OBJECT, annotations=hints), Options()
     ).definition
     assert list(definition) == [
@@ -76,16 +79,18 @@ def test_title_output_schema_and_annotations_are_said_in_the_words_of_the_protoc
 
 
 def test_annotations_that_the_protocol_does_not_know_are_left_out() -> None:
-    assert "annotations" not in convert(tool(annotations={"x-own": True}), Options()).definition
+    assert (
+        "annotations" not in FORMAT.convert(tool(annotations={"x-own": True}), Options()).definition
+    )
 
 
 def test_an_empty_title_would_hide_the_name_and_is_left_out() -> None:
-    assert "title" not in convert(tool(title=""), Options()).definition
+    assert "title" not in FORMAT.convert(tool(title=""), Options()).definition
 
 
 def test_both_schemas_are_copies() -> None:
     output: dict[str, Any] = {"type": "object", "properties": {}}
-    definition = convert(tool(output_schema=output), Options()).definition
+    definition = FORMAT.convert(tool(output_schema=output), Options()).definition
     definition["inputSchema"]["properties"]["city"]["x-mcp-header"] = "Town"
     definition["outputSchema"]["properties"]["degrees"] = True
     assert PARAMETERS["properties"]["city"]["x-mcp-header"] == "City"
@@ -102,7 +107,7 @@ def test_both_schemas_are_copies() -> None:
     ],
 )
 def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: Any) -> None:
-    shape = convert(tool(output_schema=schema), Options())
+    shape = FORMAT.convert(tool(output_schema=schema), Options())
     assert shape.definition["outputSchema"] == schema
     assert shape.losses == (
         Loss(
@@ -115,13 +120,13 @@ def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: Any) 
 
 
 def test_strict_changes_nothing() -> None:
-    assert convert(tool(), Options(strict=True))[1:] == convert(tool(), Options())[1:]
+    assert FORMAT.convert(tool(), Options(strict=True))[1:] == FORMAT.convert(tool(), Options())[1:]
 
 
 @moderate
 @given(manifests())
 def test_every_definition_is_one_of_the_protocol(manifest: dict[str, Any]) -> None:
-    shape = convert(tool_of(manifest), Options())
+    shape = FORMAT.convert(tool_of(manifest), Options())
     _PUBLIC.validate_python(shape.definition, extra="forbid", by_alias=True, by_name=False)
     _NEW.validate_python(shape.definition, by_alias=True, by_name=False)
     assert bool(shape.losses) is not is_taken_by_older_clients(shape.definition)
@@ -130,9 +135,10 @@ def test_every_definition_is_one_of_the_protocol(manifest: dict[str, Any]) -> No
 
 def test_the_tools_that_are_shipped_are_taken_by_older_clients_too() -> None:
     shapes = [
-        convert(each, Options()) for each in ToolRegistry.from_directory(REPOSITORY / "tools")
+        FORMAT.convert(each, Options())
+        for each in ToolRegistry.from_directory(REPOSITORY / "tools")
     ]
-    definitions, losses = collect(shapes, Options())
+    definitions, losses = FORMAT.collect(shapes, Options())
     for definition in definitions:
         _PUBLIC.validate_python(definition, extra="forbid", by_alias=True, by_name=False)
     assert all(map(is_taken_by_older_clients, definitions))
@@ -151,6 +157,6 @@ def test_the_tools_that_are_shipped_are_taken_by_older_clients_too() -> None:
     ],
 )
 def test_what_looks_like_icons_in_metadata_is_meant_as_such(icons: Any, is_taken: bool) -> None:  # noqa: FBT001
-    definition = convert(tool(metadata={"icons": icons}), Options()).definition
+    definition = FORMAT.convert(tool(metadata={"icons": icons}), Options()).definition
     assert definition.get("icons") == (icons if is_taken else None)
     _NEW.validate_python(definition)

@@ -8,12 +8,12 @@ import pytest
 
 from sovl_tools import AITool, ToolRegistry
 from sovl_tools.authoring.aitool import definition_of_instance
-from sovl_tools.formats import openai, openai_responses, openrouter
-from sovl_tools.formats.base import Loss, Options
+from sovl_tools.formats.base import Loss, Options, format_of
 from tests.formats.tools import TEXT, arguments, tool
 from tests.tables import check_each
 
 STRICT = Options(strict=True)
+openai, openai_responses, openrouter = map(format_of, ("openai", "openai-responses", "openrouter"))
 OPEN = {"type": "object", "additionalProperties": TEXT}
 
 

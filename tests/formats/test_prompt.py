@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 
 from sovl_tools import ToolDefinition
-from sovl_tools.formats.base import Options
-from sovl_tools.formats.prompt import collect, convert
+from sovl_tools.formats.base import Options, format_of
 from sovl_tools.model.document import JSON, copied
 from tests.formats.schemas import moderate, parameters
 from tests.tables import check_each
+
+FORMAT = format_of("prompt")
 
 EMPTY: dict[str, JSON] = {"type": "object", "properties": {}}
 
@@ -22,7 +23,7 @@ def tool(schema: dict[str, JSON] = EMPTY, name: str = "find", **fields: Any) -> 
 
 def text(schema: dict[str, JSON], **fields: Any) -> str:
     """Return what is said of the arguments."""
-    shape = convert(tool(schema, **fields), Options())
+    shape = FORMAT.convert(tool(schema, **fields), Options())
     assert (shape.losses, shape.undo) == ((), None)
     said: str = shape.definition
     head = "## find\nFind it.\nArguments:"
@@ -47,7 +48,7 @@ def test_a_tool_is_told_by_name_description_arguments_and_instructions() -> None
         "required": ["city"],
         "additionalProperties": False,
     }
-    shape = convert(tool(schema, instructions=" Ask first. \n"), Options())
+    shape = FORMAT.convert(tool(schema, instructions=" Ask first. \n"), Options())
     assert shape.definition == (
         "## find\n"
         "Find it.\n"
@@ -60,7 +61,7 @@ def test_a_tool_is_told_by_name_description_arguments_and_instructions() -> None
 
 
 def test_a_tool_may_have_no_arguments_and_no_instructions() -> None:
-    shape = convert(tool(instructions=" \n"), Options())
+    shape = FORMAT.convert(tool(instructions=" \n"), Options())
     assert shape.definition == "## find\nFind it.\nArguments: none."
 
 
@@ -68,7 +69,7 @@ def test_what_the_arguments_have_to_be_together_stands_above_them() -> None:
     schema = {**EMPTY, "additionalProperties": True, "minProperties": 1}
     assert text(schema) == "none. Other properties are allowed. At least 1 property."
     schema["properties"] = {"a": {"type": "null"}}
-    said = convert(tool(schema), Options()).definition.splitlines()[2:]
+    said = FORMAT.convert(tool(schema), Options()).definition.splitlines()[2:]
     assert said == [
         "Arguments: Other properties are allowed. At least 1 property.",
         "- a (null, optional)",
@@ -76,10 +77,10 @@ def test_what_the_arguments_have_to_be_together_stands_above_them() -> None:
 
 
 def test_tools_are_separated_by_a_blank_line() -> None:
-    shapes = [convert(tool(name=name), Options()) for name in ("b", "a")]
+    shapes = [FORMAT.convert(tool(name=name), Options()) for name in ("b", "a")]
     found = "## b\nFind it.\nArguments: none.\n\n## a\nFind it.\nArguments: none."
-    assert collect(shapes, Options()) == (found, ())
-    assert collect([], Options()) == ("", ())
+    assert FORMAT.collect(shapes, Options()) == (found, ())
+    assert FORMAT.collect([], Options()) == ("", ())
 
 
 @check_each(
@@ -317,7 +318,9 @@ def test_definitions_stand_at_the_end_if_the_text_refers_to_them() -> None:
 @given(parameters())
 def test_every_argument_is_told_in_its_order_and_nothing_is_changed(schema: dict[str, Any]) -> None:
     before = copied(schema)
-    first, second = (convert(tool(each), Options()).definition for each in (schema, copied(schema)))
+    first, second = (
+        FORMAT.convert(tool(each), Options()).definition for each in (schema, copied(schema))
+    )
     assert first == second
     assert repr(schema) == repr(before)
     lines = [line for line in first.splitlines() if line.startswith("- ")]

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.formats.tokens import estimate
+from sovl_tools.formats.base import estimate
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
 
