@@ -30,8 +30,10 @@ _MARKS = {
     "REST": r":",
     "EPYDOC": r"@",
 }
-_MARKED = {style: re.compile(f"^(?:{mark})", re.MULTILINE) for style, mark in _MARKS.items()}
-_ANY_MARK = re.compile(f"^(?:{'|'.join(_MARKS.values())})", re.MULTILINE)
+# no line can have the marks of two
+_MARK = re.compile(
+    "^(?:" + "|".join(f"(?P<{style}>{mark})" for style, mark in _MARKS.items()) + ")", re.MULTILINE
+)
 _PARTS = {style: re.compile(f"^(?={mark})", re.MULTILINE) for style, mark in _MARKS.items()}
 
 
@@ -69,9 +71,8 @@ def _own_text(kind: type) -> str:
 def documentation_in(text: str) -> Documentation:
     """Return what the text of a docstring says, which is not indented."""
     text = text.strip()
-    if _ANY_MARK.search(text) is None:
-        return Documentation(text)
-    styles = [style for style, marked in _MARKED.items() if marked.search(text)]
+    marked = {found.lastgroup for found in _MARK.finditer(text)}
+    styles = [style for style in _MARKS if style in marked]
     found = [parsed for style in styles if (parsed := _in_style(text, style)) is not None]
     if not found:
         return Documentation(text)

@@ -211,9 +211,12 @@ def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -
         for name in parameters.get("required", ())
         if not spec.has_default(name) and not (prune and name not in properties)
     ]
+    needed = [*filter(spec.needs, spec.arguments)]
+    if {*found}.issuperset(needed):
+        return found
     # New names stand in the order of the signature, behind the one before them there.
     position = 0
-    for name in filter(spec.needs, spec.arguments):
+    for name in needed:
         if name in found:
             position = found.index(name) + 1
         elif name in properties:

@@ -231,15 +231,17 @@ class Plan(NamedTuple):
         """Return the rules that are asked of a subject that shows these keys."""
         found: list[Rule] = []
         for each, blank, at in self.depending:
-            is_due = not at
             for key, value in at:
                 if subject[key] == value:
-                    is_due = True
+                    break
+            else:
+                if at:
+                    continue
             for key in blank:
                 text = subject[key]
                 if not isinstance(text, str) or text.strip():
-                    is_due = False
-            if is_due:
+                    break
+            else:
                 found.append(each)
         return [*self.due, *found] if found else self.due
 

@@ -76,7 +76,9 @@ class DescriptionCase(NamedTuple):
 
 def _may_be_long(text: str) -> bool:
     """Tell whether a string in JSON text may be too long; written out, none is shorter."""
-    return max(map(len, text.replace('\\"', "''").split('"'))) > MAX_TEXT
+    text, half = text.replace('\\"', "''"), MAX_TEXT // 2
+    # whatever is too long spans one of these pieces
+    return any(text.find('"', at, at + half) < 0 for at in range(0, len(text) - half + 1, half))
 
 
 def _find_prose(value: JSON, path: Path, found: list[Text]) -> None:
@@ -209,15 +211,14 @@ def _may_instruct(text: str) -> bool:
     if not text.isascii():
         text = text.translate(_LIKE_ASCII)
     text = text.lower()
-    for first, *others in _INSTRUCTING_WORDS:
-        if _has_any(text, first) and all(_has_any(text, words) for words in others):
-            return True
-    return False
-
-
-def _has_any(text: str, words: tuple[str, ...]) -> bool:
-    for each in words:  # noqa: SIM110 - a generator would cost as much as the search
-        if each in text:
+    for groups in _INSTRUCTING_WORDS:
+        for words in groups:
+            for each in words:
+                if each in text:
+                    break
+            else:
+                break
+        else:
             return True
     return False
 
@@ -241,12 +242,12 @@ _INSTRUCTING_WORDS = (
         ("instruction", "rule", "prompt", "guideline", "polic", "restriction"),
     ),
     (
+        ("user", "human", "anyone", "people"),
         ("not", "don't", "never", "without"),
         ("tell", "mention", "reveal", "inform", "disclose", "show", "notify"),
-        ("user", "human", "anyone", "people"),
     ),
     (("hide", "conceal", "keep"), ("from",), ("user", "human", "people")),
-    (("instead", "before"), ("other",), ("tool",)),
+    (("other",), ("instead", "before"), ("tool",)),
     (("<",), ("system", "important", "instruction", "secret")),
 )
 """For each alternative of the pattern: whatever it finds has a word of each of these tuples."""

@@ -133,8 +133,8 @@ def lacks_description(node: SchemaNode) -> bool:
 
 def describes(schema: JSON) -> bool:
     """Tell whether a schema has a description that says more than a blank text."""
-    is_there = isinstance(schema, dict) and "description" in schema
-    return is_there and bool(str(schema["description"]).strip())
+    text = schema.get("description", "") if isinstance(schema, dict) else ""
+    return bool(str(text).strip())
 
 
 @rule("ST307", "warning", of="property", lacking=_SAYS_TYPE)
