@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from enum import Enum
 from json import JSONEncoder
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from sys import getsizeof
 from types import NoneType, SimpleNamespace
 from typing import Any, TypeAlias
@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 from sovl_tools.annotations.scalars import writer_of
 from sovl_tools.model.content import CONTENT, base64, encodable, readable
-from sovl_tools.model.document import JSON, MAX_DEPTH, Path, json_path
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, encodes, json_path
 from sovl_tools.model.errors import (
     RunCancelledError,
     SovlToolsError,
@@ -62,7 +62,7 @@ def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 
     try:
         if kind is dict:
             for key in value:
-                if type(key) is not str or not (key.isascii() or _is_encodable(key)):
+                if type(key) is not str or not (key.isascii() or encodes(key)):
                     return False
             items = value.values()
         else:
@@ -70,7 +70,7 @@ def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 
         for item in items:
             kind = type(item)
             if kind is str:
-                if item.isascii() or _is_encodable(item):
+                if item.isascii() or encodes(item):
                     continue
             elif kind is int:
                 if _LEAST < item < _MOST:
@@ -86,14 +86,6 @@ def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 
             return False
     except RuntimeError:
         return False  # another thread changes it
-    return True
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
     return True
 
 
@@ -347,11 +339,6 @@ def _numpy(value: Any, path: Path) -> JSON:
     return _convert(found, path)
 
 
-def _method(name: str, **arguments: Any) -> _Converter:
-    """Return what converts a value by a method of its own."""
-    return lambda value, path: _convert(getattr(value, name)(**arguments), path)
-
-
 def _by(write: Callable[[Any], Any]) -> _Converter:
     """Return what converts what a function makes of a value."""
     return lambda value, path: _convert(write(value), path)
@@ -385,12 +372,12 @@ _BY_NAME: dict[str, _Converter] = {
     "fractions.Fraction": lambda value, _: float(value),
     "numpy.generic": _numpy,
     "numpy.ndarray": _numpy,
-    "pandas.DataFrame": _method("to_dict", orient="records"),
-    "pandas.Index": _method("tolist"),
+    "pandas.DataFrame": _by(methodcaller("to_dict", orient="records")),
+    "pandas.Index": _by(methodcaller("tolist")),
     "pandas.NAType": lambda _, __: None,
     "pandas.NaTType": lambda _, __: None,
-    "pandas.Series": _method("tolist"),
-    "pydantic.BaseModel": _method("model_dump", mode="json"),
+    "pandas.Series": _by(methodcaller("tolist")),
+    "pydantic.BaseModel": _by(methodcaller("model_dump", mode="json")),
     "pydantic._BaseMultiHostUrl": _text,
     "pydantic._BaseUrl": _text,
 }

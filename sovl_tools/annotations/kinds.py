@@ -35,77 +35,39 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from enum import Enum, Flag
-from functools import cache, partial, reduce
-from operator import attrgetter, or_
+from functools import partial, reduce
+from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union
 
-from sovl_tools.annotations.annotated import ANNOTATED
-from sovl_tools.annotations.classes import DATACLASS, NAMED_TUPLE, TYPED_DICT
+from sovl_tools.annotations.classes import (
+    DATACLASS,
+    MODEL,
+    NAMED_TUPLE,
+    TYPED_DICT,
+    dump_model,
+    is_model,
+)
 from sovl_tools.annotations.containers import CONTAINERS
+from sovl_tools.annotations.forms import ALIAS, ANNOTATED, INIT_VAR, NAMED, QUALIFIED, UNION
 from sovl_tools.annotations.hints import (
     description_of,
     is_alias,
     is_qualified,
     origin_of,
     text_of,
-    unqualified,
-    value_of,
 )
 from sovl_tools.annotations.kind import (
     EMPTY,
-    Build,
-    Builder,
     Convert,
     InexpressibleError,
     Kind,
     Schema,
     identity,
 )
-from sovl_tools.annotations.pydantic_models import MODEL, dump_model, is_model
 from sovl_tools.annotations.scalars import ENUM, LITERAL, OWN, enum_value, scalar_of
-from sovl_tools.annotations.unions import UNION
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import free_name, nodes
-
-
-class _Instead(Kind):
-    """Annotations that mean another one."""
-
-    def __init__(self, meaning: Callable[[Any], Any]) -> None:
-        self._meaning = meaning
-
-    def describe(self, builder: Builder, annotation: Any) -> Schema:
-        meaning = self._meaning(annotation)
-        if isinstance(annotation, typing.TypeVar) and meaning is Any:
-            builder.warn(f"the type variable {annotation.__name__} stands for any type")
-        return builder.build(meaning)
-
-    def convert(self, build: Build, annotation: Any) -> Convert:
-        return build(self._meaning(annotation))
-
-
-class _Alias(Kind):
-    """What the statement ``type`` makes; it may refer to itself."""
-
-    is_shared = True
-
-    def describe(self, builder: Builder, annotation: Any) -> Schema:
-        name = origin_of(annotation).__name__
-        return builder.define(annotation, name, lambda: builder.build(value_of(annotation)))
-
-    def convert(self, build: Build, annotation: Any) -> Convert:
-        @cache
-        def look() -> Convert:
-            with suppress(InexpressibleError):
-                return build(value_of(annotation))
-            return identity
-
-        def convert(value: Any) -> Any:
-            return look()(value)  # only now, because it may refer to itself
-
-        return convert
-
 
 # By identity, because what is looked for here may have any idea of being equal.
 _FORMS: dict[int, Kind] = {
@@ -124,13 +86,13 @@ _CLASSES: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
     (dataclasses.is_dataclass, DATACLASS),
 )
 _OTHERS: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
-    (is_alias, _Alias()),
-    (is_qualified, _Instead(unqualified)),
+    (is_alias, ALIAS),
+    (is_qualified, QUALIFIED),
     (
         lambda annotation: isinstance(annotation, typing.NewType | typing.TypeVar),
-        _Instead(value_of),
+        NAMED,
     ),
-    (lambda annotation: isinstance(annotation, dataclasses.InitVar), _Instead(attrgetter("type"))),
+    (lambda annotation: isinstance(annotation, dataclasses.InitVar), INIT_VAR),
 )
 
 

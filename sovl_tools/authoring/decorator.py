@@ -1,26 +1,295 @@
-"""``@tool``, and the definitions in whatever ``register`` takes."""
+"""``@tool``, and the definitions in whatever ``register`` takes, also of methods that are bound."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from contextlib import suppress
+from dataclasses import fields, replace
+from functools import partial
+from types import FunctionType
+from typing import Any, NamedTuple, TypeVar, overload
 
+from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.authoring.aitool import AITool, definition_of_instance
-from sovl_tools.authoring.defining import (
-    NO_OPTIONS,
-    Options,
-    PendingDefinition,
-    bind_definition,
-    infer_definition,
-    is_method,
-)
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import UnresolvedReferenceError
+from sovl_tools.model.document import JSON, copied, kind
+from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.model.folder import FIELDS, SECTIONS
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.schema.dynamic import stated
+from sovl_tools.schema.dynamic import is_dynamic, stated
+from sovl_tools.signature.inference import Inference, infer, parameters_of
+from sovl_tools.signature.signature import from_function
+
+
+class Options(NamedTuple):
+    """The arguments of ``tool``; what is None or empty is inferred or left out.
+
+    Attributes:
+        name: the tool's name.
+        description: what the tool does and when to use it.
+        param_descriptions: descriptions by parameter.
+        params: JSON Schema fragments by parameter, laid over the inferred ones. A value in one, or
+            a whole one, may be a function.
+        required: names of the parameters that have to be given.
+        fields: further fields of ToolDefinition.
+    """
+
+    name: str | None = None
+    description: str | None = None
+    param_descriptions: Mapping[str, Any] = {}
+    params: Mapping[str, Mapping[str, JSON] | Callable[..., Any]] = {}
+    required: Sequence[str] | None = None
+    fields: Mapping[str, Any] = {}
+
+
+NO_OPTIONS = Options()
+
+
+def infer_definition(
+    function: Callable[..., Any], options: Options, *, is_bound: bool = False
+) -> ToolDefinition:
+    """Return the definition of a function; of one that will be bound, without its first parameter.
+
+    Raises:
+        InferenceError: its parameters can't be expressed, or an option names none of them.
+        UnresolvedReferenceError: an annotation names what is not there yet.
+    """
+    documentation = documentation_of(function)
+    inference = infer(
+        function,
+        is_method=is_bound or is_method(function),
+        documentation=documentation,
+        described={name for name, each in options.params.items() if _is_whole(each)},
+    )
+    parameters = _parameters(function, options, inference)
+    remarks: list[tuple[str | None, str]] = []
+    # Said to the author as a finding, because the tool works without.
+    if not (options.description or documentation.description):
+        remarks.append((None, "has neither a docstring nor a description"))
+    for name, words in inference.warnings:
+        if name not in options.params and name in parameters["properties"]:
+            remarks.append((name, words))
+    return ToolDefinition(
+        **_head(function, options, documentation),
+        parameters=parameters,
+        types=inference.types,
+        remarks=tuple(remarks),
+    )
+
+
+def _head(function: Any, options: Options, documentation: Documentation) -> dict[str, Any]:
+    name = options.name or getattr(function, "__name__", type(function).__name__)
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in options.fields.items()
+    }
+    output = fields.get("output_schema")
+    if output is not None and documentation.returns is not None and "description" not in output:
+        fields["output_schema"] = {**output, "description": documentation.returns}
+    return {
+        "name": name,
+        "description": options.description or documentation.description or f"Tool: {name}",
+        "source": f"{getattr(function, '__module__', None) or '?'}.{_qualified(function)}",
+        "returns": documentation.returns,
+        "function": function,
+        "is_dynamic": is_dynamic(options.params),
+        **fields,
+    }
+
+
+def _qualified(function: Any) -> str:
+    return str(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def is_method(function: Any) -> bool:
+    """Tell whether a function, or what it wraps, is written in a class and takes the instance."""
+    # By its name and first parameter: nothing else tells a function of a class from others.
+    try:
+        inner = inspect.unwrap(function) if isinstance(function, FunctionType) else None
+    except ValueError:  # they wrap one another in a circle
+        inner = function
+    if not isinstance(inner, FunctionType) or not inner.__code__.co_argcount:
+        return False
+    outside, first = inner.__qualname__.rpartition(".")[0], inner.__code__.co_varnames[0]
+    return first in {"self", "cls"} and bool(outside) and not outside.endswith("<locals>")
+
+
+def _parameters(function: Any, options: Options, inference: Inference) -> dict[str, JSON]:
+    parameters: dict[str, JSON] = copied(inference.parameters)
+    unknown = options.params.keys() - parameters["properties"].keys()
+    is_open = "additionalProperties" in parameters
+    if unknown and (is_open or options.fields.get("preprocess") is not None):
+        # The schema is of the arguments that a model sends, of which ``params`` has the names. With
+        # ``**kwargs`` the function has the others as well; otherwise what it has beside them is
+        # made of them in ``preprocess``. A name is required if ``required`` says so.
+        known = parameters["properties"]
+        names = {**(known if is_open else {}), **options.params}
+        parameters["properties"] = {name: known.get(name, {}) for name in names}
+        parameters["required"] = [name for name in parameters["required"] if name in names]
+    properties = parameters["properties"]
+    for option in ("param_descriptions", "params", "required"):
+        for name in getattr(options, option) or ():
+            if name not in properties:
+                message = f"{option} names no parameter"
+                advice = did_you_mean(name, properties)
+                raise InferenceError(_qualified(function), name, message, advice)
+    for name, text in options.param_descriptions.items():
+        if not isinstance(text, str):
+            message = f"its description must be a text, not {text!r:.80}"
+            raise InferenceError(_qualified(function), name, message)
+        properties[name] = {**properties[name], "description": text}
+    for name, fragment in options.params.items():
+        if isinstance(fragment, Mapping):
+            replaced = _REPLACED if _is_whole(fragment) else frozenset()
+            kept = {key: each for key, each in properties[name].items() if key not in replaced}
+            properties[name] = {**kept, **copied(dict(fragment))}
+        else:
+            properties[name] = fragment  # a function, which makes the whole of it
+    parameters["required"] = _required(function, options, parameters, inference)
+    return parameters
+
+
+def _required(
+    function: Any, options: Options, parameters: dict[str, JSON], inference: Inference
+) -> list[str]:
+    """Return what has to be given, which is not a parameter with a default in its fragment.
+
+    Raises:
+        InferenceError: a call may leave out what nothing supplies.
+    """
+    supplied = {
+        name
+        for name, fragment in options.params.items()
+        if isinstance(fragment, Mapping) and "default" in fragment
+    }
+    for name in parameters["required"]:
+        if name in supplied:
+            _check_default(function, name, parameters["properties"][name])
+    required = [name for name in parameters["required"] if name not in supplied]
+    if options.required is not None:
+        required = list(options.required)
+    if options.fields.get("preprocess") is None:
+        for name in inference.parameters["required"]:
+            if name not in required and name not in supplied:
+                message = "has no default and is not required, so nothing would supply it"
+                advice = "give it a default, require it, or supply it in a preprocess"
+                raise InferenceError(_qualified(function), name, message, advice)
+    return required
+
+
+def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None:
+    """Refuse a default that plainly breaks its own schema, so that nothing would be supplied."""
+    default, types, values = (schema.get(key) for key in ("default", "type", "enum"))
+    admitted = [types] if isinstance(types, str) else types
+    if callable(default):  # known when the schema is asked for
+        return
+    # JSON Schema takes 5.0 for an integer, and Python True for one, which JSON doesn't.
+    is_whole = type(default) is int or (type(default) is float and default.is_integer())
+    kinds = ["integer", "number"] if is_whole else [kind(default)]
+    if isinstance(admitted, list) and not any(each in admitted for each in kinds):
+        broken = f"type {types!r}"
+    elif isinstance(values, list) and not is_dynamic(values) and default not in values:
+        broken = f"enum {values!r:.60}"
+    else:
+        return
+    message = f"its default {default!r:.60} does not fit its {broken}"
+    raise InferenceError(_qualified(function), name, message, "give it another default")
+
+
+def _is_whole(fragment: Any) -> bool:
+    """Tell whether a fragment says what a value is, whatever the annotation says."""
+    return not isinstance(fragment, Mapping) or not _REPLACED.isdisjoint(fragment)
+
+
+_REPLACED = frozenset({"type", "anyOf", "allOf", "oneOf", "$ref", "const"})
+"""Keys that say what a value is: a fragment with one of them says it instead of the annotation."""
+
+
+def bind_definition(
+    definition: ToolDefinition, method: Callable[..., Any], instance: object
+) -> ToolDefinition:
+    """Return the definition of a method with what the functions in its schema are given, or None.
+
+    The first parameter of a bound method is none of the tool's, whatever it is called. What can't
+    be inferred, or not yet, is reported when somebody asks for the parameters.
+    """
+    is_odd = inspect.ismethod(method) and not is_method(definition.function)
+    look: Any = vars(definition).get(_LOOK)
+    if is_odd:
+        look = partial(look, is_bound=True) if look else partial(_without_first, definition)
+    elif look is None:
+        return replace(definition, function=method, instance=instance)
+    made = PendingDefinition.after(definition, look, function=method, instance=instance)
+    # Now, so that errors are found at the registration where that is possible.
+    with suppress(InferenceError):
+        _ = made.parameters
+    return made
+
+
+def _without_first(definition: ToolDefinition) -> ToolDefinition:
+    """Return a definition without the parameter that receives the instance.
+
+    Raises:
+        InferenceError: the function has none that could.
+    """
+    function = definition.function
+    signature = from_function(function)
+    parameters_of(function, signature, is_method=True)
+    first = signature.parameters[0].name
+    whole = definition.parameters
+    parameters = {
+        **whole,
+        "properties": {name: each for name, each in whole["properties"].items() if name != first},
+        "required": [name for name in whole["required"] if name != first],
+    }
+    types = {name: each for name, each in definition.types.items() if name != first}
+    remarks = tuple(each for each in definition.remarks if each[0] != first)
+    return replace(definition, parameters=parameters, types=types, remarks=remarks)
+
+
+class PendingDefinition(ToolDefinition):
+    """A definition whose parameters are inferred when somebody asks for them."""
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], options: Options) -> PendingDefinition:
+        """Return the definition of a function whose annotations can't be resolved yet."""
+        head = _head(function, options, documentation_of(function))
+        known = ToolDefinition(**head, parameters={})
+        return cls.after(known, partial(infer_definition, function, options))
+
+    @classmethod
+    def after(
+        cls, definition: ToolDefinition, look: Callable[[], ToolDefinition], **changes: Any
+    ) -> PendingDefinition:
+        """Return a changed definition; what is inferred is that of the one that ``look`` makes."""
+        known = {key: each for key, each in vars(definition).items() if key not in _INFERRED}
+        # Without __init__, which would set what is to be inferred, so that nobody infers it.
+        pending = object.__new__(cls)
+        vars(pending).update(known, **{_LOOK: look}, **changes)
+        return pending
+
+    def __getattr__(self, name: str) -> Any:
+        """Infer what is missing.
+
+        Raises:
+            UnresolvedReferenceError: an annotation names what is still not there.
+        """
+        if name not in _INFERRED:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        own = vars(self)
+        if _LOOK in own:
+            whole = own[_LOOK]()
+            known = {**own, **{each: getattr(whole, each) for each in _INFERRED}}
+            ordered = {each.name: known[each.name] for each in fields(self)}
+            # In the order of the fields, and without what looks: from now on an ordinary one.
+            object.__setattr__(self, "__dict__", ordered)
+        return vars(self)[name]
+
+
+_INFERRED = ("parameters", "types", "remarks")
+_LOOK = "_look"
+
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from sovl_tools.formats.base import ROOT, Loss
-from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.formats.meaning import note, with_notes
 from sovl_tools.formats.providers import ANY_NAME, Rules, has_lookaround
 from sovl_tools.model.document import JSON, Path, copied, pointer
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SILENT, SINGLE

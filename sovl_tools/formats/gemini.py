@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import ROOT, Format, Loss, Options, Shape, too_many
 from sovl_tools.formats.compat import Adaptation, Changed, Compatible
-from sovl_tools.formats.notes import note
+from sovl_tools.formats.meaning import note
 from sovl_tools.formats.providers import GEMINI
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, kind

@@ -1,13 +1,163 @@
-"""What schemas say: anything, of which properties, null; and whether two exclude each other."""
+"""What schemas say: in words for a model, of which properties, of null; and which exclude another.
+
+A keyword that a provider does not take goes into the description instead. Values are written as
+JSON, since that is how the model writes its arguments.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.keywords import SILENT
 from sovl_tools.schema.rewrite import Definitions, Rewrite, in_definitions
+
+
+def note(keyword: str, value: JSON) -> str:
+    """Return one sentence that says what a keyword says: ``At least 1.`` for ``minimum`` 1.
+
+    Schemas in the value, and the value of a keyword that is not known, are compact JSON.
+    """
+    wording = _WORDINGS.get((keyword, kind(value))) or _ANY_KIND.get(keyword)
+    return wording(value) if wording else f"{keyword}: {_json(value)}."
+
+
+def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]:
+    """Return a schema with sentences after its description, each once; itself if there are none."""
+    if not notes:
+        return schema
+    text = " ".join(dict.fromkeys(notes))
+    written = schema.get("description")
+    if isinstance(written, str) and written.strip():
+        text = f"{written.rstrip()}\n\n{text}"
+    return {**schema, "description": text}
+
+
+_Wording = Callable[[JSON], str]
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def _json(value: JSON) -> str:
+    # the encoder is slow at numbers alone: it makes a new one of C's each time
+    return repr(value) if type(value) is int else _encode(value)
+
+
+def _valued(template: str) -> _Wording:
+    return lambda value: template.format(_json(value))
+
+
+def _bare(template: str) -> _Wording:
+    return template.format
+
+
+def _listed(template: str) -> _Wording:
+    return lambda values: template.format(", ".join(map(_json, values)) or "none")
+
+
+def _counted(wording: str, noun: str, nouns: str) -> _Wording:
+    return lambda number: f"{wording} {_json(number)} {noun if number == 1 else nouns}."
+
+
+def _switched(keyword: str, off: str, on: str) -> dict[tuple[str, str], _Wording]:
+    return {(keyword, "boolean"): lambda value: on if value else off}
+
+
+def _by_property(wording: str) -> _Wording:
+    """Say something of each property that calls for something else."""
+
+    def said(value: dict[str, JSON]) -> str:
+        parts = (f"with {_json(name)}: {_json(each)}" for name, each in value.items())
+        return f"{wording} {'; '.join(parts) or 'nothing'}."
+
+    return said
+
+
+def _closed(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+_AT_LEAST, _AT_MOST = "At least", "At most"
+_CHARACTERS = ("character", "characters")
+_ITEMS = ("item", "items")
+_PROPERTIES = ("property", "properties")
+# of ``minContains`` and ``maxContains``, which count the items that fit ``contains``
+_FITTING = ("item fits what is asked of some", "items fit what is asked of some")
+
+_ANY_KIND: dict[str, _Wording] = {
+    "const": _valued("Must be {}."),
+    "default": _valued("Default: {}."),
+    "minimum": _valued("At least {}."),
+    "maximum": _valued("At most {}."),
+    "exclusiveMinimum": _valued("Greater than {}."),
+    "exclusiveMaximum": _valued("Less than {}."),
+    "multipleOf": _valued("A multiple of {}."),
+    "minLength": _counted(_AT_LEAST, *_CHARACTERS),
+    "maxLength": _counted(_AT_MOST, *_CHARACTERS),
+    "minItems": _counted(_AT_LEAST, *_ITEMS),
+    "maxItems": _counted(_AT_MOST, *_ITEMS),
+    "minContains": _counted(_AT_LEAST, *_FITTING),
+    "maxContains": _counted(_AT_MOST, *_FITTING),
+    "minProperties": _counted(_AT_LEAST, *_PROPERTIES),
+    "maxProperties": _counted(_AT_MOST, *_PROPERTIES),
+    "items": _valued("Each item fits {}."),
+    "additionalItems": _valued("Each other item fits {}."),
+    "unevaluatedItems": _valued("Each other item fits {}."),
+    "contains": _valued("Some item fits {}."),
+    "properties": _valued("Properties: {}."),
+    "additionalProperties": _valued("Each other property fits {}."),
+    "unevaluatedProperties": _valued("Each other property fits {}."),
+    "patternProperties": _valued("Properties by a pattern of their names: {}."),
+    "propertyNames": _valued("Each property's name fits {}."),
+    "contentSchema": _valued("Decoded, it fits {}."),
+    "not": _valued("Must not fit {}."),
+    "if": _valued("The condition is that it fits {}."),
+    "then": _valued("If the condition is met, it fits {}."),
+    "else": _valued("If the condition is not met, it fits {}."),
+    "$ref": _valued("As defined at {}."),
+    "$dynamicRef": _valued("As defined at {}."),
+}
+
+_WORDINGS: dict[tuple[str, str], _Wording] = {
+    ("type", "string"): _bare("Of type {}."),
+    ("type", "array"): lambda names: f"Of type {' or '.join(map(str, names))}.",
+    ("title", "string"): lambda text: _closed(f"Title: {text}"),
+    ("description", "string"): _closed,
+    ("format", "string"): _bare("Format: {}."),
+    ("pattern", "string"): _bare("Matches the regular expression `{}`."),
+    ("contentEncoding", "string"): _bare("Encoded as {}."),
+    ("contentMediaType", "string"): _bare("Media type: {}."),
+    ("enum", "array"): _listed("One of: {}."),
+    ("examples", "array"): _listed("Examples: {}."),
+    ("required", "array"): _listed("Required: {}."),
+    ("prefixItems", "array"): _listed("The first items fit, in this order: {}."),
+    ("items", "array"): _listed("The first items fit, in this order: {}."),
+    ("allOf", "array"): _listed("Fits all of: {}."),
+    ("anyOf", "array"): _listed("Fits at least one of: {}."),
+    ("oneOf", "array"): _listed("Fits exactly one of: {}."),
+    ("not", "object"): lambda value: f"Must not fit {_json(value)}." if value else "No value fits.",
+    ("dependentRequired", "object"): _by_property("Required too,"),
+    ("dependentSchemas", "object"): _by_property("Fits,"),
+    ("dependencies", "object"): _by_property("Asks for,"),
+    **_switched("uniqueItems", off="Items may be equal.", on="No two items are equal."),
+    **_switched("deprecated", off="Not deprecated.", on="Deprecated."),
+    **_switched("readOnly", off="Not read-only.", on="Read-only."),
+    **_switched("writeOnly", off="Not write-only.", on="Write-only."),
+    **_switched("nullable", off="Not null.", on="May be null."),
+    **_switched("items", off="No other items.", on="Items of any kind."),
+    **_switched("additionalItems", off="No other items.", on="Other items are allowed."),
+    **_switched("unevaluatedItems", off="No other items.", on="Other items are allowed."),
+    **_switched(
+        "additionalProperties", off="No other properties.", on="Other properties are allowed."
+    ),
+    **_switched(
+        "unevaluatedProperties", off="No other properties.", on="Other properties are allowed."
+    ),
+}
+
 
 _SILENT = SILENT | {"discriminator", "externalDocs", "xml"}
 _DEFINITION = "#/$defs/"

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias, get_args
 
 from sovl_tools.formats.base import Format, Loss, Options, Shape
-from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.formats.meaning import note, with_notes
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.result import FailureKind

@@ -20,8 +20,9 @@ from sovl_tools.formats.meaning import (
     consequences,
     is_silent,
     mentioned,
+    note,
+    with_notes,
 )
-from sovl_tools.formats.notes import note, with_notes
 from sovl_tools.formats.providers import Dialect
 from sovl_tools.model.document import JSON, Path, copied, kind
 from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SCALAR, SINGLE

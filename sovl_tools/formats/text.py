@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import Format, Loss, Options, Shape
-from sovl_tools.formats.notes import note
+from sovl_tools.formats.meaning import note
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, JSON_KINDS, kind
 from sovl_tools.schema.keywords import SILENT

@@ -10,8 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from sovl_tools.authoring.aitool import AITool, definition_of_instance
-from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of
-from sovl_tools.authoring.defining import is_method
+from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of, is_method
 from sovl_tools.loading.import_errors import error_text
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import location_of, location_of_text

@@ -7,6 +7,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from sovl_tools.annotations.classes import is_field
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.annotations.hints import (
     Names,
@@ -20,7 +21,6 @@ from sovl_tools.annotations.hints import (
 from sovl_tools.annotations.jsonvalues import is_plain as is_json
 from sovl_tools.annotations.kind import EMPTY, InexpressibleError
 from sovl_tools.annotations.kinds import SchemaBuilder
-from sovl_tools.annotations.pydantic_models import is_field
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.signature.signature import (

@@ -12,8 +12,15 @@ from typing import Any, Optional
 import pytest
 
 from sovl_tools import InferenceError, ToolDefinition, Tooler, ToolRegistry, definition_of, tool
-from sovl_tools.authoring.decorator import ATTRIBUTE, SETTABLE, define, options_of
-from sovl_tools.authoring.defining import NO_OPTIONS, Options, PendingDefinition
+from sovl_tools.authoring.decorator import (
+    ATTRIBUTE,
+    NO_OPTIONS,
+    SETTABLE,
+    Options,
+    PendingDefinition,
+    define,
+    options_of,
+)
 from tests.dispatch.toolbox import run_script
 from tests.tables import check_each
 

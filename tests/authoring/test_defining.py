@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import InferenceError, ToolDefinition, definition_of, tool
-from sovl_tools.authoring.defining import is_method
+from sovl_tools.authoring.decorator import is_method
 from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.schema.strategies import moderate
 from tests.tables import check_each

@@ -13,8 +13,7 @@ import pytest
 import sovl_tools
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.annotations.scalars import _NAMED
-from sovl_tools.authoring.decorator import SETTABLE
-from sovl_tools.authoring.defining import Options
+from sovl_tools.authoring.decorator import SETTABLE, Options
 from sovl_tools.loading.rules.module import RULES
 from tests.conftest import REPOSITORY
 from tests.docs.blocks import Document

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.formats.notes import note, with_notes
+from sovl_tools.formats.meaning import note, with_notes
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
 

@@ -1,0 +1,346 @@
+"""Forms of typing: unions, what ``Annotated`` adds, and names that mean another type.
+
+In a union a scalar whose type is a member stays as it is; otherwise a value becomes the first
+member that fits, where those that take any text come last; an object becomes the first that ignores
+the fewest of its keys. Constraints are those of the package annotated-types, known by their names
+without importing it.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache
+from operator import attrgetter, itemgetter
+from threading import local
+from types import NoneType
+from typing import Any, NamedTuple, TypeAlias
+
+from sovl_tools.annotations.classes import MODEL, has_rules, is_field
+from sovl_tools.annotations.hints import description_of, origin_of, unqualified, value_of
+from sovl_tools.annotations.kind import (
+    Build,
+    Builder,
+    ConversionError,
+    Convert,
+    InexpressibleError,
+    Kind,
+    Schema,
+    convert_and_count,
+    identity,
+    ignore,
+    mismatch,
+    optional,
+)
+from sovl_tools.annotations.scalars import scalar_of
+from sovl_tools.model.document import JSON
+from sovl_tools.schema.engine import compile_schema
+
+
+class _Annotated(Kind):
+    """Types that ``Annotated`` says more of."""
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        inner, *metadata = typing.get_args(annotation)
+        schema = _describe_by_rules(builder, annotation)
+        schema = schema or _add_constraints(builder, builder.build(inner), metadata)
+        for each in filter(is_field, metadata):
+            given = {"title": each.title, "examples": each.examples}
+            schema |= {key: value for key, value in given.items() if value is not None}
+        text = description_of(annotation)
+        if text is not None:
+            schema["description"] = text  # in place: it may be a reference that is completed later
+        return schema
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        if has_rules(annotation):
+            with suppress(Exception):
+                return MODEL.convert(build, annotation)
+        return build(typing.get_args(annotation)[0])
+
+
+ANNOTATED = _Annotated()
+
+
+def _describe_by_rules(builder: Builder, annotation: Any) -> Schema | None:
+    """Return the schema of what pydantic makes by rules; None if it makes nothing of it."""
+    if not has_rules(annotation):
+        return None
+    try:
+        schema = MODEL.describe(builder, annotation)
+    except InexpressibleError as error:
+        if error.is_open:
+            raise
+        return None
+    members = schema.get("anyOf", ())
+    numbers = [each for each in members if each.get("type") == "number" and len(each) > 1]
+    if getattr(annotation.__origin__, "__module__", "") == "decimal" and len(numbers) == 1:
+        # A number with bounds, or text: only the number, because bounds say nothing about text.
+        return {**numbers[0], **{key: each for key, each in schema.items() if key != "anyOf"}}
+    return schema
+
+
+_BOUNDS = {
+    "gt": "exclusiveMinimum",
+    "ge": "minimum",
+    "lt": "exclusiveMaximum",
+    "le": "maximum",
+    "multiple_of": "multipleOf",
+}
+_LENGTHS = {
+    "min_length": {"string": "minLength", "array": "minItems", "object": "minProperties"},
+    "max_length": {"string": "maxLength", "array": "maxItems", "object": "maxProperties"},
+}
+
+
+def _add_constraints(builder: Builder, schema: Schema, metadata: Iterable[Any]) -> Schema:
+    """Return the schema with the constraints in the metadata; others than constraints say nothing.
+
+    The author is warned of one that JSON Schema has no keyword for, or not for this type: nobody
+    checks it.
+    """
+    for each in metadata:
+        if _is_constraint(each):
+            keywords = _keywords(each, schema)
+            if not keywords and type(each).__name__ not in {"Unit", "DocInfo"}:
+                builder.warn(f"the constraint {each!r:.80} is not checked")
+            for keyword, value in keywords.items():
+                if keyword in _BOUNDS.values():
+                    _narrow(schema, keyword, value)
+                if schema.get(keyword, value) != value:  # both hold
+                    schema.setdefault("allOf", []).append({keyword: value})
+                else:
+                    schema[keyword] = value
+    return schema
+
+
+def _is_constraint(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "annotated_types"
+
+
+def limits_of(annotation: Any) -> Schema:
+    """Return the constraints of what is one JSON value, as keywords; ``{}`` of anything else."""
+    inner, *metadata = typing.get_args(annotation)
+    scalar = scalar_of(inner)
+    schema = {} if scalar is None else dict(scalar.schema)
+    constraints = filter(_is_constraint, metadata) if schema else ()
+    return {key: value for each in constraints for key, value in _keywords(each, schema).items()}
+
+
+def _keywords(constraint: Any, schema: Schema) -> dict[str, JSON]:
+    """Return what a constraint is in JSON Schema, for values of the types in the schema."""
+    types, found = _types_of(schema), {}
+    if not types.isdisjoint({"integer", "number"}):
+        for attribute, keyword in _BOUNDS.items():
+            bound: Any = getattr(constraint, attribute, None)
+            if type(bound) is not int:
+                try:
+                    bound = None if isinstance(bound, str) else float(bound)
+                except (TypeError, ValueError, OverflowError):  # None, or such as a date
+                    continue
+            if bound is not None and bound - bound == 0:
+                found[keyword] = bound
+    for attribute, keywords in _LENGTHS.items():
+        length = getattr(constraint, attribute, None)
+        if length:
+            found |= {keywords[each]: length for each in sorted(types & keywords.keys())}
+    return found
+
+
+def _types_of(schema: Schema) -> set[str]:
+    """Return the JSON types that a schema admits; all of them where it does not say."""
+    if "anyOf" in schema:
+        return {name for each in schema["anyOf"] for name in _types_of(each)}
+    types = schema.get("type", ("integer", "number", "string", "array", "object"))
+    return {types} if isinstance(types, str) else {*types}
+
+
+def _narrow(schema: Schema, keyword: str, value: float) -> None:
+    """Leave of a number that may be text the number alone: bounds say nothing about text.
+
+    A wider bound of the type's own, that of durations, makes room for the narrower one.
+    """
+    for each in schema.get("anyOf", ()):
+        _narrow(each, keyword, value)
+    if schema.get("type") == ["number", "string"]:
+        schema["type"] = "number"
+        if keyword in schema and abs(value) <= abs(schema[keyword]):
+            del schema[keyword]
+        schema.pop("pattern", schema.pop("format", None))
+
+
+_EXACT: dict[Any, tuple[type, ...]] = {
+    **{each: (each,) for each in (str, int, bool, NoneType, list, dict)},
+    float: (float, int),
+    list[Any]: (list,),
+    dict[str, Any]: (dict,),
+}
+"""Types of values that stay as they are beside a member, whatever else may be made of them."""
+
+
+class _Union(Kind):
+    """Unions, however they are written; null is a member like others."""
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        schemas: list[Schema] = []
+        for each in typing.get_args(annotation):
+            schema = builder.build(each)
+            if schema not in schemas:
+                schemas.append(schema)
+        if {} in schemas:  # what admits anything says all that there is to say
+            return {}
+        return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        exact: set[type] = set()
+        limited: list[tuple[tuple[type, ...], Callable[[JSON], bool]]] = []
+        members = []
+        for each in typing.get_args(annotation):
+            # An Annotated is what it describes, unless pydantic makes more of it.
+            is_described = typing.get_origin(each) is typing.Annotated and not has_rules(each)
+            member = each.__origin__ if is_described else each
+            members.append(member)
+            with suppress(Exception):  # a member need not be hashable
+                types, limits = _EXACT.get(member, ()), limits_of(each) if is_described else {}
+                if types and limits:
+                    limited.append((types, compile_schema(limits).is_valid))
+                else:
+                    exact.update(types)
+        made = sorted((each for each in members if each is not NoneType), key=_rank)
+        converters = sorted(map(build, made), key=lambda convert: convert is identity)
+        if len(converters) == 1:
+            return optional(converters[0])
+        return _Alternatives(frozenset(exact), limited, tuple(converters)).convert
+
+
+def _rank(annotation: Any) -> int:
+    scalar = scalar_of(annotation)
+    return 0 if scalar is None else scalar.rank
+
+
+UNION = _Union()
+
+_Outcomes: TypeAlias = dict[
+    tuple[int, int], tuple[Any, Any, tuple[Any, int], ConversionError | None]
+]
+
+
+class _Trials(local):
+    """What the unions in one value came to, so that no part of it is tried time and again."""
+
+    outcomes: _Outcomes | None = None
+
+
+_TRIALS = _Trials()
+
+
+class _Alternatives(NamedTuple):
+    """A union.
+
+    Attributes:
+        exact: types of values that stay as they are.
+        limited: types of which values stay as they are if they fit.
+        converters: what else may be made, in order.
+    """
+
+    exact: frozenset[type]
+    limited: list[tuple[tuple[type, ...], Callable[[JSON], bool]]]
+    converters: tuple[Convert, ...]
+
+    def convert(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in self.exact or any(kind in types and fits(value) for types, fits in self.limited):
+            return value
+        if not isinstance(value, dict | list):
+            return self._first_fit(value)
+        # Within one value, each union remembers its parts; otherwise a union of classes that
+        # hold the same union would try each part as often as there are ways to it.
+        if _TRIALS.outcomes is not None:
+            return self._remembered(value, _TRIALS.outcomes)
+        _TRIALS.outcomes = {}
+        try:
+            return self._first_fit(value)
+        finally:
+            _TRIALS.outcomes = None
+
+    def _first_fit(self, value: Any) -> Any:
+        """Return the first that ignores no key of an object, or else as few as possible."""
+        results: list[tuple[Any, int]] = []
+        errors: list[ConversionError] = []
+        for convert in self.converters:
+            if convert is identity and results:  # Any is the last resort
+                break
+            try:
+                results.append(convert_and_count(convert, value))
+            except ConversionError as error:
+                errors.append(error)
+            else:
+                if results[-1][1] == 0:
+                    break
+        if not results:
+            # What speaks against the member that fits best, unless all are of another type.
+            inner = [error for error in errors if not error.expected]
+            if inner:
+                # by problems at its top, then by all of them
+                raise min(inner, key=lambda e: (sum(len(p) < 2 for p, _ in e.found), len(e.found)))  # noqa: PLR2004 - a part and the value itself
+            raise mismatch(value, *(words for error in errors for words in error.expected))
+        result, keys = min(results, key=itemgetter(1))
+        ignore(keys)
+        return result
+
+    def _remembered(self, value: JSON, outcomes: _Outcomes) -> Any:
+        key = id(self.converters), id(value)
+        if key not in outcomes:
+            try:
+                outcomes[key] = self, value, convert_and_count(self._first_fit, value), None
+            except ConversionError as error:
+                outcomes[key] = self, value, (None, 0), error
+        *_, (result, keys), refusal = outcomes[key]
+        if refusal is not None:
+            raise ConversionError(refusal.found, refusal.expected)
+        ignore(keys)
+        return result
+
+
+class _Instead(Kind):
+    """Annotations that mean another one."""
+
+    def __init__(self, meaning: Callable[[Any], Any]) -> None:
+        self._meaning = meaning
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        meaning = self._meaning(annotation)
+        if isinstance(annotation, typing.TypeVar) and meaning is Any:
+            builder.warn(f"the type variable {annotation.__name__} stands for any type")
+        return builder.build(meaning)
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        return build(self._meaning(annotation))
+
+
+class _Alias(Kind):
+    """What the statement ``type`` makes; it may refer to itself."""
+
+    is_shared = True
+
+    def describe(self, builder: Builder, annotation: Any) -> Schema:
+        name = origin_of(annotation).__name__
+        return builder.define(annotation, name, lambda: builder.build(value_of(annotation)))
+
+    def convert(self, build: Build, annotation: Any) -> Convert:
+        @cache
+        def look() -> Convert:
+            with suppress(InexpressibleError):
+                return build(value_of(annotation))
+            return identity
+
+        def convert(value: Any) -> Any:
+            return look()(value)  # only now, because it may refer to itself
+
+        return convert
+
+
+ALIAS = _Alias()
+NAMED, QUALIFIED = _Instead(value_of), _Instead(unqualified)
+INIT_VAR = _Instead(attrgetter("type"))
