@@ -92,7 +92,7 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
     members = vars(module)
     own, register, phrases = members.get(HANDLERS), members.get(REGISTER), members.get(PHRASES)
     # plain texts, because the methods of a subclass are the module's own code
-    if isinstance(phrases, list | tuple):
+    if phrases is not None and isinstance(phrases, list | tuple):
         phrases = [str.__str__(each) if isinstance(each, str) else each for each in phrases]
     # Most modules bring a function alone. Names are for suggestions, where that is missing.
     if name in members and own is None and register is None:

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import accumulate
 from json import decoder
 from typing import NamedTuple
 
@@ -177,10 +176,14 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 def too_deep_at(text: str, limit: int) -> int | None:
     """Return the offset of the first bracket nested deeper than the limit, if there is one."""
-    # most texts aren't, which nobody needs an offset to tell
-    brackets = _BETWEEN_BRACKETS.sub("", text)
-    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) <= limit:
-        return None
+    # which tells of most texts that there is none: what encloses nothing goes, level by level
+    braces = text.encode(errors="surrogatepass").translate(_AS_BRACES, _OTHERS).replace(b'""', b"")
+    if b'"' in braces or "\\" in text:  # there are brackets in strings, which don't count
+        braces = _BETWEEN_BRACKETS.sub("", text).encode().translate(_AS_BRACES)
+    for _ in range(limit):
+        braces = braces.replace(b"{}", b"")
+        if not braces:
+            return None
     level = 0
     for match in re.finditer(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', text, re.DOTALL):
         if match.group() in "{[":
@@ -193,4 +196,5 @@ def too_deep_at(text: str, limit: int) -> int | None:
 
 
 _BETWEEN_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[^{}\[\]"]+', re.DOTALL)
-_STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
+_AS_BRACES = bytes.maketrans(b"[]", b"{}")
+_OTHERS = bytes({*range(256)} - {*b'{}[]"'})

@@ -44,7 +44,7 @@ def load_folders(
     settings: Settings,
     *,
     existing: Mapping[str, StepHandler] | None = None,
-    observe: Observer = lambda _: None,
+    observe: Observer | None = None,
     defer: Callable[[LateFolder], None] | None = None,
 ) -> list[Candidate]:
     """Load the folders in turn, each within the time limit, and return what became of them.
@@ -112,7 +112,7 @@ class _Loader:
         folders: Sequence[ToolFolder],
         settings: Settings,
         handlers: dict[str, StepHandler],
-        observe: Observer,
+        observe: Observer | None,
     ) -> None:
         self._folders = folders
         self._settings = settings
@@ -159,7 +159,8 @@ class _Loader:
     def _load_all(self) -> None:
         for folder in self._folders:
             self._started = time.monotonic()
-            self._observe(folder)
+            if self._observe is not None:
+                self._observe(folder)
             try:
                 candidate = load_folder(folder, self._settings, self._handlers)
             except KeyboardInterrupt as error:  # a tool's own: the user's is for the main thread
@@ -180,7 +181,8 @@ class _Loader:
         # the thread that takes the next folders has the handlers now
         if candidate.definition is not None and goes_on:
             self._handlers.update(candidate.definition.step_handlers)
-        self._observe(candidate)
+        if self._observe is not None:
+            self._observe(candidate)
         return goes_on
 
     def _time_left(self, patience: float = math.inf) -> float:
@@ -198,7 +200,8 @@ class _Loader:
         self._job.give_up()
         failure = ImportFailure(place, "", str(TimeLimitError(self._settings.limit)))
         stalled = rejected(folder, ask((import_stalled,), failure))
-        self._observe(stalled)
+        if self._observe is not None:
+            self._observe(stalled)
         return stalled
 
 

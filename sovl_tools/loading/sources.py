@@ -18,7 +18,7 @@ from sovl_tools.loading.jsontext import too_deep_at
 from sovl_tools.loading.rules import text
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.model.diagnostic import Verdict, ask, has_errors
-from sovl_tools.model.document import JSON, MAX_DEPTH, depth, encodes, strict_decoder
+from sovl_tools.model.document import JSON, MAX_DEPTH, encodes, strict_decoder
 from sovl_tools.model.folder import Manifest, ToolFolder
 
 MAX_MANIFEST_BYTES = 1 << 20
@@ -88,7 +88,9 @@ def read_manifest(folder: ToolFolder) -> Reading | Unreadable:
         return _explain(folder, data)
     # an escape may spell half of a surrogate pair, which nothing can encode
     if type(document) is not dict or (
-        _SURROGATE.search(content) and not encodes(json.dumps(document, ensure_ascii=False))
+        "\\u" in content
+        and _SURROGATE.search(content)
+        and not encodes(json.dumps(document, ensure_ascii=False))
     ):
         return _explain(folder, data)
     return Reading(Manifest(document, content), [])
@@ -109,18 +111,12 @@ def _explain(folder: ToolFolder, data: bytes) -> Reading:
 def _decode(content: str) -> JSON:
     # counted with those in strings, which is fast; only then does anybody look closely
     brackets = content.count("{") + content.count("[")
-    if brackets > _PARSED_SAFELY and too_deep_at(content, MAX_DEPTH) is not None:
+    if brackets > MAX_DEPTH and too_deep_at(content, MAX_DEPTH) is not None:
         raise ValueError("nested too deep")
     document, end = _SCAN(content, 0) if content[:1] == "{" else (None, 0)
     if not end or content[end:].strip():
         document = _DECODER.decode(content)
-    if brackets > MAX_DEPTH and depth(document) > MAX_DEPTH:
-        raise ValueError("nested too deep")
     return document
-
-
-_PARSED_SAFELY = 500
-"""So many levels no parser runs out of stack over, however much of it a tool lets Python use."""
 
 
 def unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:

@@ -68,22 +68,21 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
         name, kind, default, annotation = parameter
         if kind != "var_positional":
             taken.add(name)
-        is_needed = default is REQUIRED and name not in required and signature.is_certain
-        if annotation.is_context or kind not in BY_KEYWORD:
+        if kind not in BY_KEYWORD or annotation.is_context:
             found += _parameter_difference(
                 parameter, is_listed=name in properties, signature=signature
             )
             is_open = is_open or kind == "var_keyword"
-        elif name not in properties:
-            if is_needed and annotation.is_context is False:
+        elif default is REQUIRED and name not in required and signature.is_certain:
+            # None of an annotation that can't be read
+            is_absent = annotation.optional if name in properties else annotation.is_context
+            if is_absent is False:
                 found.append(Difference("not_sent", name, parameter))
-        elif is_needed and annotation.optional is False:
-            found.append(Difference("not_sent", name, parameter))
     if not is_open:
-        untaken = [name for name in properties if name not in taken]
         found += [
             Difference("required_not_taken" if name in required else "optional_not_taken", name)
-            for name in untaken
+            for name in properties
+            if name not in taken
         ]
         is_function = signature.shape == "function"
         if is_function and parameters.get("additionalProperties", False) is not False:
@@ -293,9 +292,9 @@ def _exceeds(lower: JSON, upper: JSON) -> bool:
 def converted(signature: Signature) -> frozenset[str]:
     """Return the parameters of whose arguments a call makes something, or refuses them."""
     return frozenset(
-        each.name
-        for each in signature.parameters
-        if not each.annotation.is_plain
-        and each.kind in BY_KEYWORD
-        and not each.annotation.is_context
+        [
+            name
+            for name, kind, _, annotation in signature.parameters
+            if not annotation.is_plain and kind in BY_KEYWORD and not annotation.is_context
+        ]
     )

@@ -137,25 +137,34 @@ _CONTEXT = Annotation(ToolContext, is_context=True, is_plain=False)
 
 def from_object(annotation: object, lookup: Lookup | None = None) -> Annotation:
     """Return what an annotation says; ``lookup`` knows the names in the text within it."""
-    is_remembered = type(annotation) in _REMEMBERED
-    if is_remembered:
-        try:
-            return Annotation(annotation, _PLAIN[annotation])
-        except (KeyError, TypeError):
-            pass  # it is another one, or has a member that can't be hashed
+    known = _remembered(annotation)
+    if known is not None:
+        return known
     if isinstance(annotation, str):
         return from_text(annotation, lookup or conventional)
     if annotation is ToolContext or annotation is HIDDEN:
         return _CONTEXT if annotation is ToolContext else _UNKNOWN
     found = _from_type_form(annotation, lookup or conventional)
-    if is_remembered and found.is_plain and found.optional is not None:
-        _PLAIN[annotation] = found.optional
+    if type(annotation) in _REMEMBERED and found.is_plain and found.optional is not None:
+        _PLAIN[annotation] = found
     return found
 
 
+def _remembered(annotation: object) -> Annotation | None:
+    """Return what a plain type says if it has been asked for before."""
+    try:
+        known = _PLAIN[annotation] if type(annotation) in _REMEMBERED else None
+    except (KeyError, TypeError):
+        return None  # it is another one, or has a member that can't be hashed
+    # one that is equal may be written in another way
+    if known is None or known.source is annotation:
+        return known
+    return Annotation(annotation, known.optional)
+
+
 _REMEMBERED = {type, types.GenericAlias, types.UnionType, type(Union[int, str])}  # noqa: UP007 - of another type
-_PLAIN: dict[Any, bool] = {}
-"""Whether a plain type is optional: a few are used everywhere, and a load meets thousands."""
+_PLAIN: dict[Any, Annotation] = {}
+"""Plain types: a few are used everywhere, and a load meets thousands."""
 
 
 def from_text(text: str, lookup: Lookup) -> Annotation:
@@ -292,9 +301,10 @@ def from_function(value: Any) -> Signature:
     it wraps are only likely ones, and the signature is not certain.
     """
     for depth, function in enumerate(layers(value)):
-        if type(function) is not FunctionType or "__signature__" in function.__dict__:
+        # its own dictionary would be made if it were asked for
+        if type(function) is not FunctionType or hasattr(function, "__signature__"):
             break
-        if "__wrapped__" not in function.__dict__ or not _is_open(function):
+        if not hasattr(function, "__wrapped__") or not _is_open(function):
             return Signature(_parameters(function), is_certain=depth == 0)
     if isinstance(value, type):
         return Signature(shape="class")
@@ -316,11 +326,9 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     said = {name: _read(each, function) for name, each in annotations.items() if name != "return"}
     found: list[Parameter] = []
     defaults = function.__defaults__ or ()
-    bare = positional - len(defaults)
-    for index, name in enumerate(names[:positional]):
-        only = index < code.co_posonlyargcount
-        kind: ParameterKind = "positional_only" if only else "positional_or_keyword"
-        default = REQUIRED if index < bare else defaults[index - bare]
+    only, bare = code.co_posonlyargcount, positional - len(defaults)
+    for name, default in zip(names, (*(REQUIRED,) * bare, *defaults), strict=False):
+        kind: ParameterKind = "positional_only" if len(found) < only else "positional_or_keyword"
         found.append(Parameter(name, kind, default, said.get(name, _UNANNOTATED)))
     last = positional + code.co_kwonlyargcount
     if flags & inspect.CO_VARARGS:
@@ -356,7 +364,7 @@ def _with_unpacked(parameters: list[Parameter], function: Any) -> tuple[Paramete
 def _read(annotation: Any, function: Any) -> Annotation:
     """Return what an annotation says; text is evaluated where the function was made."""
     if type(annotation) is not str:
-        return from_object(annotation, partial(_look_up, function))
+        return _remembered(annotation) or from_object(annotation, partial(_look_up, function))
     try:
         value = eval(compile_annotation(annotation), function.__globals__)  # noqa: S307 - code of the function's author
     except (Exception, SystemExit):  # noqa: BLE001 - the annotation may be any expression, or none

@@ -65,7 +65,7 @@ class AgreementCase(NamedTuple):
         signature = interface.signature or Signature()
         document = manifest.document
         found = tuple(differences(signature, document["parameters"]))
-        names = converted(signature) & document["parameters"]["properties"].keys()
+        names = converted(signature).intersection(document["parameters"]["properties"])
         return cls(document["name"], document["parameters"], interface, found, names)
 
     @property
