@@ -28,8 +28,8 @@ from sovl_tools.procedures.files import (
     read,
 )
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, Procedure, parse_procedure
-from sovl_tools.procedures.step_rules import ReadingCase
-from sovl_tools.procedures.variable_schemas import DocumentCase, Others, ProcedureCase, trace
+from sovl_tools.procedures.step_rules import DocumentCase, ReadingCase
+from sovl_tools.procedures.variable_rules import Others, case_of
 from sovl_tools.schema.engine import published
 
 
@@ -157,9 +157,8 @@ def checked(
     """
     verdicts = list(source.verdicts)
     if source.procedure is not None:
-        case = ProcedureCase(source.procedure, catalog, others)
-        verdicts += ask(step_rules.STEP_RULES, case)
-        verdicts += ask(variable_rules.RULES, trace(case))
+        case = case_of(source.procedure, catalog, others)
+        verdicts += ask((*step_rules.STEP_RULES, *variable_rules.RULES), case)
     return source.diagnostics(verdicts)
 
 

@@ -13,9 +13,9 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.procedure import COMMON, Procedure, Step
-from sovl_tools.procedures.variable_schemas import ENDS, DocumentCase, Others, ProcedureCase
-from sovl_tools.schema.engine import compile_schema, meta_schema
+from sovl_tools.procedures.procedure import COMMON, RESERVED, Procedure, Step
+from sovl_tools.procedures.variable_rules import ENDS, Others, ProcedureCase, assigned
+from sovl_tools.schema.engine import Problem, compile_schema, meta_schema
 from sovl_tools.schema.problem import describe, explained
 from sovl_tools.schema.subschemas import expands_too_far, nodes
 
@@ -33,6 +33,20 @@ class ReadingCase(NamedTuple):
     line: int
     column: int
     help: str | None = None
+
+
+class DocumentCase(NamedTuple):
+    """A document, and what the published schema refuses in it.
+
+    Attributes:
+        document: as it was read.
+        problems: what the schema refuses.
+        path: of the file; ``""`` for a dictionary.
+    """
+
+    document: JSON
+    problems: list[Problem]
+    path: str = ""
 
 
 @rule("ST750")
@@ -277,6 +291,53 @@ def _blocks(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
             yield from _blocks(block)
 
 
+@rule("ST762")
+def conflicting_variable(case: ProcedureCase) -> Iterator[Finding]:
+    """Two branches of ``parallel`` assign one variable.
+
+    What it would be afterwards could depend on which branch is the quickest. Give them different
+    names.
+    """
+    for step in case.procedure.every_step():
+        if step.action == "parallel":
+            seen: dict[str, int] = {}  # one branch may assign a variable twice
+            for number, block in enumerate(step.blocks.values()):
+                for name, place in assigned(block):
+                    if seen.setdefault(name, number) != number:
+                        message = f"another branch assigns {name!r} too"
+                        yield Finding(place, message, "give them different names")
+
+
+@rule("ST763")
+def reserved_name(case: ProcedureCase) -> Iterator[Finding]:
+    """A variable has a name that is taken.
+
+    ``inputs`` and ``loop`` are there already, and words of the expression language can't be names.
+    """
+    for step in case.procedure.every_step():
+        # Without its blocks, whose steps every_step() yields themselves.
+        names = list(assigned((step._replace(blocks={}),)))
+        if step.action == "for_each" and "as" in step.fields:
+            names.append((step.fields["as"], ManifestPlace((*step.path, "as"))))
+        for name, where in names:
+            if name in RESERVED:
+                yield Finding(where, f"no variable can be called {name!r}")
+
+
+@rule("ST764", "warning")
+def valueless_step(case: ProcedureCase) -> Iterator[Finding]:
+    """A step keeps its value although it has none.
+
+    Tools, ``for_each``, ``procedure`` and what tools bring have values; ``set``, ``if``,
+    ``parallel`` and ``wait`` do not. The variable would be null.
+    """
+    has_value = {name: each.has_value for name, each in ACTIONS.items()}
+    for step in case.procedure.every_step():
+        if step.save_as is not None and not has_value.get(step.action, True):
+            message = f"a step {step.action!r} has no value to keep"
+            yield Finding(ManifestPlace((*step.path, "save_as")), message, "remove 'save_as'")
+
+
 STEP_RULES = (
     unknown_action,
     unknown_tool,
@@ -284,5 +345,8 @@ STEP_RULES = (
     endless_recursion,
     return_in_loop,
     unreachable_step,
+    conflicting_variable,
+    reserved_name,
+    valueless_step,
 )
 """What is asked of the steps of a procedure that fits the schema."""

@@ -1,83 +1,297 @@
-"""What is in values: templates, the variables in them, and arguments for tools."""
+"""What is known of the variables at each step before anything runs, and what values make of that.
+
+A variable is known by the JSON Schema of its values; ``ANYTHING`` is that of any value.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.dispatch.arguments import nullable_arguments
 from sovl_tools.model.actions import ACTIONS
+from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.errors import TemplateError
-from sovl_tools.procedures.procedure import MAX_SECONDS, RESERVED, Reference, Step
+from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Reference, Step
 from sovl_tools.procedures.templates import Template
-from sovl_tools.procedures.variable_schemas import (
-    ANYTHING,
-    Environment,
-    MissingMember,
-    TracedCase,
-    Use,
-    assigned,
-    member,
-)
 from sovl_tools.schema.applicators import below, kinds
 from sovl_tools.schema.fit import problems
 from sovl_tools.schema.problem import explanations, place
-from sovl_tools.schema.subschemas import SchemaNode, lookup
+from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
 from sovl_tools.signature.signature import call_schema, signature_for
 
+ANYTHING: JSON = {}
 
-class Text(NamedTuple):
-    """A text in a value, at its place."""
+ENDS = frozenset(name for name, each in ACTIONS.items() if each.ends)
+"""Actions that end a procedure."""
 
+_LOOP: JSON = {
+    "type": "object",
+    "properties": {"index": {"type": "integer"}, "count": {"type": "integer"}},
+    "additionalProperties": False,
+}
+
+
+class Known(NamedTuple):
+    """A variable.
+
+    Attributes:
+        schema: of its values.
+        is_certain: whether it has been assigned, whatever way a run takes.
+    """
+
+    schema: JSON
+    is_certain: bool = True
+
+
+Environment: TypeAlias = Mapping[str, Known]
+Others: TypeAlias = Callable[[str], Procedure | None]
+"""Returns the procedure of a name, as the one that is checked would find it."""
+
+
+class Use(NamedTuple):
+    """A value in which templates may be, and what is known at its place.
+
+    Attributes:
+        step: the step; None for the output of the procedure.
+        path: the place of the value.
+        value: the value.
+        environment: the variables.
+        is_expression: whether the text is a bare expression.
+    """
+
+    step: Step | None
     path: Path
-    text: str
+    value: JSON
+    environment: Environment
+    is_expression: bool = False
 
 
-def texts(value: JSON, path: Path) -> Iterator[Text]:
-    """Yield the texts in a value, but for the keys of objects."""
+class ProcedureCase(NamedTuple):
+    """A procedure that fits the schema, and what it can refer to.
+
+    Attributes:
+        procedure: the procedure.
+        catalog: the tools and step handlers that there are; None if nobody knows, then what needs
+            them is not asked.
+        others: other procedures.
+        uses: every value in which templates may be, in order.
+    """
+
+    procedure: Procedure
+    catalog: Catalog | None
+    others: Others
+    uses: tuple[Use, ...]
+
+
+def case_of(procedure: Procedure, catalog: Catalog | None, others: Others) -> ProcedureCase:
+    """Return what rules are asked about a procedure; see ``ProcedureCase``."""
+    return ProcedureCase(procedure, catalog, others, tuple(_trace(procedure, catalog)))
+
+
+def _trace(procedure: Procedure, catalog: Catalog | None) -> Iterator[Use]:
+    start = {"inputs": Known(dict(procedure.inputs))}
+    after, _ = yield from _trace_block(procedure.steps, start, catalog)
+    yield Use(None, ("output",), procedure.output, after)
+
+
+Trace: TypeAlias = Generator[Use, None, tuple[Environment, bool]]
+"""Returns the variables behind a step, and whether it always ends the procedure."""
+
+
+def _trace_block(steps: tuple[Step, ...], before: Environment, catalog: Catalog | None) -> Trace:
+    after, is_over = before, False
+    for step in steps:
+        after, ends = yield from _trace_step(step, after, catalog)
+        is_over = is_over or ends
+    return after, is_over
+
+
+def _trace_step(step: Step, before: Environment, catalog: Catalog | None) -> Trace:
+    if step.when is not None:
+        yield Use(step, (*step.path, "when"), step.when, before, is_expression=True)
+    trace = _TRACES.get(step.action, _trace_fields)
+    after, is_over = yield from trace(step, before, catalog)
+    goes_on = step.on_error.then == "continue"
+    if goes_on:
+        after = _either(before, after)
+    if step.save_as is not None:
+        # A step that failed and after which the run goes on has null.
+        schema = ANYTHING if goes_on else _schema_of_result(step, catalog)
+        after = {**after, step.save_as: Known(schema)}
+    if step.when is not None:
+        after = _either(before, after)
+    return after, is_over and step.when is None and not goes_on
+
+
+def _schema_of_result(step: Step, catalog: Catalog | None) -> JSON:
+    if step.action == "for_each":
+        return {"type": "array"}
+    if step.action != "tool" or catalog is None:
+        return ANYTHING
+    tool = catalog.tools.get(step.fields["tool"])
+    return (tool and tool.output_schema) or ANYTHING
+
+
+def _trace_fields(step: Step, before: Environment, _: Catalog | None) -> Trace:
+    for key, value in step.fields.items():
+        yield Use(step, (*step.path, key), value, before)
+    return before, step.action in ENDS
+
+
+def _trace_set(step: Step, before: Environment, _: Catalog | None) -> Trace:
+    after = before
+    for name, value in step.fields["values"].items():
+        yield Use(step, (*step.path, "values", name), value, after)
+        after = {**after, name: Known(ANYTHING)}  # of an expression no type is known
+    return after, False
+
+
+def _trace_if(step: Step, before: Environment, catalog: Catalog | None) -> Trace:
+    condition = step.fields["condition"]
+    yield Use(step, (*step.path, "condition"), condition, before, is_expression=True)
+    # A branch that is not there counts, too: it leads on with what was before.
+    steps = step.blocks.get(("then",), ())
+    first, is_first_over = yield from _trace_block(steps, before, catalog)
+    steps = step.blocks.get(("else",), ())
+    second, is_second_over = yield from _trace_block(steps, before, catalog)
+    # Behind a branch that returns nobody comes, so that only the other one counts.
+    if is_first_over or is_second_over:
+        return second if is_first_over else first, is_first_over and is_second_over
+    return _either(first, second), False
+
+
+def _trace_loop(step: Step, before: Environment, catalog: Catalog | None) -> Trace:
+    yield Use(step, (*step.path, "items"), step.fields["items"], before)
+    own = {step.fields.get("as", "item"): Known(ANYTHING), "loop": Known(_LOOP)}
+    steps = step.blocks[("steps",)]
+    inside, _ = yield from _trace_block(steps, {**before, **own}, catalog)
+    yield Use(step, (*step.path, "result"), step.fields.get("result"), inside)
+    # There may be no item at all, and iterations have variables of their own.
+    return before, False
+
+
+def _trace_branches(step: Step, before: Environment, catalog: Catalog | None) -> Trace:
+    after = dict(before)
+    for block in step.blocks.values():
+        # Each branch begins with what was before all; what it assigns is there afterwards.
+        branch, _ = yield from _trace_block(block, before, catalog)
+        after |= {name: each for name, each in branch.items() if before.get(name) != each}
+    return after, False
+
+
+_TRACES: Mapping[str, Callable[[Step, Environment, Catalog | None], Trace]] = {
+    "set": _trace_set,
+    "if": _trace_if,
+    "for_each": _trace_loop,
+    "parallel": _trace_branches,
+}
+
+
+def _either(one: Environment, other: Environment) -> Environment:
+    """Return what is known behind one of two ways, whichever a run takes."""
+    found: dict[str, Known] = {}
+    for name in {**one, **other}:
+        first, second = one.get(name), other.get(name)
+        if first is None or second is None:
+            found[name] = Known(ANYTHING, is_certain=False)
+        elif first is second:  # mostly; comparing large schemas costs
+            found[name] = first
+        else:
+            schema = first.schema if first.schema == second.schema else ANYTHING
+            found[name] = Known(schema, first.is_certain and second.is_certain)
+    return found
+
+
+class MissingMember(NamedTuple):
+    """A property that no value of a schema can have, and those that one can have."""
+
+    name: str
+    others: tuple[str, ...]
+
+
+def _member(root: JSON, attributes: Sequence[str | int]) -> JSON | MissingMember:
+    """Return the schema of what attributes and indexes lead to; any doubt is ``ANYTHING``."""
+    schema = follow(root, root)
+    for key in attributes:
+        if not isinstance(schema, dict) or not _UNCERTAIN.isdisjoint(schema):
+            return ANYTHING
+        node = SchemaNode((), schema, {**root}, ())
+        if isinstance(key, str) and key not in schema.get("properties", ()):
+            is_closed = schema.get("additionalProperties") is False
+            if is_closed and schema.get("type") == "object":
+                return MissingMember(key, tuple(schema.get("properties", ())))
+        schema = next((follow(each.schema, root) for each in below(node, key)), ANYTHING)
+    return schema
+
+
+# What says more of a place than the one schema there.
+_UNCERTAIN = frozenset(
+    {"allOf", "anyOf", "oneOf", "if", "not", "$dynamicRef", "patternProperties", "prefixItems"}
+)
+
+
+def assigned(steps: tuple[Step, ...]) -> Iterator[tuple[str, ManifestPlace]]:
+    """Yield the variables that steps assign, each with its place, but for those of iterations."""
+    for step in steps:
+        if step.action == "set":
+            for name in step.fields["values"]:
+                yield name, ManifestPlace((*step.path, "values", name), "key")
+        if step.save_as is not None:
+            yield step.save_as, ManifestPlace((*step.path, "save_as"))
+        if step.action != "for_each":
+            for block in step.blocks.values():
+                yield from assigned(block)
+
+
+def _texts(value: JSON, path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the texts in a value with their places, but for the keys of objects."""
     if isinstance(value, str):
-        yield Text(path, value)
-    elif isinstance(value, dict):
-        for key, each in value.items():
-            yield from texts(each, (*path, key))
-    elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from texts(each, (*path, index))
+        yield path, value
+    elif isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(each, (*path, key))
 
 
-def references(use: Use) -> Iterator[tuple[Path, Reference]]:
-    """Yield what the templates of a value refer to and need, each with the place of the text."""
-    for path, text in texts(use.value, use.path):
+def _templates(use: Use) -> Iterator[tuple[Path, Template | TemplateError]]:
+    """Yield the templates in a value, or what is wrong with them, each with its place."""
+    for path, text in _texts(use.value, use.path):
         try:
-            template = (Template.of_expression if use.is_expression else Template.of)(text)
-        except TemplateError:  # bad_template tells of it
-            continue
-        # Guarded: a filter like default() or a test deals with it if it is missing.
-        yield from ((path, each) for each in template.references if not each.is_guarded)
+            found = Template.of_expression(text) if use.is_expression else Template.of(text)
+        except TemplateError as error:
+            yield path, error
+        else:
+            yield path, found
+
+
+def _references(use: Use) -> Iterator[tuple[Path, Reference]]:
+    """Yield what the templates of a value refer to and need, each with the place of the text."""
+    for path, found in _templates(use):
+        if isinstance(found, Template):
+            # Guarded: a filter like default() or a test deals with it if it is missing.
+            yield from ((path, each) for each in found.references if not each.is_guarded)
 
 
 @rule("ST759")
-def invalid_template(case: TracedCase) -> Iterator[Finding]:
+def invalid_template(case: ProcedureCase) -> Iterator[Finding]:
     """A template or an expression can't be read.
 
     Templates are Jinja's: ``{{ page.title | upper }}``. ``when`` and ``condition`` are expressions
     without the braces. There is nothing that reads files, includes or tells the time.
     """
     for use in case.uses:
-        for path, text in texts(use.value, use.path):
-            try:
-                (Template.of_expression if use.is_expression else Template.of)(text)
-            except TemplateError as error:
-                yield Finding(ManifestPlace(path), error.message, error.help)
+        for path, found in _templates(use):
+            if isinstance(found, TemplateError):
+                yield Finding(ManifestPlace(path), found.message, found.help)
 
 
 @rule("ST760")
-def unknown_variable(case: TracedCase) -> Iterator[Finding]:
+def unknown_variable(case: ProcedureCase) -> Iterator[Finding]:
     """A template uses a variable that is not there.
 
     Variables are ``inputs``, what ``set`` and ``save_as`` have assigned before, and in ``for_each``
@@ -85,10 +299,10 @@ def unknown_variable(case: TracedCase) -> Iterator[Finding]:
     """
     later = {name for name, _ in assigned(case.procedure.steps)}
     for use in case.uses:
-        for path, reference in references(use):
+        for path, reference in _references(use):
             name, where = reference.name, ManifestPlace(path)
             if name in use.environment:
-                found = member(use.environment[name].schema, reference.attributes)
+                found = _member(use.environment[name].schema, reference.attributes)
                 if isinstance(found, MissingMember):
                     hint = did_you_mean(found.name, found.others)
                     yield Finding(where, f"{name!r} has no {found.name!r}", hint)
@@ -100,7 +314,7 @@ def unknown_variable(case: TracedCase) -> Iterator[Finding]:
 
 
 @rule("ST761", "warning")
-def unassigned_variable(case: TracedCase) -> Iterator[Finding]:
+def unassigned_variable(case: ProcedureCase) -> Iterator[Finding]:
     """A template uses a variable that may not have been assigned, or an input that may be missing.
 
     A step with ``when``, or one branch of ``if``, assigns it; the input is not required and has no
@@ -115,7 +329,7 @@ def unassigned_variable(case: TracedCase) -> Iterator[Finding]:
         and not (isinstance(schema, dict) and "default" in schema)
     }
     for use in case.uses:
-        for path, reference in references(use):
+        for path, reference in _references(use):
             known = use.environment.get(reference.name)
             if known is not None and not known.is_certain:
                 message = f"{reference.name!r} may not have been assigned"
@@ -123,53 +337,6 @@ def unassigned_variable(case: TracedCase) -> Iterator[Finding]:
             if reference.name == "inputs" and reference.attributes[:1] in optional:
                 message = f"the input {reference.attributes[0]!r} may be missing"
                 yield Finding(ManifestPlace(path), message, "give it a default")
-
-
-@rule("ST762")
-def conflicting_variable(case: TracedCase) -> Iterator[Finding]:
-    """Two branches of ``parallel`` assign one variable.
-
-    What it would be afterwards could depend on which branch is the quickest. Give them different
-    names.
-    """
-    for step in case.procedure.every_step():
-        if step.action == "parallel":
-            seen: dict[str, int] = {}  # one branch may assign a variable twice
-            for number, block in enumerate(step.blocks.values()):
-                for name, place in assigned(block):
-                    if seen.setdefault(name, number) != number:
-                        message = f"another branch assigns {name!r} too"
-                        yield Finding(place, message, "give them different names")
-
-
-@rule("ST763")
-def reserved_name(case: TracedCase) -> Iterator[Finding]:
-    """A variable has a name that is taken.
-
-    ``inputs`` and ``loop`` are there already, and words of the expression language can't be names.
-    """
-    for step in case.procedure.every_step():
-        # Without its blocks, whose steps every_step() yields themselves.
-        names = list(assigned((step._replace(blocks={}),)))
-        if step.action == "for_each" and "as" in step.fields:
-            names.append((step.fields["as"], ManifestPlace((*step.path, "as"))))
-        for name, where in names:
-            if name in RESERVED:
-                yield Finding(where, f"no variable can be called {name!r}")
-
-
-@rule("ST764", "warning")
-def valueless_step(case: TracedCase) -> Iterator[Finding]:
-    """A step keeps its value although it has none.
-
-    Tools, ``for_each``, ``procedure`` and what tools bring have values; ``set``, ``if``,
-    ``parallel`` and ``wait`` do not. The variable would be null.
-    """
-    has_value = {name: each.has_value for name, each in ACTIONS.items()}
-    for step in case.procedure.every_step():
-        if step.save_as is not None and not has_value.get(step.action, True):
-            message = f"a step {step.action!r} has no value to keep"
-            yield Finding(ManifestPlace((*step.path, "save_as")), message, "remove 'save_as'")
 
 
 # One variable with attributes and indexes: of anything else the type is unknown.
@@ -194,7 +361,7 @@ class GivenValue(NamedTuple):
 
 
 @rule("ST766")
-def invalid_step_arguments(case: TracedCase) -> Iterator[Finding]:
+def invalid_step_arguments(case: ProcedureCase) -> Iterator[Finding]:
     """What a step gives to a tool or a procedure can't be valid, whatever its templates make.
 
     A required argument is missing, there is one that the tool does not take, or a value that is
@@ -206,7 +373,7 @@ def invalid_step_arguments(case: TracedCase) -> Iterator[Finding]:
 
 
 @rule("ST767")
-def invalid_step_type(case: TracedCase) -> Iterator[Finding]:
+def invalid_step_type(case: ProcedureCase) -> Iterator[Finding]:
     """A step gives a tool, or works on, a value of a type that is refused there.
 
     The value is what another tool returns, or an input, and its schema excludes the type that is
@@ -216,7 +383,7 @@ def invalid_step_type(case: TracedCase) -> Iterator[Finding]:
         yield from _check_types(given)
 
 
-def _given_values(case: TracedCase) -> Iterator[GivenValue]:
+def _given_values(case: ProcedureCase) -> Iterator[GivenValue]:
     for use in case.uses:
         schema = _wanted_schema(case, use.step, use.path) if use.step is not None else None
         if isinstance(schema, dict):
@@ -241,7 +408,7 @@ _BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
 """What built-in actions ask of values that may be templates as well."""
 
 
-def _wanted_schema(case: TracedCase, step: Step, path: Path) -> JSON:
+def _wanted_schema(case: ProcedureCase, step: Step, path: Path) -> JSON:
     """Return the schema of what a step gives at a place; None if there is none."""
     if (step.action, path[-1]) in _BUILT_IN:
         return _BUILT_IN[step.action, path[-1]]
@@ -367,7 +534,7 @@ def _check_text(given: GivenValue, wanted: frozenset[str], text: str) -> Iterato
         (reference,) = template.references
         known = given.environment.get(reference.name)
         schema = ANYTHING if known is None else known.schema
-        found = member(schema, reference.attributes)
+        found = _member(schema, reference.attributes)
         types = None if isinstance(found, MissingMember) else kinds(found, schema)
         if types and types.isdisjoint(wanted):
             name = ".".join(map(str, (reference.name, *reference.attributes)))
@@ -379,9 +546,6 @@ RULES = (
     invalid_template,
     unknown_variable,
     unassigned_variable,
-    conflicting_variable,
-    reserved_name,
-    valueless_step,
     invalid_step_arguments,
     invalid_step_type,
 )

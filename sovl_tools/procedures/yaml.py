@@ -13,7 +13,7 @@ from copy import copy
 from typing import Any, NamedTuple
 
 import yaml
-from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, encodes
@@ -118,6 +118,8 @@ class _Loader(yaml.SafeLoader):
         self._text = text
         self._level = 0
         self._weight = 0
+        self._expanded = 0
+        self._sizes: dict[str, int] = {}
 
     def compose_node(self, parent: Node | None, index: int) -> Node | None:
         """Compose what is next: an alias, a scalar, or a collection with all that is in it."""
@@ -127,6 +129,7 @@ class _Loader(yaml.SafeLoader):
             return self._alias(str(event.anchor), offset)
         if event.anchor in self.anchors:
             raise NotYamlError(f"the anchor {event.anchor!r} stands here a second time", offset)
+        before = self._weight + self._expanded
         self._weight += 1
         if isinstance(event, yaml.ScalarEvent):
             # A long text counts as several values, or templates in it could cost any time.
@@ -144,6 +147,8 @@ class _Loader(yaml.SafeLoader):
         self._level += 1
         node = super().compose_node(parent, index)
         self._level -= 1
+        if event.anchor is not None:
+            self._sizes[event.anchor] = self._weight + self._expanded - before
         return node
 
     def _alias(self, name: str, offset: int) -> Node:
@@ -154,6 +159,11 @@ class _Loader(yaml.SafeLoader):
         # A collection gets its end when all in it is composed.
         if self.anchors[name].end_mark is None:
             raise NotYamlError(f"the alias {name!r} stands in what it stands for", offset)
+        # Counted as if it were written out, and here, before there are too many to look at.
+        self._expanded += self._sizes[name]
+        if self._expanded > MAX_EXPANSION:
+            message = f"the aliases up to here stand for more than {MAX_EXPANSION:,} values"
+            raise NotYamlError(message, offset, "write out what is needed")
         # Shallow: what is in it is shared, and made anew of the nodes for each alias.
         node = copy(self.anchors[name])
         node.start_mark, node.end_mark = event.start_mark, event.end_mark
@@ -177,19 +187,11 @@ class _Construction:
         self._text = text
         self._has_any_keys = has_any_keys
         self._aliases = aliases
-        self._expanded = 0
 
     def value(self, node: Node, level: int, alias: int | None = None) -> JSON:
         """Return the value of a node; ``alias`` is the offset of the alias that refers to it."""
         if alias is None and id(node) in self._aliases:
             alias = start(node)
-        if alias is not None:
-            # What aliases stand for is counted as if it were written out.
-            size = 0 if isinstance(node, CollectionNode) else len(node.value)
-            self._expanded += 1 + size // _CHARACTERS_PER_VALUE
-            if self._expanded > MAX_EXPANSION:
-                message = f"the aliases up to here stand for more than {MAX_EXPANSION:,} values"
-                raise NotYamlError(message, alias, "write out what is needed")
         if isinstance(node, ScalarNode):
             return _scalar(node)
         if level > MAX_DEPTH:

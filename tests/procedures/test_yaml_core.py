@@ -209,6 +209,11 @@ def test_aliases_may_stand_for_so_many_values_and_not_one_more() -> None:
     assert error.offset == len(hundred) + 5 * times + 2
 
 
+def test_aliases_are_counted_before_the_rest_is_read() -> None:
+    text = "a: &x 1\nb: [" + "*x," * (MAX_EXPANSION + 1)
+    assert refused(f"{text} and no end").offset == len(text) - 3
+
+
 def test_a_billion_laughs_are_refused_at_the_first_ten_thousand() -> None:
     lines = ["a0: &a0 [" + "ha, " * 9 + "ha]"]
     lines += [f"a{n}: &a{n} [" + f"*a{n - 1}, " * 9 + f"*a{n - 1}]" for n in range(1, 100)]
