@@ -20,8 +20,7 @@ from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
-from sovl_tools.procedures.environment import RunEnvironment, StepLog
-from sovl_tools.procedures.execution import Execution, Scope
+from sovl_tools.procedures.execution import Execution, RunEnvironment, Scope
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.library import Library, read_procedure
 
@@ -80,7 +79,7 @@ class Bench:
         """Return a run of a procedure that has been read and checked."""
         linked = Library().link(read_procedure(source), self.registry.catalog)
         listen = (lambda _: None) if is_heard else None
-        environment = RunEnvironment(self.registry, self.tooler, linked.other, StepLog(), listen)
+        environment = RunEnvironment(self.registry, self.tooler, linked.other, None, listen)
         return lambda: Execution(linked.first, environment).run(Scope({"inputs": {"a": 2}}))
 
 

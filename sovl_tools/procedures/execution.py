@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
+from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
 from sovl_tools.dispatch.async_runner import await_thread
@@ -17,14 +18,46 @@ from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.dispatch.steps import convert_result
 from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.context import ToolCaller, ToolLookup
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import TimeLimitError
-from sovl_tools.procedures.environment import RunEnvironment, State, StepContext, StepEvents
+from sovl_tools.procedures.environment import (
+    Event,
+    State,
+    StepContext,
+    StepEnded,
+    StepRetried,
+    StepStarted,
+)
 from sovl_tools.procedures.errors import EvaluationError, InputError, StepError
+from sovl_tools.procedures.journal.journal import RunLog
 from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step
 from sovl_tools.procedures.templates import Template
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import explanations, named, place
+
+
+class RunEnvironment(NamedTuple):
+    """What a run works with.
+
+    Attributes:
+        registry: where tools and step handlers are.
+        tooler: calls tools.
+        procedure: returns another procedure by its name, given the one that asks for it.
+        log: where steps are written down; None for a run that is not.
+        listen: called with each event, also from the threads of tools; None for nobody.
+    """
+
+    registry: ToolLookup
+    tooler: ToolCaller
+    procedure: Callable[[Procedure, str], Procedure]
+    log: RunLog | None = None
+    listen: Callable[[Event], object] | None = None
+
+    def tell(self, event: Event) -> None:
+        """Call the listener with an event, if there is one."""
+        if self.listen is not None:
+            self.listen(event)
 
 
 class Scope:
@@ -164,7 +197,7 @@ async def _run_step_handler(
             number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
             _LOGGER.log(number, "%s: %s", step.action, message)
 
-    inputs, run_id = variables["inputs"], run.log.run_id
+    inputs, run_id = variables["inputs"], "" if run.log is None else run.log.run_id
     context = StepContext(variables, inputs, run.tooler, run.registry, run_id, log)
     handle = partial(handler, {"action": step.action, **fields})
     work = _call_handler(step.action, handle, context, catalog)
@@ -275,23 +308,28 @@ class Execution:
 
     async def _step(self, step: Step, scope: Scope) -> None:
         """Run a step unless its condition is false, and save its value."""
-        key = scope.key(step)
-        events = StepEvents(self._environment.listen, key, step.label, scope.depth)
+        key, begun, run = scope.key(step), perf_counter(), self._environment
+        about = key, step.label, scope.depth
+
+        def end(state: State, message: str | None = None) -> None:
+            run.tell(StepEnded(*about, state, perf_counter() - begun, message))
+
         try:
             if step.when is not None:
                 try:
                     is_due = scope.is_true(step.when, (*step.path, "when"))
                 except StepError:
-                    events.started()  # or listeners would get the end of a step that never began
+                    run.tell(StepStarted(*about))  # or the end of a step comes that never began
                     raise
                 if not is_due:
-                    self._environment.log.skip(key, step.action)
-                    events.ended("skipped")
+                    if run.log is not None:
+                        run.log.skip(key, step.action)
+                    end("skipped")
                     return
-            events.started()
-            value, state, message = await self._attempts(step, scope, key, events)
+            run.tell(StepStarted(*about))
+            value, state, message = await self._attempts(step, scope, key)
         except _Returned:
-            events.ended("succeeded")
+            end("succeeded")
             raise
         except StepError as error:
             located = error
@@ -299,13 +337,13 @@ class Execution:
                 path, line = error.path or step.path, error.line
                 name = self._procedure.name
                 located = StepError(error.message, key=key, path=path, procedure=name, line=line)
-            events.ended("failed", located.message)
+            end("failed", located.message)
             raise located from error.__cause__
-        events.ended(state, message)
+        end(state, message)
         if step.save_as is not None:
             scope.variables[step.save_as] = value
 
-    async def _attempts(self, step: Step, scope: Scope, key: str, events: StepEvents) -> _Ending:
+    async def _attempts(self, step: Step, scope: Scope, key: str) -> _Ending:
         """Run a step, and again after a failure as often as ``on_error`` allows."""
         policy = step.on_error
         for number in range(1, policy.retry + 1):
@@ -315,7 +353,8 @@ class Execution:
                 # The delay after an attempt of an earlier process is over.
                 if not isinstance(error, _KnownError):
                     delay = policy.delay * policy.backoff ** (number - 1)
-                    events.retried(number, delay, error.message)
+                    about = key, step.label, scope.depth
+                    self._environment.tell(StepRetried(*about, number, delay, error.message))
                     await asyncio.sleep(delay)
         last, is_fatal = _numbered(key, policy.retry + 1), policy.then == "fail"
         try:
@@ -332,15 +371,13 @@ class Execution:
         repeated. All other steps are, which restores the variables.
         """
         log, action = self._environment.log, step.action
+        if log is None:
+            return _Ending(await self._perform(step, scope, key, _rendered(step, scope)))
         # Steps that change variables alone are repeated when a run is resumed, so their records
         # may be lost in a crash; those of the others are on the disk before the step begins.
-        act = self._actions.get(action)
-        has_effect = act is None
+        has_effect = action not in self._actions
         try:
-            # The rendered fields, which the journal keeps and built-in actions get as arguments.
-            prepare = _PREPARED.get(action)
-            fields: dict[str, JSON]
-            fields = prepare(step, scope) if prepare else scope.render(step.fields, step.path)
+            fields = _rendered(step, scope)
         except StepError as error:  # nothing has run, but the journal records the failure
             log.begin(key, action, None, None, is_durable=has_effect)
             log.fail(key, error.message, is_durable=has_effect)
@@ -348,18 +385,14 @@ class Execution:
         is_call = action == "tool"
         tool, arguments = (fields["tool"], fields.get("arguments")) if is_call else (None, fields)
         known = log.known(key, action, tool, arguments)
-        if known is not None and known.error is not None and not is_fatal:
-            raise _KnownError(known.error)
         # A fatal failure is tried again; a known value of a step with effects is used.
-        if known is not None and known.error is None and has_effect:
-            return _Ending(known.value, "known")
+        if known is not None and known.state == "failed" and not is_fatal:
+            raise _KnownError(known.error or "")
+        if known is not None and known.state == "succeeded" and has_effect:
+            return _Ending(known.result, "known")
         log.begin(key, action, tool, arguments, is_durable=has_effect)
         try:
-            if act is None:
-                perform = _EFFECTS.get(action, _run_step_handler)
-                value = await perform(step, fields, scope, self._environment)
-            else:
-                value = await within(step.timeout, act(step, scope, key, **fields))
+            value = await self._perform(step, scope, key, fields)
         except _Returned as returned:  # a step within has returned, which ends this one as well
             log.succeed(key, returned.value, is_durable=has_effect)
             raise
@@ -368,6 +401,13 @@ class Execution:
             raise
         log.succeed(key, value, is_durable=has_effect)
         return _Ending(value)
+
+    async def _perform(self, step: Step, scope: Scope, key: str, fields: dict[str, JSON]) -> JSON:
+        if step.action in self._actions:
+            act = self._actions[step.action]
+            return await within(step.timeout, act(step, scope, key, **fields))
+        perform = _EFFECTS.get(step.action, _run_step_handler)
+        return await perform(step, fields, scope, self._environment)
 
     async def _set(self, _: Step, scope: Scope, __: str, *, values: dict[str, JSON]) -> None:
         scope.variables.update(values)
@@ -467,6 +507,13 @@ _PREPARED: Mapping[str, Callable[[Step, Scope], dict[str, JSON]]] = {
     "fail": lambda step, scope: {"message": str(_render_field(step, "message", scope))},
 }
 """Renders the fields of actions that hold steps, or whose templates are rendered one by one."""
+
+
+def _rendered(step: Step, scope: Scope) -> dict[str, JSON]:
+    """Render the fields of a step, which the journal keeps and built-in actions get."""
+    if step.action in _PREPARED:
+        return _PREPARED[step.action](step, scope)
+    return {key: scope.render(each, (*step.path, key)) for key, each in step.fields.items()}
 
 
 def _numbered(key: str, attempt: int) -> str:

@@ -20,12 +20,12 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolError
-from sovl_tools.procedures.environment import Event, RunEnvironment, RunStarted, StepLog
+from sovl_tools.procedures.environment import Event, RunStarted
 from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
-from sovl_tools.procedures.execution import Execution, Scope, checked_inputs
+from sovl_tools.procedures.execution import Execution, RunEnvironment, Scope, checked_inputs
 from sovl_tools.procedures.files import SUFFIXES, files
 from sovl_tools.procedures.journal.database import RunRecord, StepRecord
-from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal.journal import Journal, RunLog
 from sovl_tools.procedures.journal.resume import (
     UnfinishedError,
     changed,
@@ -129,7 +129,7 @@ class ProcedureManager:
         procedure = linked.first
         values = checked_inputs(procedure, dict(inputs or {}))
         if journal is None:
-            return await self._execute(linked, values, StepLog(), on_event)
+            return await self._execute(linked, values, None, on_event)
         log = journal.begin_run(
             procedure.name,
             path=os.path.abspath(procedure.source) if procedure.source else "",  # noqa: ASYNC240 - no disk
@@ -235,12 +235,12 @@ class ProcedureManager:
         self,
         linked: LinkedProcedures,
         inputs: JSON,
-        log: StepLog,
+        log: RunLog | None,
         on_event: Callable[[Event], object] | None,
     ) -> JSON:
         environment = RunEnvironment(self._registry, self._tooler, linked.other, log, on_event)
         if on_event is not None:
-            on_event(RunStarted(linked.first.name, log.run_id))
+            on_event(RunStarted(linked.first.name, "" if log is None else log.run_id))
         return await Execution(linked.first, environment).run(Scope({"inputs": inputs}))
 
 

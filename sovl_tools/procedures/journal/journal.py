@@ -14,7 +14,6 @@ from typing import Any, Self
 
 from sovl_tools.model.document import JSON
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.procedures.environment import PastAttempt, StepLog
 from sovl_tools.procedures.errors import (
     JournalError,
     RunBusyError,
@@ -256,7 +255,7 @@ _FINISH = """
 _END = "UPDATE runs SET state = ?, result = ?, error = ?, ended = ? WHERE id = ?"
 
 
-class RunLog(StepLog):
+class RunLog:
     """A run that is under way: nobody else can take it up until this is closed.
 
     What a method writes down is there for good when it returns, whatever becomes of the process.
@@ -288,19 +287,17 @@ class RunLog(StepLog):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> PastAttempt | None:
-        """Return what came of an attempt in an earlier process.
+    def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> StepRecord | None:
+        """Return the record of an attempt that ended in an earlier process.
 
-        None if it did not end, or was another step, which stood there before the procedure changed.
+        None if there is none, or if it was of another step: the procedure has changed since.
         """
         found = self._before.get(key)
         if found is None or found.state not in ENDED:
             return None
         # Compared as they are written: JSON tells 1 from 1.0 and from true, Python doesn't.
         before = found.action, found.tool, written(found.arguments)
-        if before != (action, tool, written(arguments)):
-            return None
-        return PastAttempt(found.result, None if found.state == "succeeded" else found.error or "")
+        return found if before == (action, tool, written(arguments)) else None
 
     def begin(
         self,
