@@ -29,7 +29,7 @@ _PUBLIC = {
     "RootsError": "sovl_tools.model.errors",
     "SamplingError": "sovl_tools.model.errors",
     "SovlToolsError": "sovl_tools.model.errors",
-    "StepContext": "sovl_tools.procedures.environment",
+    "StepContext": "sovl_tools.procedures.run.environment",
     "Text": "sovl_tools.model.content",
     "ToolCall": "sovl_tools.model.call",
     "ToolContext": "sovl_tools.model.context",

@@ -30,8 +30,8 @@ from sovl_tools.model.errors import ToolLoadError as ToolLoadError
 from sovl_tools.model.errors import ToolNotFoundError as ToolNotFoundError
 from sovl_tools.model.result import Failure as Failure
 from sovl_tools.model.result import ToolResult as ToolResult
-from sovl_tools.procedures.environment import StepContext as StepContext
 from sovl_tools.procedures.manager import ProcedureManager as ProcedureManager
+from sovl_tools.procedures.run.environment import StepContext as StepContext
 from sovl_tools.registry import ToolRegistry as ToolRegistry
 from sovl_tools.search.phrases import PhraseMatch as PhraseMatch
 from sovl_tools.search.phrases import ToolMatch as ToolMatch

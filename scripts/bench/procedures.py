@@ -20,9 +20,9 @@ from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
-from sovl_tools.procedures.execution import Execution, RunEnvironment, Scope
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.library import Library, read_procedure
+from sovl_tools.procedures.parse.library import Library, read_procedure
+from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope
 
 STEPS, JOURNALED, ROUNDS = 300, 50, 15
 TARGET = 30.0

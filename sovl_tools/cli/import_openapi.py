@@ -19,7 +19,7 @@ from sovl_tools.cli.import_tools import (
 from sovl_tools.formats.foreign import ForeignTool
 from sovl_tools.loading.jsontext import line_and_column
 from sovl_tools.model.document import JSON, parse_json
-from sovl_tools.procedures.yaml import NotYamlError, load
+from sovl_tools.procedures.parse.yaml import NotYamlError, load
 from sovl_tools.remote.openapi import DocumentError, is_address, read_api
 from sovl_tools.remote.operation import Operation
 from sovl_tools.reporting.text import plain

@@ -14,8 +14,8 @@ from sovl_tools.cli.command import Misuse
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.files import file_beside, files, is_procedure
-from sovl_tools.procedures.library import (
+from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
+from sovl_tools.procedures.parse.library import (
     ProcedureDocument,
     checked,
     read_found_procedure,

@@ -15,8 +15,8 @@ from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
-from sovl_tools.procedures.files import DIRECTORY, find_procedures, is_procedure
-from sovl_tools.procedures.files import files as files_in
+from sovl_tools.procedures.parse.files import DIRECTORY, find_procedures, is_procedure
+from sovl_tools.procedures.parse.files import files as files_in
 
 _ADVICE = (
     "name the directory under 'plugins' in pyproject.toml or in SOVL_TOOLS_PLUGINS_DIR;"

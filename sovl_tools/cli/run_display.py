@@ -16,7 +16,7 @@ from typing import NamedTuple, Self, TextIO, TypeAlias
 import click
 
 from sovl_tools.cli.call import describe_event
-from sovl_tools.procedures.environment import (
+from sovl_tools.procedures.run.environment import (
     Event,
     RunStarted,
     StepEnded,

@@ -24,7 +24,7 @@ from sovl_tools.model.diagnostic import (
     internal_error,
     rule,
 )
-from sovl_tools.procedures import step_rules, variable_rules
+from sovl_tools.procedures.rules import structure, variables
 
 
 @rule("ST002", "warning")
@@ -76,10 +76,10 @@ _RULES = (
     *drift.RULES,
     *module.RULES,
     *offer.RULES,
-    step_rules.unreadable_procedure,
-    *step_rules.DOCUMENT_RULES,
-    *step_rules.STEP_RULES,
-    *variable_rules.RULES,
+    structure.unreadable_procedure,
+    *structure.DOCUMENT_RULES,
+    *structure.STEP_RULES,
+    *variables.RULES,
     between.duplicate_tool,
     between.shared_action,
     between.shared_phrase,

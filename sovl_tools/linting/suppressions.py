@@ -21,7 +21,7 @@ from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask, in_order
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.procedures.files import SUFFIXES
+from sovl_tools.procedures.parse.files import SUFFIXES
 from sovl_tools.reporting.text import lines_in, read_lines
 
 KEY = "x-ignore"

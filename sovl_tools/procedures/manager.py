@@ -20,10 +20,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolError
-from sovl_tools.procedures.environment import Event, RunStarted
 from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
-from sovl_tools.procedures.execution import Execution, RunEnvironment, Scope, checked_inputs
-from sovl_tools.procedures.files import SUFFIXES, files
 from sovl_tools.procedures.journal.database import RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import Journal, RunLog
 from sovl_tools.procedures.journal.resume import (
@@ -34,7 +31,8 @@ from sovl_tools.procedures.journal.resume import (
     recording_end,
     unfinished_step,
 )
-from sovl_tools.procedures.library import (
+from sovl_tools.procedures.parse.files import SUFFIXES, files
+from sovl_tools.procedures.parse.library import (
     Library,
     LinkedProcedures,
     Named,
@@ -42,6 +40,8 @@ from sovl_tools.procedures.library import (
     read_found_procedure,
 )
 from sovl_tools.procedures.procedure import Procedure
+from sovl_tools.procedures.run.environment import Event, RunStarted
+from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope, checked_inputs
 
 __all__ = ["Named", "ProcedureManager"]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.procedures.library import read_procedure
 from sovl_tools.procedures.outline import mermaid, svg
+from sovl_tools.procedures.parse.library import read_procedure
 from sovl_tools.procedures.procedure import Procedure
 from tests.conftest import REPOSITORY, Run
 from tests.schema.strategies import moderate

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.cli.run_display import Line, Live, Tree, line_text
-from sovl_tools.procedures.environment import State, StepEnded, StepRetried, StepStarted
+from sovl_tools.procedures.run.environment import State, StepEnded, StepRetried, StepStarted
 from tests.patience import PATIENCE, bounded_work
 
 KEYS = [

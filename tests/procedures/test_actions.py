@@ -11,8 +11,8 @@ import sovl_tools
 from sovl_tools.linting.rules import RULES
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.procedures import outline
-from sovl_tools.procedures.execution import _EFFECTS, Execution
 from sovl_tools.procedures.procedure import COMMON
+from sovl_tools.procedures.run.execution import _EFFECTS, Execution
 from sovl_tools.schema.engine import schema_text
 from tests.conftest import REPOSITORY
 
@@ -57,4 +57,4 @@ def test_what_files_of_procedures_end_in_stands_in_one_place() -> None:
     }
     # the others: which files diagnostics quote, and what is no manifest although it looks like one
     others = {"model/diagnostic.py", "loading/rules/folder.py"}
-    assert found == {"procedures/files.py", *others}
+    assert found == {"procedures/parse/files.py", *others}

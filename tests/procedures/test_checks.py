@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from sovl_tools import Diagnostic, ProcedureManager, ToolRegistry
-from sovl_tools.procedures import step_rules, variable_rules
 from sovl_tools.procedures.errors import ProcedureError
-from sovl_tools.procedures.library import read_procedure
+from sovl_tools.procedures.parse.library import read_procedure
+from sovl_tools.procedures.rules import structure, variables
 from tests.procedures.killed_runs import Kitchen
 from tests.procedures.strategies import procedures
 from tests.procedures.workshop import add, call, found, manager_of, procedure, values
@@ -211,7 +211,7 @@ def test_a_bom_and_line_breaks_of_windows_are_fine(tmp_path: Path) -> None:
 
 def test_every_rule_explains_itself() -> None:
     assert all(
-        rule.explanation.count("\n") > 1 for rule in (*step_rules.STEP_RULES, *variable_rules.RULES)
+        rule.explanation.count("\n") > 1 for rule in (*structure.STEP_RULES, *variables.RULES)
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from sovl_tools import ProcedureManager, ToolRegistry
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.files import files
+from sovl_tools.procedures.parse.files import files
 from tests.conftest import REPOSITORY
 
 DIRECTORY = REPOSITORY / "docs" / "examples" / "procedures"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from sovl_tools import ProcedureManager, StepContext, ToolContext, Tooler, ToolError, ToolRegistry
-from sovl_tools.procedures.environment import Event, StepEnded, StepRetried
 from sovl_tools.procedures.errors import StepError
+from sovl_tools.procedures.run.environment import Event, StepEnded, StepRetried
 from tests.conftest import Write
 from tests.patience import PATIENCE
 from tests.procedures.workshop import (

@@ -481,7 +481,7 @@ def test_references_are_variables_that_are_read_and_not_bound(text: str, found: 
 def test_neither_jinja_nor_yaml_is_there_before_it_is_needed() -> None:
     code = (
         "import sys\n"
-        "import sovl_tools.procedures.files\n"
+        "import sovl_tools.procedures.parse.files\n"
         "from sovl_tools.procedures.templates import Template\n"
         "Template.of('plain text')\n"
         "sys.exit(bool({'jinja2', 'yaml'} & set(sys.modules)))\n"

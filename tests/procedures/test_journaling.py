@@ -13,7 +13,6 @@ import pytest
 
 from sovl_tools import ProcedureManager, ToolRegistry
 from sovl_tools.authoring.decorator import define
-from sovl_tools.procedures.environment import Event, StepEnded
 from sovl_tools.procedures.errors import (
     InputError,
     ProcedureError,
@@ -24,6 +23,7 @@ from sovl_tools.procedures.errors import (
 )
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.journal.resume import ChangedProcedureError
+from sovl_tools.procedures.run.environment import Event, StepEnded
 from tests.patience import PATIENCE
 from tests.procedures.workshop import (
     Flaky,

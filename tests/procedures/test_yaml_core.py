@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.model.diagnostic import ManifestPlace
+from sovl_tools.procedures.parse.yaml import MAX_EXPANSION, NotYamlError, load
 from sovl_tools.procedures.procedure import MAX_VALUES
-from sovl_tools.procedures.yaml import MAX_EXPANSION, NotYamlError, load
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from sovl_tools import Diagnostic, LogMessage, ProcedureManager, Progress, Tooler, ToolRegistry
-from sovl_tools.procedures.environment import (
+from sovl_tools.procedures.run.environment import (
     Event,
     RunStarted,
     StepEnded,

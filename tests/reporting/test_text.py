@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.procedures.files import SUFFIXES
+from sovl_tools.procedures.parse.files import SUFFIXES
 from sovl_tools.reporting.text import Excerpt, excerpt, plain
 from tests.reporting.findings import diagnostic
 from tests.schema.strategies import moderate

@@ -18,7 +18,7 @@ from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.procedures.errors import StepError
 from sovl_tools.procedures.journal.database import ENDED, RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import RunLog
-from sovl_tools.procedures.library import LinkedProcedures
+from sovl_tools.procedures.parse.library import LinkedProcedures
 from sovl_tools.procedures.procedure import Procedure, Step
 
 _REPEATABLE = ("idempotent", "read_only")

@@ -279,7 +279,7 @@ _JSON_RULES = (
 
 
 def _read_yaml(text: str) -> Source:
-    from sovl_tools.procedures.yaml import NotYamlError, load  # noqa: PLC0415 - 20 ms
+    from sovl_tools.procedures.parse.yaml import NotYamlError, load  # noqa: PLC0415 - 20 ms
 
     # PyYAML lets some of these pass, and its error for the others has no mark.
     unfit = _UNFIT.search(text)

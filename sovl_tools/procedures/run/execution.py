@@ -21,7 +21,10 @@ from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.context import ToolCaller, ToolLookup
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import TimeLimitError
-from sovl_tools.procedures.environment import (
+from sovl_tools.procedures.errors import EvaluationError, InputError, StepError
+from sovl_tools.procedures.journal.journal import RunLog
+from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step
+from sovl_tools.procedures.run.environment import (
     Event,
     State,
     StepContext,
@@ -29,9 +32,6 @@ from sovl_tools.procedures.environment import (
     StepRetried,
     StepStarted,
 )
-from sovl_tools.procedures.errors import EvaluationError, InputError, StepError
-from sovl_tools.procedures.journal.journal import RunLog
-from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step
 from sovl_tools.procedures.templates import Template
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import explanations, named, place

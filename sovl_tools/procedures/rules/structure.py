@@ -14,7 +14,7 @@ from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.procedure import COMMON, RESERVED, Procedure, Step
-from sovl_tools.procedures.variable_rules import ENDS, Others, ProcedureCase, assigned
+from sovl_tools.procedures.rules.variables import ENDS, Others, ProcedureCase, assigned
 from sovl_tools.schema.engine import Problem, compile_schema, meta_schema
 from sovl_tools.schema.problem import describe, explained
 from sovl_tools.schema.subschemas import expands_too_far, nodes

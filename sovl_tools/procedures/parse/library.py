@@ -17,9 +17,8 @@ from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted, json_text
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.procedures import step_rules, variable_rules
 from sovl_tools.procedures.errors import ProcedureError, ProcedureNotFoundError
-from sovl_tools.procedures.files import (
+from sovl_tools.procedures.parse.files import (
     SUFFIXES,
     Source,
     UnreadableError,
@@ -28,8 +27,9 @@ from sovl_tools.procedures.files import (
     read,
 )
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, Procedure, parse_procedure
-from sovl_tools.procedures.step_rules import DocumentCase, ReadingCase
-from sovl_tools.procedures.variable_rules import Others, case_of
+from sovl_tools.procedures.rules import structure, variables
+from sovl_tools.procedures.rules.structure import DocumentCase, ReadingCase
+from sovl_tools.procedures.rules.variables import Others, case_of
 from sovl_tools.schema.engine import published
 
 
@@ -111,7 +111,7 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
         found: Source = read(content, path=path)
     except UnreadableError as error:
         case = ReadingCase(error.message, error.line, error.column, error.help)
-        return ProcedureDocument(None, ask((step_rules.unreadable_procedure,), case), path, None)
+        return ProcedureDocument(None, ask((structure.unreadable_procedure,), case), path, None)
     return _check_document(found.value, found.text, path, found.place)
 
 
@@ -128,14 +128,14 @@ def read_found_procedure(path: str) -> ProcedureDocument:
     except OSError as error:
         reason = f"{error.strerror}"
     case = ReadingCase(f"the file can't be opened: {reason}", 1, 1)
-    return ProcedureDocument(None, ask((step_rules.unreadable_procedure,), case), path, None)
+    return ProcedureDocument(None, ask((structure.unreadable_procedure,), case), path, None)
 
 
 def _check_document(
     value: JSON, text: str, path: str, place: Callable[[Path], tuple[int, int]] | None
 ) -> ProcedureDocument:
     case = DocumentCase(value, published("procedure").problems(value), path)
-    verdicts = ask(step_rules.DOCUMENT_RULES, case)
+    verdicts = ask(structure.DOCUMENT_RULES, case)
     if case.problems:
         # The file's name says which it is, but a dictionary has none.
         found = value.get("name") if not path and isinstance(value, dict) else None
@@ -143,7 +143,7 @@ def _check_document(
             None, verdicts, path, place, found if isinstance(found, str) else None
         )
     # An unsound schema of the inputs is reported once, and nothing else is blamed on it.
-    if any(each.rule is step_rules.invalid_inputs for each in verdicts):
+    if any(each.rule is structure.invalid_inputs for each in verdicts):
         value = {**value, "inputs": {"type": "object", "additionalProperties": True}}
     return ProcedureDocument(parse_procedure(value, text=text, source=path), verdicts, path, place)
 
@@ -158,7 +158,7 @@ def checked(
     verdicts = list(source.verdicts)
     if source.procedure is not None:
         case = case_of(source.procedure, catalog, others)
-        verdicts += ask((*step_rules.STEP_RULES, *variable_rules.RULES), case)
+        verdicts += ask((*structure.STEP_RULES, *variables.RULES), case)
     return source.diagnostics(verdicts)
 
 

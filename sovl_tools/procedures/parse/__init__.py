@@ -1,0 +1,1 @@
+"""From the files of procedures to procedures."""
