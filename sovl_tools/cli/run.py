@@ -40,9 +40,8 @@ from sovl_tools.procedures.journal.resume import ChangedProcedureError, Unfinish
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.outline import Outline, bare, outline_steps, shortened
 from sovl_tools.procedures.parse.library import ProcedureDocument
-from sovl_tools.procedures.procedure import Procedure
+from sovl_tools.procedures.procedure import Procedure, checked_inputs
 from sovl_tools.procedures.run.environment import Event, RunStarted
-from sovl_tools.procedures.run.execution import checked_inputs
 from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b

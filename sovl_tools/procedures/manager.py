@@ -39,9 +39,9 @@ from sovl_tools.procedures.parse.library import (
     ProcedureDocument,
     read_found_procedure,
 )
-from sovl_tools.procedures.procedure import Procedure
+from sovl_tools.procedures.procedure import Procedure, checked_inputs
 from sovl_tools.procedures.run.environment import Event, RunStarted
-from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope, checked_inputs
+from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope
 
 __all__ = ["Named", "ProcedureManager"]
 

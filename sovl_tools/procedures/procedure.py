@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sovl_tools.model.actions import ACTIONS
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.diagnostic import ManifestPlace
+from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.procedures.errors import InputError
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.keywords import COMBINING
+from sovl_tools.schema.problem import explanations, place
 
 MAX_BYTES = 1 << 20
 """How large a file of a procedure may be."""
@@ -136,6 +140,19 @@ class Reference(NamedTuple):
     is_guarded: bool = False
 
 
+def assigned(steps: tuple[Step, ...]) -> Iterator[tuple[str, ManifestPlace]]:
+    """Yield the variables that steps assign, each with its place, but for those of iterations."""
+    for step in steps:
+        if step.action == "set":
+            for name in step.fields["values"]:
+                yield name, ManifestPlace((*step.path, "values", name), "key")
+        if step.save_as is not None:
+            yield step.save_as, ManifestPlace((*step.path, "save_as"))
+        if step.action != "for_each":
+            for block in step.blocks.values():
+                yield from assigned(block)
+
+
 def parse_procedure(document: Mapping[str, JSON], *, text: str, source: str) -> Procedure:
     """Return the procedure of a document that fits the published schema."""
     inputs = document.get("inputs", {"type": "object", "properties": {}})
@@ -193,3 +210,24 @@ def _blocks(action: str, document: Mapping[str, JSON]) -> Iterator[tuple[Path, l
             yield from (((key, name), steps) for name, steps in block.items())
         elif key in document:
             yield (key,), block
+
+
+def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a copy of the inputs, checked and with the defaults of the procedure's schema.
+
+    Raises:
+        InputError: the inputs do not fit the schema.
+    """
+    # Copied, defaults too: a tool may modify a list, and the procedure may run again.
+    inputs: dict[str, JSON] = copied(given)
+    properties: Any = procedure.inputs.get("properties", {})
+    for name, schema in properties.items():
+        if name not in inputs and isinstance(schema, dict) and "default" in schema:
+            inputs[name] = copied(schema["default"])
+    problems = compile_schema(dict(procedure.inputs)).problems(inputs)
+    if problems:
+        # Names are suggested at the top alone.
+        found = explanations(problems, lambda path: () if path else properties)
+        words = "; ".join(f"{place(path)}: {said}".removeprefix(": ") for path, said in found)
+        raise InputError(f"the inputs of {procedure.name} do not fit: {words}")
+    return inputs

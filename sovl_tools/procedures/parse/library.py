@@ -28,8 +28,8 @@ from sovl_tools.procedures.parse.files import (
 )
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, Procedure, parse_procedure
 from sovl_tools.procedures.rules import structure, variables
-from sovl_tools.procedures.rules.structure import DocumentCase, ReadingCase
-from sovl_tools.procedures.rules.variables import Others, case_of
+from sovl_tools.procedures.rules.structure import DocumentCase, Others, ReadingCase
+from sovl_tools.procedures.rules.variables import case_of
 from sovl_tools.schema.engine import published
 
 

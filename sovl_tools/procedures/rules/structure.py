@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.rules.schema import invalid_default
 from sovl_tools.model.actions import ACTIONS
+from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.procedures.procedure import COMMON, RESERVED, Procedure, Step
-from sovl_tools.procedures.rules.variables import ENDS, Others, ProcedureCase, assigned
+from sovl_tools.procedures.procedure import COMMON, RESERVED, Procedure, Step, assigned
 from sovl_tools.schema.engine import Problem, compile_schema, meta_schema
 from sovl_tools.schema.problem import describe, explained
 from sovl_tools.schema.subschemas import expands_too_far, nodes
@@ -35,6 +35,10 @@ class ReadingCase(NamedTuple):
     help: str | None = None
 
 
+ENDS = frozenset(name for name, each in ACTIONS.items() if each.ends)
+"""Actions that end a procedure."""
+
+
 class DocumentCase(NamedTuple):
     """A document, and what the published schema refuses in it.
 
@@ -47,6 +51,58 @@ class DocumentCase(NamedTuple):
     document: JSON
     problems: list[Problem]
     path: str = ""
+
+
+class Known(NamedTuple):
+    """A variable.
+
+    Attributes:
+        schema: of its values.
+        is_certain: whether it has been assigned, whatever way a run takes.
+    """
+
+    schema: JSON
+    is_certain: bool = True
+
+
+Environment: TypeAlias = Mapping[str, Known]
+Others: TypeAlias = Callable[[str], Procedure | None]
+"""Returns the procedure of a name, as the one that is checked would find it."""
+
+
+class Use(NamedTuple):
+    """A value in which templates may be, and what is known at its place.
+
+    Attributes:
+        step: the step; None for the output of the procedure.
+        path: the place of the value.
+        value: the value.
+        environment: the variables.
+        is_expression: whether the text is a bare expression.
+    """
+
+    step: Step | None
+    path: Path
+    value: JSON
+    environment: Environment
+    is_expression: bool = False
+
+
+class ProcedureCase(NamedTuple):
+    """A procedure that fits the schema, and what it can refer to.
+
+    Attributes:
+        procedure: the procedure.
+        catalog: the tools and step handlers that there are; None if nobody knows, then what needs
+            them is not asked.
+        others: other procedures.
+        uses: every value in which templates may be, in order.
+    """
+
+    procedure: Procedure
+    catalog: Catalog | None
+    others: Others
+    uses: tuple[Use, ...]
 
 
 @rule("ST750")

@@ -10,14 +10,21 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.dispatch.arguments import nullable_arguments
-from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.errors import TemplateError
-from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Reference, Step
+from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Reference, Step, assigned
+from sovl_tools.procedures.rules.structure import (
+    ENDS,
+    Environment,
+    Known,
+    Others,
+    ProcedureCase,
+    Use,
+)
 from sovl_tools.procedures.templates import Template
 from sovl_tools.schema.applicators import below, kinds
 from sovl_tools.schema.fit import problems
@@ -27,66 +34,11 @@ from sovl_tools.signature.signature import call_schema, signature_for
 
 ANYTHING: JSON = {}
 
-ENDS = frozenset(name for name, each in ACTIONS.items() if each.ends)
-"""Actions that end a procedure."""
-
 _LOOP: JSON = {
     "type": "object",
     "properties": {"index": {"type": "integer"}, "count": {"type": "integer"}},
     "additionalProperties": False,
 }
-
-
-class Known(NamedTuple):
-    """A variable.
-
-    Attributes:
-        schema: of its values.
-        is_certain: whether it has been assigned, whatever way a run takes.
-    """
-
-    schema: JSON
-    is_certain: bool = True
-
-
-Environment: TypeAlias = Mapping[str, Known]
-Others: TypeAlias = Callable[[str], Procedure | None]
-"""Returns the procedure of a name, as the one that is checked would find it."""
-
-
-class Use(NamedTuple):
-    """A value in which templates may be, and what is known at its place.
-
-    Attributes:
-        step: the step; None for the output of the procedure.
-        path: the place of the value.
-        value: the value.
-        environment: the variables.
-        is_expression: whether the text is a bare expression.
-    """
-
-    step: Step | None
-    path: Path
-    value: JSON
-    environment: Environment
-    is_expression: bool = False
-
-
-class ProcedureCase(NamedTuple):
-    """A procedure that fits the schema, and what it can refer to.
-
-    Attributes:
-        procedure: the procedure.
-        catalog: the tools and step handlers that there are; None if nobody knows, then what needs
-            them is not asked.
-        others: other procedures.
-        uses: every value in which templates may be, in order.
-    """
-
-    procedure: Procedure
-    catalog: Catalog | None
-    others: Others
-    uses: tuple[Use, ...]
 
 
 def case_of(procedure: Procedure, catalog: Catalog | None, others: Others) -> ProcedureCase:
@@ -234,19 +186,6 @@ def _member(root: JSON, attributes: Sequence[str | int]) -> JSON | MissingMember
 _UNCERTAIN = frozenset(
     {"allOf", "anyOf", "oneOf", "if", "not", "$dynamicRef", "patternProperties", "prefixItems"}
 )
-
-
-def assigned(steps: tuple[Step, ...]) -> Iterator[tuple[str, ManifestPlace]]:
-    """Yield the variables that steps assign, each with its place, but for those of iterations."""
-    for step in steps:
-        if step.action == "set":
-            for name in step.fields["values"]:
-                yield name, ManifestPlace((*step.path, "values", name), "key")
-        if step.save_as is not None:
-            yield step.save_as, ManifestPlace((*step.path, "save_as"))
-        if step.action != "for_each":
-            for block in step.blocks.values():
-                yield from assigned(block)
 
 
 def _texts(value: JSON, path: Path) -> Iterator[tuple[Path, str]]:

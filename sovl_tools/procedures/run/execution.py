@@ -23,7 +23,7 @@ from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import EvaluationError, InputError, StepError
 from sovl_tools.procedures.journal.journal import RunLog
-from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step
+from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step, checked_inputs
 from sovl_tools.procedures.run.environment import (
     Event,
     State,
@@ -33,8 +33,7 @@ from sovl_tools.procedures.run.environment import (
     StepStarted,
 )
 from sovl_tools.procedures.templates import Template
-from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.problem import explanations, named, place
+from sovl_tools.schema.problem import named
 
 
 class RunEnvironment(NamedTuple):
@@ -43,7 +42,7 @@ class RunEnvironment(NamedTuple):
     Attributes:
         registry: where tools and step handlers are.
         tooler: calls tools.
-        procedure: returns another procedure by its name, given the one that asks for it.
+        procedure: returns another procedure by its name, given the one that asks.
         log: where steps are written down; None for a run that is not.
         listen: called with each event, also from the threads of tools; None for nobody.
     """
@@ -60,7 +59,7 @@ class RunEnvironment(NamedTuple):
             self.listen(event)
 
 
-class Scope:
+class Scope(NamedTuple):
     """The variables that a block of steps sees, and the prefix of the steps' keys.
 
     A key identifies a step in a run: ``steps.2[3].steps.0`` in the fourth iteration of a loop,
@@ -69,16 +68,15 @@ class Scope:
 
     Attributes:
         variables: by name, ``inputs`` among them.
+        prefix: of the keys.
+        base: how many parts of a step's path the prefix stands for.
         depth: how many steps enclose the block.
     """
 
-    def __init__(
-        self, variables: dict[str, JSON], prefix: str = "", *, base: int = 0, depth: int = 0
-    ) -> None:
-        self.variables = variables
-        self.depth = depth
-        self._prefix = prefix
-        self._base = base
+    variables: dict[str, JSON]
+    prefix: str = ""
+    base: int = 0
+    depth: int = 0
 
     def render(self, value: JSON, path: Path) -> JSON:
         """Render the templates in the texts of a value; keys of objects stay as they are.
@@ -112,7 +110,7 @@ class Scope:
 
     def key(self, step: Step) -> str:
         """Return the key of a step in this scope."""
-        return self._prefix + ".".join(map(str, step.path[self._base :]))
+        return self.prefix + ".".join(map(str, step.path[self.base :]))
 
     def inner(self, step: Step, key: str, variables: dict[str, JSON] | None = None) -> Scope:
         """Return the scope of the steps within a step; it shares the variables unless given others.
@@ -120,35 +118,11 @@ class Scope:
         ``key`` is the key of the step, with its attempt and iteration.
         """
         given = self.variables if variables is None else variables
-        return self._below(f"{key}.", step.path, given)
+        return Scope(given, f"{key}.", base=len(step.path), depth=self.depth + 1)
 
     def procedure(self, key: str, name: str, inputs: JSON) -> Scope:
         """Return the scope of another procedure that a step runs."""
-        return self._below(f"{key}/{name}:", (), {"inputs": inputs})
-
-    def _below(self, prefix: str, path: Path, variables: dict[str, JSON]) -> Scope:
-        return Scope(variables, prefix, base=len(path), depth=self.depth + 1)
-
-
-def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a copy of the inputs, checked and with the defaults of the procedure's schema.
-
-    Raises:
-        InputError: the inputs do not fit the schema.
-    """
-    # Copied, defaults too: a tool may modify a list, and the procedure may run again.
-    inputs: dict[str, JSON] = copied(given)
-    properties: Any = procedure.inputs.get("properties", {})
-    for name, schema in properties.items():
-        if name not in inputs and isinstance(schema, dict) and "default" in schema:
-            inputs[name] = copied(schema["default"])
-    problems = compile_schema(dict(procedure.inputs)).problems(inputs)
-    if problems:
-        # Names are suggested at the top alone.
-        found = explanations(problems, lambda path: () if path else properties)
-        words = "; ".join(f"{place(path)}: {said}".removeprefix(": ") for path, said in found)
-        raise InputError(f"the inputs of {procedure.name} do not fit: {words}")
-    return inputs
+        return Scope({"inputs": inputs}, f"{key}/{name}:", depth=self.depth + 1)
 
 
 _LOGGER = logging.getLogger("sovl_tools.tools")
@@ -168,8 +142,7 @@ async def _call_tool(step: Step, fields: Mapping[str, JSON], _: Scope, run: RunE
 
 
 async def _wait(step: Step, fields: Mapping[str, JSON], _: Scope, __: RunEnvironment) -> None:
-    seconds = fields["seconds"]
-    path = (*step.path, "seconds")
+    seconds, path = fields["seconds"], (*step.path, "seconds")
     # True is an int to Python.
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:
         raise StepError(f"seconds must be a number of at least 0, not {named(seconds)}", path=path)
@@ -197,8 +170,8 @@ async def _run_step_handler(
             number = logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
             _LOGGER.log(number, "%s: %s", step.action, message)
 
-    inputs, run_id = variables["inputs"], "" if run.log is None else run.log.run_id
-    context = StepContext(variables, inputs, run.tooler, run.registry, run_id, log)
+    run_id = "" if run.log is None else run.log.run_id
+    context = StepContext(variables, variables["inputs"], run.tooler, run.registry, run_id, log)
     handle = partial(handler, {"action": step.action, **fields})
     work = _call_handler(step.action, handle, context, catalog)
     return await within(step.timeout, work, f"action {step.action!r}")
@@ -254,10 +227,6 @@ class _Returned(Exception):  # noqa: N818 - no error
         self.value = value
 
 
-class _KnownError(StepError):
-    """A failure that the journal knows from an earlier process, which went on after it."""
-
-
 class _Ending(NamedTuple):
     """The value of a step, and how it ended."""
 
@@ -297,10 +266,9 @@ class Execution:
         except StepError as error:
             if error.key:  # raised by a step; without a key, by the output or the run's time limit
                 raise
-            words = f"{procedure.name}: {error.message}"
-            raise StepError(
-                words, path=error.path or ("output",), procedure=procedure.name, line=error.line
-            ) from error
+            name, path, line = procedure.name, error.path or ("output",), error.line
+            words = f"{name}: {error.message}"
+            raise StepError(words, path=path, procedure=name, line=line) from error
 
     async def _steps(self, steps: tuple[Step, ...], scope: Scope) -> None:
         for step in steps:
@@ -315,29 +283,27 @@ class Execution:
             run.tell(StepEnded(*about, state, perf_counter() - begun, message))
 
         try:
-            if step.when is not None:
-                try:
-                    is_due = scope.is_true(step.when, (*step.path, "when"))
-                except StepError:
-                    run.tell(StepStarted(*about))  # or the end of a step comes that never began
-                    raise
-                if not is_due:
-                    if run.log is not None:
-                        run.log.skip(key, step.action)
-                    end("skipped")
-                    return
+            try:
+                is_due = step.when is None or scope.is_true(step.when, (*step.path, "when"))
+            except StepError:
+                run.tell(StepStarted(*about))  # or the end of a step comes that never began
+                raise
+            if not is_due:
+                if run.log is not None:
+                    run.log.skip(key, step.action)
+                end("skipped")
+                return
             run.tell(StepStarted(*about))
             value, state, message = await self._attempts(step, scope, key)
         except _Returned:
             end("succeeded")
             raise
         except StepError as error:
-            located = error
-            if not error.key:  # with a key it was located already, by a step within this one
-                path, line = error.path or step.path, error.line
-                name = self._procedure.name
-                located = StepError(error.message, key=key, path=path, procedure=name, line=line)
-            end("failed", located.message)
+            end("failed", error.message)
+            if error.key:  # it was located already, by a step within this one
+                raise
+            path, line, name = error.path or step.path, error.line, self._procedure.name
+            located = StepError(error.message, key=key, path=path, procedure=name, line=line)
             raise located from error.__cause__
         end(state, message)
         if step.save_as is not None:
@@ -345,24 +311,26 @@ class Execution:
 
     async def _attempts(self, step: Step, scope: Scope, key: str) -> _Ending:
         """Run a step, and again after a failure as often as ``on_error`` allows."""
-        policy = step.on_error
-        for number in range(1, policy.retry + 1):
+        policy, number = step.on_error, 1
+        while True:
+            attempt = key if number == 1 else f"{key}~{number}"
+            is_last = number > policy.retry
+            is_fatal = is_last and policy.then == "fail"
             try:
-                return await self._attempt(step, scope, _numbered(key, number), is_fatal=False)
+                ending = await self._attempt(step, scope, attempt, is_fatal=is_fatal)
+                # After a failure of an earlier process the next attempt begins at once.
+                if is_last or ending.state != "continued":
+                    return ending
             except StepError as error:
-                # The delay after an attempt of an earlier process is over.
-                if not isinstance(error, _KnownError):
-                    delay = policy.delay * policy.backoff ** (number - 1)
-                    about = key, step.label, scope.depth
-                    self._environment.tell(StepRetried(*about, number, delay, error.message))
-                    await asyncio.sleep(delay)
-        last, is_fatal = _numbered(key, policy.retry + 1), policy.then == "fail"
-        try:
-            return await self._attempt(step, scope, last, is_fatal=is_fatal)
-        except StepError as error:
-            if is_fatal:
-                raise
-            return _Ending(None, "continued", error.message)
+                if is_fatal:
+                    raise
+                if is_last:
+                    return _Ending(None, "continued", error.message)
+                delay = policy.delay * policy.backoff ** (number - 1)
+                about = key, step.label, scope.depth
+                self._environment.tell(StepRetried(*about, number, delay, error.message))
+                await asyncio.sleep(delay)
+            number += 1
 
     async def _attempt(self, step: Step, scope: Scope, key: str, *, is_fatal: bool) -> _Ending:
         """Run a step once and record it; if ``is_fatal``, its failure is that of the procedure.
@@ -387,7 +355,7 @@ class Execution:
         known = log.known(key, action, tool, arguments)
         # A fatal failure is tried again; a known value of a step with effects is used.
         if known is not None and known.state == "failed" and not is_fatal:
-            raise _KnownError(known.error or "")
+            return _Ending(None, "continued", known.error or "")
         if known is not None and known.state == "succeeded" and has_effect:
             return _Ending(known.result, "known")
         log.begin(key, action, tool, arguments, is_durable=has_effect)
@@ -403,8 +371,8 @@ class Execution:
         return _Ending(value)
 
     async def _perform(self, step: Step, scope: Scope, key: str, fields: dict[str, JSON]) -> JSON:
-        if step.action in self._actions:
-            act = self._actions[step.action]
+        act = self._actions.get(step.action)
+        if act is not None:
             return await within(step.timeout, act(step, scope, key, **fields))
         perform = _EFFECTS.get(step.action, _run_step_handler)
         return await perform(step, fields, scope, self._environment)
@@ -444,10 +412,9 @@ class Execution:
         # Compared by identity, since a branch may assign an equal value. Two branches never assign
         # the same variable: a rule (ST762) refuses that before anything runs.
         before = dict(scope.variables)
-        for inner in scopes:
-            for name, value in inner.variables.items():
-                if name not in before or before[name] is not value:
-                    scope.variables[name] = value
+        for name, value in (pair for inner in scopes for pair in inner.variables.items()):
+            if name not in before or before[name] is not value:
+                scope.variables[name] = value
 
     async def _run_procedure(
         self, _: Step, scope: Scope, key: str, *, procedure: str, inputs: dict[str, JSON]
@@ -514,10 +481,6 @@ def _rendered(step: Step, scope: Scope) -> dict[str, JSON]:
     if step.action in _PREPARED:
         return _PREPARED[step.action](step, scope)
     return {key: scope.render(each, (*step.path, key)) for key, each in step.fields.items()}
-
-
-def _numbered(key: str, attempt: int) -> str:
-    return key if attempt == 1 else f"{key}~{attempt}"
 
 
 async def _run_all(works: list[Coroutine[Any, Any, None]]) -> None:
