@@ -12,25 +12,20 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
-from itertools import zip_longest
-from types import CoroutineType
 from typing import Any, TypeVar
 
-from sovl_tools.annotations.jsonvalues import is_lazy, is_plain
+from sovl_tools.annotations.jsonvalues import is_lazy
 from sovl_tools.dispatch.background import is_cancellation
-from sovl_tools.dispatch.cancellation import AWAIT, begin, set_outcome
+from sovl_tools.dispatch.cancellation import begin, set_outcome
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.reference import Outcome, Remote, cancel_future
 from sovl_tools.dispatch.runner import (
     IS_ON_THREAD,
     Stepwise,
-    Take,
     ThreadWork,
-    await_value,
-    call_and_await,
 )
 from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.steps import convert_result
+from sovl_tools.dispatch.steps import AwaitThread, TakeAsync, convert_result
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError
@@ -64,22 +59,19 @@ class AsyncRunner:
         limit: float | None,
     ) -> Any:
         """Take the steps: on a thread, or on this loop if one has to be awaited."""
-        steps = tool.awaited
-        if steps is None:
-            steps = tool.awaited = tuple(_awaited_steps(tool))
+        take = tool.awaited
         if scope is not None:
-            # one thread for all steps of a sync tool, not one for each
             if scope.mode == "process" and tool.remote is not None:
-                steps = (partial(_call_remotely, tool.remote),)
+                take = partial(_call_remotely, tool.remote)
             elif tool.is_blocking and scope.mode != "inline":
-                steps = (_on_thread(tool.take, tool.threads),)
+                take = partial(_call_on_thread, tool)
             if tool.limiter is not None:
-                steps = (partial(_take_admitted, steps, tool.limiter),)
-        return begin(steps, value, scope, limit)
+                take = partial(_take_admitted, take, tool.limiter)
+        return begin(take(value, scope, await_thread), scope, limit)
 
     def whole(self, work: Coroutine[Any, Any, Any], scope: CallScope) -> Any:
         """Run a coroutine on this loop until the call is stopped."""
-        return begin(AWAIT, work, scope)
+        return begin(work, scope)
 
     async def pause(self, seconds: float, _scope: CallScope) -> None:
         """Await some time."""
@@ -109,64 +101,25 @@ class AsyncRunner:
 ASYNC = AsyncRunner()
 
 
-def _awaited_steps(tool: Stepwise) -> Iterator[Take]:
-    """Yield the steps of a tool as an event loop takes them.
-
-    Sync functions of an author run on a thread, unless inline.
-    """
-    for (take, function, is_async), following in zip_longest(tool.steps, tool.steps[1:]):
-        if take is convert_result:
-            yield _awaited_conversion(tool.threads)
-        elif function is None:
-            yield take
-        elif is_async:
-            yield function
-            if following.take is not convert_result:  # which awaits the value itself
-                yield await_value
-        else:
-            yield _on_thread(take, tool.threads, function)
-
-
-def _on_thread(take: Take, threads: Limiter, function: Take | None = None) -> Take:
-    """Return a step that is taken on a thread; inline, its function is called instead."""
-
-    def step(value: Any, scope: CallScope | None) -> Any:
-        if function is not None and (scope is None or scope.mode == "inline"):
-            return call_and_await(function, value, scope)
-        return await_thread(partial(take, value, scope), scope, threads=threads)
-
-    return step
-
-
-def _awaited_conversion(threads: Limiter) -> Take:
-    """Return the step from what a function returned to JSON, which awaits it first if need be."""
-
-    async def convert_awaited(value: Any, scope: CallScope | None) -> Any:
-        value = await await_value(value, scope)
-        # a sequence of the tool's own may take for ever to be read
-        if is_lazy(value) and not (scope is not None and scope.mode == "inline"):
-            return await await_thread(partial(convert_result, value), scope, threads=threads)
-        return convert_result(value)
-
-    return lambda value, scope: (value, ()) if is_plain(value) else convert_awaited(value, scope)
+async def _call_on_thread(
+    tool: Stepwise, value: Any, scope: CallScope, await_thread: AwaitThread
+) -> Any:
+    """Take all steps of a sync tool on one thread, not on one for each."""
+    return await await_thread(partial(tool.take, value, scope), scope, threads=tool.threads)
 
 
 async def _take_admitted(
-    steps: Iterable[Take], limiter: Limiter, value: Any, scope: CallScope | None
+    take: TakeAsync, limiter: Limiter, value: Any, scope: CallScope, await_thread: AwaitThread
 ) -> Any:
     """Take steps when the limiter has room."""
     await enter(limiter, scope)
     try:
-        for step in steps:
-            value = step(value, scope)
-            if type(value) is CoroutineType:
-                value = await value
+        return await take(value, scope, await_thread)
     finally:
         limiter.leave(scope)
-    return value
 
 
-async def _call_remotely(remote: Remote, keywords: Any, scope: CallScope) -> Any:
+async def _call_remotely(remote: Remote, keywords: Any, scope: CallScope, _: AwaitThread) -> Any:
     """Make a call in another process; see ``run_remotely``."""
     outcome = Outcome(*await _await_future(remote.begin(keywords, scope), scope))
     if outcome.needs_sources:

@@ -17,7 +17,7 @@ from sovl_tools.dispatch.hooks import run_hooks
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
 from sovl_tools.dispatch.runner import SYNC, Runner, in_background, run_without_loop
-from sovl_tools.dispatch.scope import NOBODY, CallScope, Sink, new_call_id
+from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
 from sovl_tools.dispatch.statistics import FULL
 from sovl_tools.model.call import MODES, CallEvent, ToolCall
 from sovl_tools.model.caller import (
@@ -385,32 +385,20 @@ class Caller:
             TypeError: there is no such option.
             ValueError: an option makes no sense, or a call of that id is under way.
         """
-        parent = self._parent
-        chain: tuple[str, ...] = (tool.name,)
-        listen, asks = None, NOBODY
-        if parent is not None:
-            chain, listen, asks = (*parent.chain, tool.name), parent.listen, parent.asks
-        call_id, mode, coerce = None, tool.mode, tool.coerce
         if options:
             check_options(options)
-            call_id = options.get("call_id")
-            mode = options.get("mode") or mode
-            coerce = options.get("coerce") or coerce
-            listen = options.get("on_event") or listen
+        parent, engine = self._parent, self._engine
+        chain = (tool.name,) if parent is None else (*parent.chain, tool.name)
+        call_id: str = options.get("call_id") or new_call_id()
+        scope = CallScope(call_id, chain, parent, limit, engine.under_way)
+        scope.mode, scope.coerce, scope.sink = tool.mode, tool.coerce, sink
+        if options:
+            scope.mode = options.get("mode") or scope.mode
+            scope.coerce = options.get("coerce") or scope.coerce
+            scope.listen = options.get("on_event") or scope.listen
             given = {kind: options[name] for name, kind in REQUESTS.items() if options.get(name)}
-            asks = {**asks, **given} if given else asks
-        return CallScope(
-            call_id or new_call_id(),
-            chain,
-            parent=parent,
-            limit=limit,
-            mode=mode,
-            coerce=coerce,
-            listen=listen,
-            asks=asks,
-            sink=sink,
-            under_way=self._engine.under_way,
-        )
+            scope.asks = {**scope.asks, **given}
+        return scope
 
     def _refused(
         self, name: str, given: Arguments, failure: Failure, options: Mapping[str, Any]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import types
-from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
+from asyncio import current_task
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from contextvars import Context, copy_context
 from functools import partial
 from time import perf_counter
 from types import CoroutineType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
-from sovl_tools.dispatch.runner import CancelledWork, Take, passable_error
 from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.steps import CancelledWork, passable_error
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 
 _T = TypeVar("_T")
+_Steps: TypeAlias = Generator[Any, Any, None]
 
 
 async def drive(
@@ -36,75 +39,28 @@ async def drive(
         CancelledError: the caller's task was cancelled by somebody else than the work.
         CancelledWork: the work has raised a CancelledError of its own, or cancelled that task.
     """
-    found = begin(AWAIT, work, scope, limit)
+    found = begin(work, scope, limit)
     value: _T = (await found) if type(found) is CoroutineType else found
     return value
 
 
-AWAIT: tuple[Take, ...] = (lambda work, _: work,)
-"""The steps that are nothing but a coroutine, which is their first value."""
-
-
-class _Waiting:
-    """Steps amid which something is awaited.
-
-    Attributes:
-        target: what a coroutine has given to the event loop.
-        work: that coroutine.
-        steps: those that come after it.
-    """
-
-    __slots__ = ("steps", "target", "work")
-
-    def __init__(self, target: Any, work: Coroutine[Any, Any, Any], steps: Iterator[Take]) -> None:
-        self.target = target
-        self.work = work
-        self.steps = steps
-
-
-def _take(steps: Iterator[Take], value: Any, scope: CallScope | None) -> Any:
-    """Take steps, as far as nothing waits; a step may return a coroutine of the next value."""
-    for step in steps:
-        value = step(value, scope)
-        if type(value) is CoroutineType:
-            try:
-                target = value.send(None)
-            except StopIteration as stop:
-                value = stop.value
-            else:
-                return _Waiting(target, value, steps)
-    return value
-
-
-def _take_rest(waiting: _Waiting, error: BaseException | None, scope: CallScope | None) -> Any:
-    """Go on with steps, when what was awaited is there or has failed."""
-    work = waiting.work
-    try:
-        waiting.target = work.send(None) if error is None else work.throw(error)
-    except StopIteration as stop:
-        return _take(waiting.steps, stop.value, scope)
-    return waiting
-
-
 def begin(
-    steps: Iterable[Take],
-    value: Any,
-    scope: CallScope | None = None,
-    limit: float | None = None,
+    work: Coroutine[Any, Any, Any], scope: CallScope | None = None, limit: float | None = None
 ) -> Any:
-    """Take steps up to the first suspension; return the last value, or a coroutine for the rest.
+    """Run the work up to its first suspension; return its value, or a coroutine for the rest.
 
-    Most work has finished by then, and needs neither a timer nor a coroutine; see ``drive``.
+    Most work has ended by then, and needs neither a timer nor a coroutine; see ``drive``.
     """
-    started = scope.started if scope is not None else perf_counter() if limit is not None else 0.0
-    context, task = copy_context(), asyncio.current_task()
-    if task is None:
-        raise RuntimeError(_NO_TASK)
+    task = current_task(_LAST.loop) or _current_task()
+    started = 0.0 if limit is None else perf_counter() if scope is None else scope.started
     requests = task.cancelling()
     if scope is not None:
         scope.cancellations = requests and delivered_cancellations(task)
+    found: list[Any] = []
+    context, steps = copy_context(), _keep(work, found)
     try:
-        found = context.run(_take, iter(steps), value, scope)
+        # unlike ``send`` this raises nothing at the end, which would cost as much as all the rest
+        target = context.run(next, steps, _ENDED)
     except BaseException as error:
         own = task.cancelling() - requests
         # it has not waited for anything yet, where somebody else might have ended it
@@ -114,28 +70,67 @@ def begin(
             return _withdraw_and_raise(own, error)
         raise error from None
     own = task.cancelling() - requests
-    if type(found) is _Waiting or own:
+    if target is not _ENDED:
         left = None if limit is None else limit - (perf_counter() - started)
-        ending = _Ending(task, scope, time_left=left, limit=limit, own=own)
-        return _await_rest(context, found, ending)
+        ending = _Ending(_current_task(), scope, time_left=left, limit=limit, own=own)
+        return _await_rest(context, steps, target, found, ending)
+    if own > 0:
+        return _withdraw_and_raise(own, CancelledWork(_OWN_TASK))
     if scope is not None and scope.is_stopped:
         raise RunCancelledError
-    return found
+    return found[0]
 
 
-async def _await_rest(context: Context, found: Any, ending: _Ending) -> Any:
-    """Await the rest of steps of which some have been taken, and return the last value."""
+_ENDED = object()
+
+
+@types.coroutine
+def _keep(work: Coroutine[Any, Any, Any], found: list[Any]) -> Generator[Any, Any, None]:
+    """Await the work, and put its value there."""
+    found.append((yield from work))
+
+
+class _Last(threading.local):
+    """The event loop on which this thread has last awaited a call.
+
+    Before Python 3.12 asking for the running one costs as much as a tool. One that does not run
+    any more has no task.
+    """
+
+    loop: Any = object()  # none, which has no task
+
+
+_LAST = _Last()
+
+
+def _current_task() -> asyncio.Task[Any]:
+    """Return the task that runs here.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    task = current_task()
+    if task is None:
+        raise RuntimeError("only a task can await a call")
+    _LAST.loop = task.get_loop()
+    return task
+
+
+async def _await_rest(
+    context: Context, steps: _Steps, target: Any, found: list[Any], ending: _Ending
+) -> Any:
+    """Await work that has given ``target`` to the event loop, and return its value."""
     try:
         with ending:
-            found = await _resume(context, found, ending, ending.scope)
+            await _resume(context, steps, target, ending)
     finally:
         if ending.own > 0:
             await _withdraw(ending.own)
     if ending.own > 0:
-        raise CancelledWork("it cancelled its own task")
+        raise CancelledWork(_OWN_TASK)
     if ending.scope is not None and ending.scope.is_stopped:
         raise RunCancelledError
-    return found
+    return found[0]
 
 
 async def _withdraw_and_raise(requests: int, error: BaseException) -> Any:
@@ -250,14 +245,12 @@ class _Ending:
 
     def join_task(self) -> asyncio.Task[Any]:
         """Go on in the current task, which is another one than that in which the work began."""
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError(_NO_TASK)
+        task = _current_task()
         self.task, self._requests = task, 0
         _UNDER_WAY.setdefault(task, []).append(self)
         return task
 
-    def leave_alone(self, context: Context, waiting: _Waiting) -> None:
+    def leave_alone(self, context: Context, steps: _Steps) -> None:
         """Let a task of its own go on with the work, because this one is somebody else's."""
         if self.scope is not None:
             self.scope.abandon()
@@ -272,9 +265,7 @@ class _Ending:
             # once more; and calls that the work makes see whose end it is
             task.cancel()
             with suppress(BaseException):
-                ending = _Ending(task)
-                waiting.target = None
-                await _resume(context, waiting, ending, self.scope)
+                await _resume(context, steps, None, _Ending(task))
 
         task = asyncio.create_task(go_on())
         asyncio._unregister_task(task)  # noqa: SLF001 - so that programs end without it
@@ -289,7 +280,7 @@ _UNDER_WAY: dict[asyncio.Task[Any], list[_Ending]] = {}
 """The work that each task drives and that waits for something: calls, and those below them."""
 
 
-_NO_TASK = "only a task can await a call"
+_OWN_TASK = "it cancelled its own task"
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None:
@@ -299,11 +290,10 @@ def _call_soon(loop: asyncio.AbstractEventLoop, end: Callable[[], None]) -> None
 
 @types.coroutine
 def _resume(
-    context: Context, found: Any, ending: _Ending, scope: CallScope | None
-) -> Generator[Any, Any, Any]:
-    """Await the rest of steps and return the last value; hand them over if they are late."""
-    while type(found) is _Waiting:
-        target, work = found.target, found.work
+    context: Context, steps: _Steps, target: Any, ending: _Ending
+) -> Generator[Any, Any, None]:
+    """Await the rest of the work; hand it over if it is late."""
+    while True:
         error: BaseException | None = None
         try:
             # what asyncio.sleep(0) and futures yield goes to the loop as it is
@@ -312,18 +302,23 @@ def _resume(
             else:
                 yield from _await_future(target, ending)
         except GeneratorExit:
-            context.run(work.close)
+            context.run(steps.close)
             raise
         except BaseException as raised:  # noqa: BLE001 - the work decides what becomes of it
             error = raised
         if ending.is_late and error is not None:
-            ending.leave_alone(context, found)
+            ending.leave_alone(context, steps)
             raise asyncio.CancelledError
         task = ending.task or ending.join_task()
         requests = task.cancelling()
         ending.is_running = True
         try:
-            found = context.run(_take_rest, found, error, scope)
+            if error is None:
+                target = context.run(steps.send, None)
+            else:
+                target = context.run(steps.throw, error)
+        except StopIteration:
+            return
         finally:
             ending.is_running = False
             ending.own = max(0, ending.own + task.cancelling() - requests)
@@ -331,7 +326,6 @@ def _resume(
                 while ending.own:
                     ending.own -= 1
                     task.uncancel()
-    return found
 
 
 @types.coroutine
@@ -361,7 +355,7 @@ def _await_future(found: asyncio.Future[Any], ending: _Ending) -> Generator[Any,
 
 async def _withdraw(requests: int) -> None:
     """Take back cancellations that work has asked of its own task before it ended."""
-    task = asyncio.current_task()
+    task = current_task()
     if task is None:
         return
     for _ in range(requests):
@@ -389,7 +383,7 @@ def cancellations() -> int:
 
     That need not be 0: before Python 3.13 a TaskGroup that fails may leave one behind.
     """
-    task = asyncio.current_task()
+    task = current_task()
     return 0 if task is None else delivered_cancellations(task)
 
 

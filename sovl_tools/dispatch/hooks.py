@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from sovl_tools.dispatch.failure import message_of, secrets_of, trace_of, type_name
-from sovl_tools.dispatch.runner import Runner, passable_error
+from sovl_tools.dispatch.runner import Runner
 from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.steps import passable_error
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.caller import check_names
 from sovl_tools.model.errors import RunCancelledError, ToolError

@@ -16,19 +16,27 @@ from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
 from sovl_tools.dispatch.hooks import Hook, with_form
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.reference import Remote
-from sovl_tools.dispatch.runner import Runner, Step, Take, is_async
+from sovl_tools.dispatch.runner import Runner
 from sovl_tools.dispatch.scope import CallScope, Coerce
 from sovl_tools.dispatch.statistics import CallLog
-from sovl_tools.dispatch.steps import author_steps, chained, limit_result
+from sovl_tools.dispatch.steps import (
+    Step,
+    Take,
+    TakeAsync,
+    Value,
+    author_steps,
+    chained,
+    chained_async,
+    is_async,
+    limit_result,
+)
 from sovl_tools.dispatch.workers import RemoteTool, Workers
 from sovl_tools.loading.requirements import needs_process
 from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.client_requests import REQUEST_KINDS, Ask, ClientRequest, begin_request
-from sovl_tools.model.content import Content
 from sovl_tools.model.context import Listener, State, ToolCaller, ToolContext, ToolLookup
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import (
     ResolutionError,
     RunCancelledError,
@@ -43,9 +51,6 @@ from sovl_tools.signature.signature import from_function
 
 Observer: TypeAlias = Callable[[CallEvent], object]
 """Called after each call, in the thread in which it ended."""
-
-Value: TypeAlias = tuple[JSON, tuple[Content, ...]]
-"""A result as JSON, and the content of which it consists, if it does."""
 
 
 class Settings(NamedTuple):
@@ -128,9 +133,8 @@ class PreparedTool(UnpreparedTool):
     Attributes:
         check: from what was given to the valid arguments, or to what is wrong with them.
         repair: likewise, where those that are wrong in form alone are made to fit.
-        steps: from valid arguments to the value and its content.
-        take: all of them, in one thread.
-        awaited: likewise, on an event loop; None before a call was awaited.
+        take: the steps from valid arguments to the value and its content, in one thread.
+        awaited: likewise, on an event loop.
         is_blocking: whether none of the steps has to be awaited.
         remote: takes the steps to JSON in another process.
 
@@ -138,7 +142,7 @@ class PreparedTool(UnpreparedTool):
         UnavailableError: a schema of the tool is none that a validator can be made of.
     """
 
-    __slots__ = ("awaited", "check", "is_blocking", "remote", "repair", "steps", "take")
+    __slots__ = ("awaited", "check", "is_blocking", "remote", "repair", "take")
 
     def __init__(
         self,
@@ -160,13 +164,13 @@ class PreparedTool(UnpreparedTool):
         most = definition.execution.get("max_concurrency")
         self.limiter = None if most is None else Limiter(most)
         last = tuple(_result_steps(definition, settings))
-        self.steps = (*author_steps(definition, context), *last)
-        self.take = chained(self.steps)
-        self.awaited: tuple[Take, ...] | None = None
+        steps = (*author_steps(definition, context, settings.threads), *last)
+        self.take = chained(steps)
+        self.awaited = chained_async(steps, settings.threads)
         self.remote: Remote | None = RemoteTool(
             definition, settings.workers, lambda scope: context(scope).tell, chained(last)
         )
-        self.is_blocking = not any(each.is_async for each in self.steps)
+        self.is_blocking = not any(each.is_async for each in steps)
         # what may be given up or looked at from outside needs a scope
         has_thread = self.limit is not None or self.mode in {"thread", "process"}
         contexts = from_function(definition.function).contexts
@@ -174,7 +178,7 @@ class PreparedTool(UnpreparedTool):
         self.is_scoped = is_scoped or has_thread or self.needs_loop
         is_on_loop = self.mode == "inline" or (
             self.mode != "process"
-            and all(each.is_async for each in self.steps if each.function is not None)
+            and all(each.is_async for each in steps if each.awaited is not None)
         )
         self.is_scoped_async = is_scoped or not is_on_loop
 
@@ -206,11 +210,11 @@ class DynamicTool(UnpreparedTool):
     """A tool whose schema is made by functions at each call, until that has been done.
 
     Attributes:
-        steps: the one that does it.
-        take: likewise.
+        take: does it.
+        awaited: likewise.
     """
 
-    __slots__ = ("_known", "_lock", "_prepare", "awaited", "steps", "take")
+    __slots__ = ("_known", "_lock", "_prepare", "awaited", "take")
     is_blocking = True
     remote: Remote | None = None
 
@@ -228,8 +232,7 @@ class DynamicTool(UnpreparedTool):
         self._lock = Lock()
         self._known: tuple[str, PreparedTool] | None = None
         self.take: Take = lambda _, __: self._resolved()
-        self.steps: tuple[Step, ...] = (Step(self.take),)
-        self.awaited: tuple[Take, ...] | None = None
+        self.awaited: TakeAsync = chained_async([Step(self.take)], settings.threads)
 
     def _resolved(self) -> PreparedTool:
         """Call the functions and return the tool with what they make.
@@ -417,7 +420,9 @@ class Engine:
 
     def state(self, tool: str) -> State:
         """Return what the tool of that name keeps from call to call."""
-        return self._states.setdefault(tool, State())
+        if tool not in self._states:
+            self._states.setdefault(tool, State())
+        return self._states[tool]
 
     def cancel(self, call_id: str) -> bool:
         """Stop the call of that name; return whether there was one."""

@@ -6,30 +6,22 @@ runs them without an event loop. The runner for asyncio is in ``async_runner``.
 
 from __future__ import annotations
 
-import inspect
 import threading
 from collections.abc import (
-    AsyncGenerator,
     Awaitable,
     Callable,
     Coroutine,
-    Generator,
-    Iterator,
 )
-from contextlib import aclosing, closing, suppress
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
-from types import AsyncGeneratorType, GeneratorType
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from sovl_tools.annotations.jsonvalues import (
-    ItemLimit,
-    take_limited,
-)
 from sovl_tools.dispatch.limiter import Limiter, leave_once
 from sovl_tools.dispatch.reference import Remote, run_remotely
-from sovl_tools.dispatch.scope import CallScope, Sink, stop_call
+from sovl_tools.dispatch.scope import CallScope, stop_call
+from sovl_tools.dispatch.steps import Take, TakeAsync
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import ToolResult
@@ -37,40 +29,21 @@ from sovl_tools.threads import start
 
 _T = TypeVar("_T")
 
-Take: TypeAlias = Callable[[Any, CallScope | None], Any]
-"""From a value to the next one, with the scope of the call."""
-
-
-class Step(NamedTuple):
-    """One of the steps from a tool's arguments to its value.
-
-    Attributes:
-        take: from a value to the next one, waiting for what is async.
-        function: calls the author's function alone; None for a step of our own.
-        is_async: whether what that returns has to be awaited.
-    """
-
-    take: Take
-    function: Take | None = None
-    is_async: bool = False
-
 
 class Stepwise(Protocol):
     """What a runner runs: a tool.
 
     Attributes:
-        steps: in their order.
-        take: all of them in this thread, one after another.
-        awaited: likewise, as the runner of async code takes them; None before it has.
+        take: takes its steps in this thread, one after another.
+        awaited: likewise on an event loop.
         is_blocking: whether none of them has to be awaited.
         remote: takes them in another process; None for what can't.
         limiter: bounds how many calls of the tool run at a time; None for no bound.
         threads: lets in as many threads as there may be.
     """
 
-    steps: tuple[Step, ...]
     take: Take
-    awaited: tuple[Take, ...] | None
+    awaited: TakeAsync
     is_blocking: bool
     remote: Remote | None
     limiter: Limiter | None
@@ -290,129 +263,6 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
         raise error
     result: _T = value
     return result
-
-
-def is_async(function: Any) -> bool:
-    """Tell whether calling a function gives something to await or to iterate with ``async for``."""
-    for each in (function, getattr(function, "__call__", None)):  # noqa: B004 - its code
-        if inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each):
-            return True
-    return False
-
-
-FINAL = frozenset({dict, str, int, float, bool, list, tuple, type(None)})
-"""Types of values that are what they are."""
-
-
-class StoppedIteration(Exception):  # noqa: N818 - it replaces StopIteration
-    """A StopIteration that left a tool, which no coroutine can raise; shown by its own name."""
-
-
-class ClosedGenerator(Exception):  # noqa: N818 - it replaces GeneratorExit
-    """A GeneratorExit that left a tool, which would close the coroutines that it passes."""
-
-
-class CancelledWork(Exception):  # noqa: N818 - it replaces CancelledError
-    """A CancelledError of a tool's own, which nobody is to take for the caller's cancellation."""
-
-
-StoppedIteration.__name__ = "StopIteration"
-ClosedGenerator.__name__ = "GeneratorExit"
-CancelledWork.__name__ = "CancelledError"
-
-
-def passable_error(error: BaseException) -> Exception:
-    """Return what can pass through coroutines in the place of what can't."""
-    if isinstance(error, StopIteration):
-        kind: type[Exception] = StoppedIteration
-    else:
-        kind = ClosedGenerator if isinstance(error, GeneratorExit) else CancelledWork
-    return kind(*error.args).with_traceback(error.__traceback__)
-
-
-def blocking_call(
-    function: Callable[..., Any], *, takes_keywords: bool = False
-) -> Callable[[Any, CallScope | None], Any]:
-    """Return a function that waits for what is async or a generator in the function's value.
-
-    It takes the one argument, or all keywords in a dictionary; and the scope of the call.
-
-    Raises:
-        RunCancelledError: the call was stopped amid a generator's items.
-    """
-
-    def wait(argument: Any, scope: CallScope | None = None) -> Any:
-        try:
-            value = function(**argument) if takes_keywords else function(argument)
-            return value if type(value) in FINAL else _wait_for(value, scope)
-        except (StopIteration, GeneratorExit) as error:
-            raise passable_error(error) from None
-
-    return wait
-
-
-def _wait_for(value: Any, scope: CallScope | None) -> Any:
-    if isinstance(value, GeneratorType):
-        # who streams takes the items as they come, and may stop at any of them
-        is_stream = scope is not None and scope.sink is not None
-        items = _items(value, scope)
-        return list(items if is_stream else take_limited(items))
-    if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
-        return in_background(await_value(value, scope))
-    return value
-
-
-def _items(items: Generator[Any, None, Any], scope: CallScope | None) -> Iterator[Any]:
-    sink = open_sink(scope)
-    with closing(items):
-        for item in items:
-            if scope is not None and scope.is_stopped:
-                raise RunCancelledError
-            yield item if sink is None else sink.put(item)
-
-
-async def call_and_await(function: Take, argument: Any, scope: CallScope | None) -> Any:
-    """Call a function and return its value, awaiting what is async or a generator."""
-    try:
-        value = function(argument, scope)
-    except (StopIteration, GeneratorExit) as error:
-        raise passable_error(error) from None
-    return await await_value(value, scope)
-
-
-async def await_value(value: Any, scope: CallScope | None) -> Any:
-    """Return the value of a call, awaiting it as often as it takes."""
-    if type(value) in FINAL:
-        return value
-    if isinstance(value, GeneratorType):
-        value = _asynchronous(value)
-    if not isinstance(value, AsyncGeneratorType):
-        return await await_value(await value, scope) if inspect.isawaitable(value) else value
-    found: list[Any] = []
-    limit, sink = ItemLimit(), open_sink(scope)
-    # closed at once when the call ends early, and not when the garbage collector comes by
-    async with aclosing(value):
-        async for item in value:
-            if sink is None:
-                limit.count(item)
-                found.append(item)
-            else:
-                found.append(await sink.put_later(item))
-    return found
-
-
-async def _asynchronous(items: Generator[Any, None, Any]) -> AsyncGenerator[Any, None]:
-    with closing(items):
-        for item in items:
-            yield item
-
-
-def open_sink(scope: CallScope | None) -> Sink | None:
-    """Return where the items of a generator that begins go to."""
-    sink = None if scope is None else scope.sink
-    if sink is not None:
-        sink.is_used = True
-    return sink
 
 
 def in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) -> _T:

@@ -18,7 +18,6 @@ from sovl_tools.threads import after_fork
 
 Coerce: TypeAlias = Literal["strict", "lenient"]
 Listen: TypeAlias = Callable[[Progress | LogMessage], object]
-NOBODY: Mapping[type[ClientRequest], Ask] = MappingProxyType({})
 
 
 class Sink(Protocol):
@@ -61,23 +60,22 @@ class CallScope:
     """
 
     # of the class until they differ: most calls never set them
+    mode: Mode | None = None
+    coerce: Coerce = "strict"
+    listen: Listen | None = None
+    asks: Mapping[type[ClientRequest], Ask] = MappingProxyType({})
+    sink: Sink | None = None
     is_abandoned = False
     cancellations = 0
     repairs: tuple[Repair, ...] = ()
     _is_stopped = False
 
-    def __init__(  # noqa: PLR0913 - one for each attribute that somebody decides
+    def __init__(
         self,
         call_id: str = "",
         chain: tuple[str, ...] = (),
-        *,
         parent: CallScope | None = None,
         limit: float | None = None,
-        mode: Mode | None = None,
-        coerce: Coerce = "strict",
-        listen: Listen | None = None,
-        asks: Mapping[type[ClientRequest], Ask] = NOBODY,
-        sink: Sink | None = None,
         under_way: dict[str, CallScope] | None = None,
     ) -> None:
         """Make a scope; ``under_way`` holds it by its ``call_id`` until it is closed.
@@ -92,30 +90,19 @@ class CallScope:
         self.chain = chain
         self.limit = limit
         self.started = perf_counter()
-        self.mode = mode
-        self.coerce = coerce
-        self.listen = listen
-        self.asks = asks
-        self.sink = sink
         self._end = Lock()
         self._stops: list[Callable[[], object]] = []
         self.parent = parent
         if parent is not None:
+            self.listen, self.asks = parent.listen, parent.asks
             # from above to below: a call ends with the one that made it
             parent.on_stop(self.stop)
 
     def attempt(self) -> CallScope:
         """Return the scope of an attempt that begins now."""
-        return CallScope(
-            self.call_id,
-            self.chain,
-            parent=self,
-            limit=self.limit,
-            mode=self.mode,
-            listen=self.listen,
-            asks=self.asks,
-            sink=self.sink,
-        )
+        scope = CallScope(self.call_id, self.chain, self, self.limit)
+        scope.mode, scope.sink = self.mode, self.sink
+        return scope
 
     @property
     def left(self) -> float | None:

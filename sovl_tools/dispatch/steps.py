@@ -2,40 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import reduce
-from typing import Any
+import inspect
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Sequence,
+)
+from contextlib import aclosing, closing
+from functools import partial
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.conversion import converter_of
-from sovl_tools.annotations.jsonvalues import InvalidResult, is_plain, text_of, to_json
+from sovl_tools.annotations.jsonvalues import (
+    InvalidResult,
+    ItemLimit,
+    is_lazy,
+    is_plain,
+    take_limited,
+    text_of,
+    to_json,
+)
 from sovl_tools.annotations.kind import ConversionError
-from sovl_tools.dispatch.runner import Step, Take, blocking_call, is_async
-from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.dispatch.scope import CallScope, Sink
 from sovl_tools.model.content import CONTENT, Content, Text, cut
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ToolError
+from sovl_tools.model.errors import RunCancelledError, ToolError
 from sovl_tools.signature.signature import Signature, from_function
+
+Take: TypeAlias = Callable[[Any, CallScope | None], Any]
+"""From a value to the next one, with the scope of the call."""
+
+AwaitThread: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
+"""Awaits a function on a thread; see ``async_runner``, which alone imports asyncio."""
+
+TakeAsync: TypeAlias = Callable[[Any, CallScope | None, AwaitThread], Coroutine[Any, Any, Any]]
+
+Value: TypeAlias = tuple[JSON, tuple[Content, ...]]
+"""A result as JSON, and the content of which it consists, if it does."""
+
+
+class Step(NamedTuple):
+    """One of the steps from a tool's arguments to its value.
+
+    Attributes:
+        take: from a value to the next one, waiting for what is async.
+        awaited: likewise on an event loop, awaiting it; None for a step of our own.
+        is_async: whether there is something to await.
+    """
+
+    take: Take
+    awaited: TakeAsync | None = None
+    is_async: bool = False
 
 
 def chained(steps: Iterable[Step]) -> Take:
     """Return what takes the steps one after another."""
-    takes: list[Take] = [each.take for each in steps]
-    if not takes:
-        return lambda value, _: value
-    return reduce(
-        lambda first, second: lambda value, scope: second(first(value, scope), scope), takes
-    )
+    takes = [each.take for each in steps]
+    if len(takes) == 1:
+        return takes[0]
+
+    def take(value: Any, scope: CallScope | None) -> Any:
+        for each in takes:
+            value = each(value, scope)
+        return value
+
+    return take
+
+
+def chained_async(steps: Sequence[Step], threads: Limiter) -> TakeAsync:
+    """Return what takes the steps one after another on an event loop.
+
+    Sync functions of an author run on a thread, unless inline.
+    """
+    first = steps[0].awaited
+    if len(steps) == 1 and first is not None:
+        return first
+
+    async def take(value: Any, scope: CallScope | None, await_thread: AwaitThread) -> Any:
+        for each in steps:
+            if each.awaited is None:
+                value = each.take(value, scope)
+            elif each.is_async or scope is None or scope.mode == "inline":
+                value = await each.awaited(value, scope, await_thread)
+            else:
+                value = await await_thread(partial(each.take, value, scope), scope, threads=threads)
+        return value
+
+    return take
 
 
 def author_steps(
-    definition: ToolDefinition, context: Callable[[CallScope | None], ToolContext]
+    definition: ToolDefinition,
+    context: Callable[[CallScope | None], ToolContext],
+    threads: Limiter | None = None,
 ) -> Iterator[Step]:
-    """Yield the steps from valid arguments to JSON: all that concern the author's own objects."""
+    """Yield the steps from valid arguments to JSON: all that concern the author's own objects.
+
+    ``threads`` lets in as many threads as there may be.
+    """
     function, signature = definition.function, from_function(definition.function)
     if definition.preprocess is not None:
-        yield _author_step(definition.preprocess)
+        yield author_step(definition.preprocess)
         yield Step(_preprocessed_check(function, signature))
     names = {*definition.parameters.get("properties", ())}
     if definition.preprocess is not None:  # it may return names without a property
@@ -46,18 +121,159 @@ def author_steps(
     contexts = signature.contexts
     if contexts:
         yield Step(lambda keywords, scope: {**keywords, **dict.fromkeys(contexts, context(scope))})
-    yield Step(
-        blocking_call(function, takes_keywords=True),
-        lambda keywords, _: function(**keywords),
-        is_async(function),
-    )
-    if definition.postprocess is not None:
-        yield _author_step(definition.postprocess)
-    yield Step(convert_result)
+    after = definition.postprocess
+    yield author_step(function, takes_keywords=True, is_last=after is None, threads=threads)
+    if after is not None:
+        yield author_step(after, is_last=True, threads=threads)
 
 
-def _author_step(function: Callable[[Any], Any]) -> Step:
-    return Step(blocking_call(function), lambda value, _: function(value), is_async(function))
+def author_step(  # noqa: C901 - two functions, each as fast as can be
+    function: Callable[..., Any],
+    *,
+    takes_keywords: bool = False,
+    is_last: bool = False,
+    threads: Limiter | None = None,
+) -> Step:
+    """Return the step that calls a function of the author's, and waits for what that returns.
+
+    Args:
+        function: takes the one value, or all keywords of a dictionary.
+        takes_keywords: which of the two.
+        is_last: whether its value becomes JSON.
+        threads: see ``author_steps``.
+    """
+
+    def take(argument: Any, scope: CallScope | None) -> Any:
+        try:
+            value = function(**argument) if takes_keywords else function(argument)
+            if type(value) not in FINAL:
+                value = _wait_for(value, scope)
+        except (StopIteration, GeneratorExit) as error:
+            raise passable_error(error) from None
+        if not is_last:
+            return value
+        return (value, ()) if is_plain(value) else convert_result(value)
+
+    async def take_async(argument: Any, scope: CallScope | None, await_thread: AwaitThread) -> Any:
+        try:
+            value = function(**argument) if takes_keywords else function(argument)
+        except (StopIteration, GeneratorExit) as error:
+            raise passable_error(error) from None
+        if type(value) is CoroutineType:
+            value = await value
+        if type(value) not in FINAL:
+            value = await _await_value(value, scope)
+        if not is_last:
+            return value
+        if is_plain(value):
+            return value, ()
+        return await _convert_async(value, scope, partial(await_thread, threads=threads))
+
+    return Step(take, take_async, is_async(function))
+
+
+async def _convert_async(value: Any, scope: CallScope | None, await_thread: AwaitThread) -> Value:
+    # a sequence of the tool's own may take for ever to be read
+    if is_lazy(value) and not (scope is not None and scope.mode == "inline"):
+        converted: Value = await await_thread(partial(convert_result, value), scope)
+        return converted
+    return convert_result(value)
+
+
+def is_async(function: Any) -> bool:
+    """Tell whether calling a function gives something to await or to iterate with ``async for``."""
+    for each in (function, getattr(function, "__call__", None)):  # noqa: B004 - its code
+        if inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each):
+            return True
+    return False
+
+
+FINAL = frozenset({dict, str, int, float, bool, list, tuple, type(None)})
+"""Types of values that are what they are."""
+
+
+class StoppedIteration(Exception):  # noqa: N818 - it replaces StopIteration
+    """A StopIteration that left a tool, which no coroutine can raise; shown by its own name."""
+
+
+class ClosedGenerator(Exception):  # noqa: N818 - it replaces GeneratorExit
+    """A GeneratorExit that left a tool, which would close the coroutines that it passes."""
+
+
+class CancelledWork(Exception):  # noqa: N818 - it replaces CancelledError
+    """A CancelledError of a tool's own, which nobody is to take for the caller's cancellation."""
+
+
+StoppedIteration.__name__ = "StopIteration"
+ClosedGenerator.__name__ = "GeneratorExit"
+CancelledWork.__name__ = "CancelledError"
+
+
+def passable_error(error: BaseException) -> Exception:
+    """Return what can pass through coroutines in the place of what can't."""
+    if isinstance(error, StopIteration):
+        kind: type[Exception] = StoppedIteration
+    else:
+        kind = ClosedGenerator if isinstance(error, GeneratorExit) else CancelledWork
+    return kind(*error.args).with_traceback(error.__traceback__)
+
+
+def _wait_for(value: Any, scope: CallScope | None) -> Any:
+    if isinstance(value, GeneratorType):
+        # who streams takes the items as they come, and may stop at any of them
+        is_stream = scope is not None and scope.sink is not None
+        items = _items(value, scope)
+        return list(items if is_stream else take_limited(items))
+    if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
+        # no import cost: who has something to await has imported asyncio
+        from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
+
+        return run_in_background(_await_value(value, scope))
+    return value
+
+
+def _items(items: Generator[Any, None, Any], scope: CallScope | None) -> Iterator[Any]:
+    sink = open_sink(scope)
+    with closing(items):
+        for item in items:
+            if scope is not None and scope.is_stopped:
+                raise RunCancelledError
+            yield item if sink is None else sink.put(item)
+
+
+async def _await_value(value: Any, scope: CallScope | None) -> Any:
+    """Return the value of a call, awaiting it as often as it takes."""
+    if type(value) in FINAL:
+        return value
+    if isinstance(value, GeneratorType):
+        value = _asynchronous(value)
+    if not isinstance(value, AsyncGeneratorType):
+        return await _await_value(await value, scope) if inspect.isawaitable(value) else value
+    found: list[Any] = []
+    limit, sink = ItemLimit(), open_sink(scope)
+    # closed at once when the call ends early, and not when the garbage collector comes by
+    async with aclosing(value):
+        async for item in value:
+            if sink is None:
+                limit.count(item)
+                found.append(item)
+            else:
+                found.append(await sink.put_later(item))
+    return found
+
+
+async def _asynchronous(items: Generator[Any, None, Any]) -> AsyncGenerator[Any, None]:
+    with closing(items):
+        for item in items:
+            yield item
+
+
+def open_sink(scope: CallScope | None) -> Sink | None:
+    """Return where the items of a generator that begins go to."""
+    sink = None if scope is None else scope.sink
+    if sink is not None:
+        sink.is_used = True
+    return sink
 
 
 def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., dict[str, Any]]:
@@ -84,10 +300,8 @@ def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., di
     return check
 
 
-def convert_result(value: Any, _: object = None) -> tuple[JSON, tuple[Content, ...]]:
+def convert_result(value: Any) -> Value:
     """Return a result as JSON, and the content of which it consists, if it does.
-
-    It is a step of every call, which gets the call's scope as well.
 
     Raises:
         InvalidResult: it holds something that can't be JSON.
@@ -113,9 +327,7 @@ def _blocks(content: Iterable[Content]) -> list[JSON]:
     return [block.to_json() for block in content]
 
 
-def limit_result(
-    value: JSON, content: tuple[Content, ...], limit: int
-) -> tuple[JSON, tuple[Content, ...]]:
+def limit_result(value: JSON, content: tuple[Content, ...], limit: int) -> Value:
     """Return a result and its content of at most ``limit`` bytes, the same if they are already.
 
     A longer string is cut, and says so at its end. Other JSON is as long as its compact text; if

@@ -21,9 +21,9 @@ from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import Engine, Observer, Settings
-from sovl_tools.dispatch.runner import is_async
 from sovl_tools.dispatch.scope import Coerce, Sink, new_call_id
 from sovl_tools.dispatch.statistics import Statistics, summary
+from sovl_tools.dispatch.steps import is_async
 from sovl_tools.dispatch.workers import Workers
 from sovl_tools.model.call import MODES, Mode
 from sovl_tools.model.caller import (

@@ -81,10 +81,9 @@ _MAX_EVENTS = 1_000
 class _Scope(CallScope):
     """A call as a worker has it: its end comes from outside."""
 
-    __slots__ = ("channel",)
-
     def __init__(self, task: Task, channel: Channel) -> None:
-        super().__init__(task.call_id, sink=_Sink(channel) if task.is_stream else None)
+        super().__init__(task.call_id)
+        self.sink = _Sink(channel) if task.is_stream else None
         self.channel = channel
 
     @property

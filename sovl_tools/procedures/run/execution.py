@@ -13,9 +13,8 @@ from sovl_tools.dispatch.async_runner import await_thread
 from sovl_tools.dispatch.background import is_cancellation
 from sovl_tools.dispatch.cancellation import cancellations, drive
 from sovl_tools.dispatch.failure import failure_of
-from sovl_tools.dispatch.runner import blocking_call, call_and_await, is_async
 from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.steps import convert_result
+from sovl_tools.dispatch.steps import author_step, convert_result, is_async
 from sovl_tools.model.call import Level, LogMessage
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.context import ToolCaller, ToolLookup
@@ -183,11 +182,11 @@ async def _call_handler(
     """Run a handler, in a thread unless it is async, and return its value as JSON."""
     since = cancellations()
     try:
-        if is_async(handle.func):
-            value = await call_and_await(lambda given, _: handle(given), context, None)
+        step, call = author_step(handle), CallScope()
+        if step.awaited is not None and is_async(handle.func):
+            value = await step.awaited(context, None, await_thread)
         else:
-            call = CallScope()
-            value = await await_thread(partial(blocking_call(handle), context, call), call)
+            value = await await_thread(partial(step.take, context, call), call)
         return copied(convert_result(value)[0])
     except KeyboardInterrupt:  # from the user, not from the handler
         raise
