@@ -55,7 +55,7 @@ def call(
     nothing, and need no coroutine. The call may take ``limit`` seconds, not counting hooks.
     ``scope`` is None where none is needed; see ``UnpreparedTool.is_scoped``.
     """
-    started = perf_counter()
+    started = perf_counter() if scope is None else scope.started
     if type(tool) is DynamicTool:
         return _resolve_and_call(tool, given, runner, scope, limit)
     try:
@@ -118,7 +118,7 @@ async def _resolve_and_call(
     limit: float | None,
 ) -> ToolResult:
     """Have a tool's schema made, and make the call with what it is now."""
-    started = perf_counter()
+    started = perf_counter() if scope is None else scope.started
     try:
         ready = runner.run(tool, None, scope, limit)
         ready = (await ready) if type(ready) is CoroutineType else ready
