@@ -12,11 +12,10 @@ from sovl_tools.cli.command import (
     MISUSE,
     Command,
     Misuse,
-    dask_option,
+    ToolOptions,
     is_quiet,
     locked_option,
-    mode_beside,
-    mode_option,
+    mode_and_dask_options,
     registry_options,
     timeout_option,
 )
@@ -47,8 +46,7 @@ EXITS = {
 @registry_options
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
 @timeout_option("How long the call may take.")
-@mode_option
-@dask_option
+@mode_and_dask_options
 @locked_option
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
 @click.option(
@@ -63,13 +61,11 @@ def call(
     *,
     name: str,
     pairs: tuple[str, ...],
-    tools: tuple[str, ...],
-    entry_points: bool,
+    tools: ToolOptions,
     text: str | None,
     timeout: float | None,
     mode: Mode | None,
     dask: str | None,
-    locked: bool | None,
     lenient: bool,
     events: str | None,
 ) -> None:
@@ -82,11 +78,10 @@ def call(
     A value is read as the parameter's schema says: text for a string, anything else as JSON;
     where JSON does not fit but the text does, as text.
     """
-    mode = mode_beside(dask, mode)
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
     quiet = is_quiet()  # tools say things in other threads, where click has no context
-    registry = one_tool(tools, name, entry_points=entry_points, locked=locked)
+    registry = one_tool(tools, name)
     parameters = parameters_of(registry, name)
     arguments = parse_pairs(pairs, parameters) if text is None else read_json(text, "--args")
     try:

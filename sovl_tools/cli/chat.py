@@ -27,13 +27,13 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    ToolOptions,
     is_quiet,
     registry_options,
-    settings,
 )
-from sovl_tools.cli.list import row, table
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import listed
+from sovl_tools.cli.show import row, table
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.suggestion import did_you_mean
@@ -49,9 +49,7 @@ Examples:
 
 Keys are read from OPENAI_API_KEY, ANTHROPIC_API_KEY and OPENROUTER_API_KEY. The provider local
 needs none. In the chat, /help lists its commands; Ctrl-C stops an answer, Ctrl-D leaves."""
-EXITS = {
-    1: "A line from a pipe got no answer.",
-}
+EXITS = {1: "A line from a pipe got no answer."}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -70,8 +68,7 @@ EXITS = {
 def chat(
     ctx: click.Context,
     *,
-    tools: tuple[str, ...],
-    entry_points: bool,
+    tools: ToolOptions,
     provider: str | None,
     model: str | None,
     base_url: str | None,
@@ -86,7 +83,7 @@ def chat(
         who = choose_provider(provider=provider, model=model, base_url=base_url)
     except (AgentError, ImportError, ValueError) as error:
         raise Misuse(" ".join(str(error).split())) from error
-    registry = all_tools(tools, entry_points=entry_points)
+    registry = all_tools(tools)
     source = lines(lambda: [*NAMES, *(tool.name for tool in registry)])
     with nullcontext() if who.client is None else closing(who.client):
         transcript = Transcript(is_quiet=is_quiet())
@@ -99,7 +96,7 @@ def chat(
             approve=partial(_approve, source, transcript),
         )
         conversation = Conversation(agent, source, transcript, who=who)
-        with registry.watch(libraries=settings(tools, needs_tools=False).watch):
+        with registry.watch(libraries=tools.settings().watch):
             failures = conversation.run()
     if failures and not source.is_terminal:
         ctx.exit(FINDINGS)

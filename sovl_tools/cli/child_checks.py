@@ -5,29 +5,30 @@ from __future__ import annotations
 import json
 import logging
 import os
-import subprocess
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import chdir
 from dataclasses import asdict, replace
-from tempfile import TemporaryFile
+from functools import partial
+from queue import Empty
 from typing import Any
 
+from sovl_tools.cli.output import echo
 from sovl_tools.configuration import Configuration
-from sovl_tools.loading.child import (
-    command_of,
-    lead_output_to_errors,
-)
+from sovl_tools.loading.child import report_pipe
 from sovl_tools.loading.dependencies import Findings, OpenedPaths, Stamps
 from sovl_tools.loading.import_errors import unavailable
-from sovl_tools.loading.isolation import MAX_REPORT, ending, interpreter
+from sovl_tools.loading.isolation import Child
 from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.origins import Modules
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import parse_json
-from sovl_tools.model.errors import SovlToolsError, TimeLimitError
+from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.path_patterns import patterns_of
+from sovl_tools.procedures.parse.files import file_beside
+from sovl_tools.procedures.procedure import Procedure
 
 # for a fresh interpreter on a busy machine, beside what importing the modules may take
 _START_TIME = 30.0
@@ -84,6 +85,27 @@ def check_procedures_with_tools(
     return _run_child(request, most, paths[0], "the tools for it")
 
 
+def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
+    """Return all that is wrong with the procedures of some files.
+
+    Args:
+        paths: of the files.
+        catalog: the tools; None if they are not known, then what needs them is not asked.
+    """
+    # plugins are checked without procedures
+    from sovl_tools.procedures.parse.library import checked, read_found_procedure  # noqa: PLC0415
+
+    def other(path: str, name: str) -> Procedure | None:
+        place = file_beside(path, name)
+        return None if place is None else read_found_procedure(place).procedure
+
+    return [
+        each
+        for path in paths
+        for each in checked(read_found_procedure(path), catalog, partial(other, path))
+    ]
+
+
 def missing_plugins(paths: Iterable[str]) -> Findings:
     """Return which directories of modules are not there, without running any module."""
     found = []
@@ -98,28 +120,20 @@ def missing_plugins(paths: Iterable[str]) -> Findings:
 
 def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Findings:
     """Return what a child process answers, or that it broke: where, and importing what."""
-    broken = f"importing {what}"
-    with TemporaryFile() as report:  # a pipe would be read to its end, however far that is
-        try:
-            done = subprocess.run(  # noqa: S603 - this interpreter, our own command
-                [interpreter(), "-P", "-c", command_of(__name__)],
-                input=f"{json.dumps({'path': sys.path, **request})}\n".encode(),
-                stdout=report,
-                timeout=most,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Findings((), (unavailable(f"{broken} {TimeLimitError(most)}", path),))
-        except OSError as error:
-            raise SovlToolsError(f"the child process did not start: {error}") from error
-        # a module that knows the descriptor can fill the disk, but not the memory
-        report.seek(0)
-        written = report.read(MAX_REPORT)
+    child = Child(__name__, echo)
     try:
-        return Findings.from_json(parse_json(written))
-    except ValueError:  # it did not come to its end, or a module has written into the report
-        words = f"{broken} ended the process: {ending(done.returncode)}"
-        return Findings((), (unavailable(words, path),))
+        child.send({"path": sys.path, **request}, is_last=True)
+        answer = child.line(time.monotonic() + most)
+        if answer:
+            return Findings.from_json(parse_json(answer))
+        words = f"ended the process: {child.ended_by()}"
+    except Empty:
+        words = str(TimeLimitError(most))
+    except ValueError:
+        words = "writes where validate reads reports"
+    finally:
+        child.end()
+    return Findings((), (unavailable(f"importing {what} {words}", path),))
 
 
 def _count_modules(path: str) -> int:
@@ -136,8 +150,7 @@ def serve(request: dict[str, Any]) -> None:
     The standard output itself leads to the error output from here on, because it belongs to
     whatever the modules print. Does not return: threads that they started are not waited for.
     """
-    reports = os.fdopen(os.dup(1), "wb")
-    lead_output_to_errors()
+    reports = report_pipe()
     opened = OpenedPaths()
     opened.enter(*request["own"])
     opened.start()
@@ -145,8 +158,7 @@ def serve(request: dict[str, Any]) -> None:
     candidates: Sequence[Candidate] = ()
     diagnostics: Sequence[Diagnostic]
     if "procedures" in request:
-        from sovl_tools.cli.load_procedures import check_procedures  # noqa: PLC0415 - for them alone
-        from sovl_tools.configured import add_code, folders_of  # noqa: PLC0415 - likewise
+        from sovl_tools.configured import add_code, folders_of  # noqa: PLC0415 - for them alone
 
         with chdir("."):  # comes back: a tool may change the directory as it is imported
             settings = Configuration(**request["configuration"])
@@ -162,7 +174,6 @@ def serve(request: dict[str, Any]) -> None:
         loaded = Modules(request["plugins"], request["limit"], excluded).look()
         candidates, diagnostics = loaded.candidates, loaded.diagnostics
     found = Findings(tuple(candidates), tuple(diagnostics), opened.take())
-    reports.write(json.dumps(found.to_json()).encode())
-    reports.flush()
+    reports.write(json.dumps(found.to_json()).encode() + b"\n")
     sys.stderr.flush()
     os._exit(0)  # a module may have started threads that never end

@@ -8,9 +8,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import reduce, wraps
 from time import perf_counter
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import click
 
@@ -153,27 +153,25 @@ def mode_option(function: _F) -> _F:
     )(function)
 
 
-def mode_beside(dask: str | None, mode: Mode | None) -> Mode | None:
-    """Return where a tool runs, given ``--dask`` and ``--mode``.
+def mode_and_dask_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--mode`` and ``--dask ADDRESS``, with which the mode is always ``"process"``.
 
-    Raises:
-        Misuse: they contradict each other.
+    The command raises Misuse where they contradict each other.
     """
-    if dask is None:
-        return mode
-    if mode not in {None, "process"}:
-        raise Misuse("--dask runs the tool on the cluster; leave out --mode")
-    return "process"
 
+    @wraps(function)
+    def packed(*args: Any, mode: Mode | None, dask: str | None, **given: Any) -> Any:
+        if dask is not None and mode not in {None, "process"}:
+            raise Misuse("--dask runs the tool on the cluster; leave out --mode")
+        return function(*args, mode=mode if dask is None else "process", dask=dask, **given)
 
-def dask_option(function: _F) -> _F:
-    """Add ``--dask ADDRESS``."""
-    return click.option(
+    dask = click.option(
         "--dask",
         metavar="ADDRESS",
         help="Run the tool on the Dask cluster of that scheduler, as tcp://10.0.0.1:8786; it needs"
         " sovl-tools[dask].",
-    )(function)
+    )
+    return options(mode_option, dask)(packed)
 
 
 def import_timeout_option(function: _F) -> _F:
@@ -187,18 +185,49 @@ def import_timeout_option(function: _F) -> _F:
     )(function)
 
 
-registry_options = options(
-    tools_option,
-    click.option(
+class ToolOptions(NamedTuple):
+    """Which tools a command uses, as its options say.
+
+    Attributes:
+        directories: of ``--tools``.
+        entry_points: whether those of installed distributions count.
+        locked: whether only what is locked is loaded; None where the configuration decides.
+    """
+
+    directories: tuple[str, ...]
+    entry_points: bool
+    locked: bool | None = None
+
+    def settings(self) -> Configuration:
+        """Load the configuration; the default ``./tools`` may be missing."""
+        return settings(self.directories, needs_tools=False, locked=self.locked)
+
+
+def registry_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--tools`` and ``--no-entry-points``, for commands that use all tools there are.
+
+    The command gets them as one value, ``tools``, together with ``--locked`` if it has that.
+    """
+
+    @wraps(function)
+    def packed(
+        *args: Any,
+        tools: tuple[str, ...],
+        entry_points: bool,
+        locked: bool | None = None,
+        **given: Any,
+    ) -> Any:
+        return function(*args, tools=ToolOptions(tools, entry_points, locked), **given)
+
+    option = click.option(
         "--no-entry-points",
         "entry_points",
         is_flag=True,
         flag_value=False,
         default=True,
         help="Leave out the tools of installed distributions.",
-    ),
-)
-"""Adds ``--tools`` and ``--no-entry-points``, for commands that use all tools there are."""
+    )
+    return options(tools_option, option)(packed)
 
 
 def locked_option(function: _F) -> _F:
@@ -292,6 +321,12 @@ def is_quiet() -> bool:
     """Tell whether nothing is wanted but results and errors."""
     # click's context belongs to this thread: ask before others are started
     return bool(click.get_current_context().ensure_object(dict).get("quiet"))
+
+
+def note(text: str) -> None:
+    """Say something in a line on the error output, unless nothing but results is wanted."""
+    if not is_quiet():
+        click.echo(plain(text), err=True)
 
 
 def settings(

@@ -1,4 +1,4 @@
-"""``sovl-tools explain``."""
+"""``sovl-tools explain`` and ``schema``: the rules, and the published schemas."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sovl_tools.linting.fixes import remedy_of
 from sovl_tools.linting.rules import FAMILIES, RULES
 from sovl_tools.linting.selection import SelectorError, code_of
 from sovl_tools.model.diagnostic import Rule
+from sovl_tools.schema.engine import PUBLISHED, schema_text
 
 EXAMPLES = """\b
 Examples:
@@ -17,12 +18,9 @@ Examples:
   sovl-tools explain missing-description
   sovl-tools explain ST4        lists the rules of a family
   sovl-tools explain            lists all rules"""
-EXITS = {
-    2: "There is no such rule.",
-}
 
 
-@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@click.command(cls=Command, epilog=EXAMPLES, exits={2: "There is no such rule."})
 @click.argument("selector", required=False, metavar="[RULE]")
 def explain(*, selector: str | None) -> None:
     """Explain a rule: what it finds, why that hurts, and what to do.
@@ -52,3 +50,18 @@ def explain(*, selector: str | None) -> None:
 
 def _line(rule: Rule) -> str:
     return f"{rule.code}  {rule.severity:7}  {rule.title} ({rule.name})".replace("``", "`")
+
+
+SCHEMA_EXAMPLES = """\b
+Examples:
+  sovl-tools schema tool > tool.schema.json      then name it under "$schema" in a manifest"""
+
+
+@click.command(cls=Command, epilog=SCHEMA_EXAMPLES)
+@click.argument("name", type=click.Choice(PUBLISHED), default="tool")
+def schema(*, name: str) -> None:
+    """Print a published JSON Schema.
+
+    It is that of manifests (tool), of procedures (procedure) or of pyproject.toml's table (config).
+    """
+    write(schema_text(name).rstrip("\n"))

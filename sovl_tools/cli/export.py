@@ -8,8 +8,9 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    ToolOptions,
     format_option,
-    is_quiet,
+    note,
     output_option,
     registry_options,
 )
@@ -18,7 +19,6 @@ from sovl_tools.cli.output import json_text, write_to
 from sovl_tools.formats.base import FORMATS
 from sovl_tools.loading.exporting import Target
 from sovl_tools.model.errors import ToolNotFoundError
-from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:
@@ -27,9 +27,7 @@ Examples:
   sovl-tools export --format openapi -o openapi.json
   sovl-tools export --format prompt
   sovl-tools export --format markdown -o TOOLS.md"""
-EXITS = {
-    1: "The provider would refuse the definitions.",
-}
+EXITS = {1: "The provider would refuse the definitions."}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -49,8 +47,7 @@ EXITS = {
 def export(
     ctx: click.Context,
     *,
-    tools: tuple[str, ...],
-    entry_points: bool,
+    tools: ToolOptions,
     format_: str,
     strict: bool,
     names: tuple[str, ...],
@@ -66,7 +63,7 @@ def export(
             Target.of(f"{format_}-strict")
         except ValueError as error:  # the format has no strict form
             raise click.BadParameter(str(error), param_hint="--strict") from error
-    registry = all_tools(tools, entry_points=entry_points)
+    registry = all_tools(tools)
     chosen = tuple(dict.fromkeys(names)) or None
     try:
         found = registry.export(format_, strict=strict, tools=chosen)
@@ -76,6 +73,6 @@ def export(
     if not isinstance(text, str):
         text = json_text(text, indent=2)
     write_to(output, text)
-    for each in () if is_quiet() else found.diagnostics:
-        click.echo(plain(str(each)), err=True)
+    for each in found.diagnostics:
+        note(str(each))
     ctx.exit(FINDINGS if any(each.severity == "error" for each in found.diagnostics) else 0)

@@ -1,24 +1,43 @@
-"""``sovl-tools import``: the group, and what its commands share."""
+"""``sovl-tools import``: definitions in a file, the tools of an MCP server, an OpenAPI document."""
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, Misuse, is_quiet, options, tools_option
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    Misuse,
+    is_quiet,
+    note,
+    options,
+    timeout_option,
+    tools_option,
+    value_reader,
+)
 from sovl_tools.cli.main import LazyGroup
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
-from sovl_tools.formats.foreign import Flaw, Selection, definitions_in
+from sovl_tools.formats.foreign import Flaw, ForeignTool, Selection, definitions_in
 from sovl_tools.loading.discovery import tool_folder
-from sovl_tools.model.document import json_path, parse_json
+from sovl_tools.loading.jsontext import line_and_column
+from sovl_tools.model.call import SERVER_TIMEOUT
+from sovl_tools.model.document import JSON, json_path, parse_json
+from sovl_tools.procedures.parse.yaml import NotYamlError, load
+from sovl_tools.remote.openapi import DocumentError, is_address, read_api
+from sovl_tools.remote.operation import Operation
+from sovl_tools.remote.origin import read_tools
+from sovl_tools.remote.session import McpServer, RemoteError
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folders
 from sovl_tools.scaffolding.imported import ImportedTools, import_tools, stub
+from sovl_tools.scaffolding.new_tool import docstring, function_head, literal
 
 EXITS = {
     1: "Something can not become a tool; nothing is written.",
@@ -31,11 +50,11 @@ _MOST_SHOWN = 20
 
 COMMANDS = {
     "mcp": (
-        "sovl_tools.cli.import_mcp:import_mcp",
+        "sovl_tools.cli.import_tools:import_mcp",
         "Write a folder for each tool of an MCP server.",
     ),
     "openapi": (
-        "sovl_tools.cli.import_openapi:import_openapi",
+        "sovl_tools.cli.import_tools:import_openapi",
         "Write a folder for each operation of an OpenAPI 3 document.",
     ),
     "openai": (
@@ -134,9 +153,8 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
     """
     if found.flaws:
         raise ImportFailure(found.flaws, source)
-    if not is_quiet():
-        for note in found.notes:
-            click.echo(plain(note), err=True)
+    for each_note in found.notes:
+        note(each_note)
     if not found.tools:
         raise Misuse(f"{source!r} defines no tool")
     directory = target.directory.rstrip("/") or "/"
@@ -200,3 +218,242 @@ def import_openai(*, file: str, **options: Any) -> None:
     write_all(import_tools(definitions, stub), target, source=file)
     if not target.dry_run and not is_quiet():
         click.echo("next: write the functions, then: sovl-tools validate", err=True)
+
+
+MCP_EXAMPLES = """\b
+Examples:
+  sovl-tools import mcp 'uvx mcp-server-git --repository .'
+  sovl-tools import mcp https://example.com/mcp --header Authorization=MCP_TOKEN
+  sovl-tools import mcp 'npx -y some-server' --env API_KEY --env LEVEL=debug
+
+A header's value is read from the environment variable ENV when a tool is called. --env KEY passes
+a variable on to the server's process; --env KEY=VALUE writes the value into the folders."""
+PACKAGE = "mcp>=2.3,<3"
+_WIDTH = 88
+
+
+def _headers(values: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    pairs = [value.partition("=") for value in values]
+    for value, (name, _equals, variable) in zip(values, pairs, strict=True):
+        if not name.strip() or not variable.isidentifier():
+            raise ValueError(f"{value!r} is not NAME=ENV, where ENV names a variable")
+    return tuple((name.strip(), variable) for name, _, variable in pairs)
+
+
+def _env(values: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
+    pairs = [value.partition("=") for value in values]
+    for value, (key, _equals, _value) in zip(values, pairs, strict=True):
+        if not key or "\0" in value:
+            raise ValueError(f"{value!r} is not KEY or KEY=VALUE")
+    return tuple((key, text if equals else None) for key, equals, text in pairs)
+
+
+@click.command("mcp", cls=Command, epilog=MCP_EXAMPLES, exits=EXITS)
+@click.argument("address", metavar="COMMAND|URL")
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    callback=value_reader(_headers),
+    metavar="NAME=ENV",
+    help="A header with the value of an environment variable; may be repeated.",
+)
+@click.option(
+    "--env",
+    multiple=True,
+    callback=value_reader(_env),
+    metavar="KEY[=VALUE]",
+    help="A variable for the server's process; may be repeated.",
+)
+@timeout_option(f"How long the server has to answer. Default: {SERVER_TIMEOUT:g}.")
+@target_options
+def import_mcp(
+    *,
+    address: str,
+    headers: tuple[tuple[str, str], ...],
+    env: tuple[tuple[str, str | None], ...],
+    timeout: float | None,
+    **options: Any,
+) -> None:
+    """Write a folder for each tool of an MCP server, which calls that server.
+
+    All folders of a server share one session, which begins with the first call and begins anew
+    when the server has died. The functions need the extra [mcp]. registry.load_mcp does the same
+    without files.
+    """
+    target = target_of(**options)
+    try:
+        server = McpServer(address, headers, env, timeout or SERVER_TIMEOUT)
+        listed = asyncio.run(server.list_tools())
+    except (RemoteError, ValueError) as error:
+        raise Misuse(str(error)) from error
+    said = {"env": server.variables, "packages": [PACKAGE]}
+    requires = {key: each for key, each in said.items() if each}
+    definitions = [
+        each._replace(requires=requires) if isinstance(each, ForeignTool) else each
+        for each in read_tools(listed, target.selection)
+    ]
+
+    def module(name: str, tool: ForeignTool) -> str:
+        return "".join(_mcp_module(name, tool, server))
+
+    write_all(import_tools(definitions, module), target, source=address)
+    for name in server.variables:
+        note(f"set {name}: the server needs it")
+
+
+def _mcp_module(name: str, tool: ForeignTool, server: McpServer) -> Iterator[str]:
+    context = "context"
+    while context in tool.parameters["properties"]:
+        context += "_"
+    yield '"""A tool of an MCP server, called over the one session that is kept with it."""\n\n'
+    yield "from typing import Any\n\nfrom sovl_tools import ToolContext\n"
+    yield "from sovl_tools.remote.session import McpServer\n\n"
+    said = [*_server(server)]
+    line = f"_SERVER = McpServer({', '.join(said)})"
+    spread = "".join(f"    {each},\n" for each in said)
+    yield line if len(line) <= _WIDTH else f"_SERVER = McpServer(\n{spread})"
+    yield "\n\n\n"
+    head = [f"{context}: ToolContext", "**arguments: Any"]
+    yield f"{function_head(name, head, returns='Any', is_async=True)}\n"
+    yield docstring(tool.description if tool.description.strip() else f"Call {name}.")
+    is_repeatable = tool.annotations.get("read_only") or tool.annotations.get("idempotent")
+    more = ", repeatable=True" if is_repeatable else ""
+    yield f"    return await _SERVER.call({literal(tool.name)}, arguments, {context}{more})\n"
+
+
+def _server(server: McpServer) -> Iterator[str]:
+    yield literal(server.address)
+    for key in ("headers", "env"):
+        pairs = getattr(server, key)
+        if pairs:
+            each = (f"({literal(name)}, {literal(value)})" for name, value in pairs)
+            yield f"{key}=({', '.join(each)},)"
+    if server.timeout != SERVER_TIMEOUT:
+        yield f"timeout={server.timeout!r}"
+
+
+OPENAPI_EXAMPLES = """\b
+Examples:
+  sovl-tools import openapi openapi.json
+  sovl-tools import openapi https://example.com/openapi.json --include 'pets'
+  sovl-tools import openapi api.yaml --base-url http://localhost:8080 --exclude 'DELETE *'
+
+A PATTERN is one of the shell, for the operation's id, one of its tags, or METHOD PATH. What an
+API's security scheme asks for is read from an environment variable, which the command names."""
+_MOST_VALUES = 2_000_000
+_SECONDS = 30
+
+
+@click.command("openapi", cls=Command, epilog=OPENAPI_EXAMPLES, exits=EXITS)
+@click.argument("source", metavar="FILE|URL")
+@click.option("--base-url", metavar="URL", help="Where the API is, unless the document says it.")
+@target_options
+def import_openapi(
+    *,
+    source: str,
+    base_url: str | None,
+    **options: Any,
+) -> None:
+    """Write a folder for each operation of an OpenAPI 3 document, which calls the API.
+
+    Parameters and the body become the tool's parameters; GET is marked as reading only, DELETE as
+    destructive, PUT as idempotent. An answer that is an error is an error of the tool. The
+    functions need the extra [http].
+    """
+    target = target_of(**options)
+    if base_url is not None and not is_address(base_url):
+        raise Misuse(f"--base-url: {base_url!r} is no http or https address")
+    is_remote = is_address(source)
+    data = _fetched(source) if is_remote else read_source(source)
+    try:
+        api = read_api(
+            _document(data, source),
+            selection=target.selection,
+            base_url=base_url,
+            source=source if is_remote else "",
+        )
+    except DocumentError as error:
+        raise Misuse(f"{source!r}: {error}") from error
+
+    def module(name: str, tool: ForeignTool) -> str:
+        return module_of(name, tool, api.operations[tool.place])
+
+    write_all(import_tools(api.definitions, module), target, source=source)
+    for each_note in api.notes:
+        note(each_note)
+
+
+def _fetched(url: str) -> bytes:
+    try:
+        import httpx  # noqa: PLC0415 - heavy, and an extra
+    except ModuleNotFoundError as error:
+        raise Misuse(
+            "a document behind a URL needs httpx: pip install 'sovl-tools[http]'"
+        ) from error
+    data = bytearray()
+    try:
+        with httpx.stream("GET", url, follow_redirects=True, timeout=_SECONDS) as answer:
+            answer.raise_for_status()
+            for chunk in answer.iter_bytes():
+                data += chunk
+                if len(data) > MAX_SOURCE:
+                    raise Misuse(f"{url!r} has more than {MAX_SOURCE:,} bytes")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        first = (str(error) or type(error).__name__).partition("\n")[0]
+        raise Misuse(f"{url!r} can't be read: {first}") from error
+    return bytes(data)
+
+
+def _document(data: bytes, source: str) -> JSON:
+    """Return the document of a text, which is JSON if it begins like JSON, and YAML otherwise."""
+    try:
+        if data.lstrip()[:1] in {b"{", b"["} or data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+            return parse_json(data)
+        text = data.decode().removeprefix("\ufeff")
+        return load(text, most_values=_MOST_VALUES, has_any_keys=True).value
+    except NotYamlError as error:
+        line, column = line_and_column(data.decode().removeprefix("\ufeff"), error.offset)
+        raise Misuse(f"{source}:{line}:{column}: {error.message}") from error
+    except ValueError as error:
+        raise Misuse(f"{source!r} is neither JSON nor YAML: {error}") from error
+
+
+def module_of(name: str, tool: ForeignTool, operation: Operation) -> str:
+    """Return the text of a module whose function calls an operation."""
+    return "".join(_operation_module(name, tool, operation))
+
+
+def _operation_module(name: str, tool: ForeignTool, operation: Operation) -> Iterator[str]:
+    uses = ["Argument"] if operation.arguments else []
+    uses += ["Credential"] if operation.credentials else []
+    title = " ".join(f"{operation.method} {tool.place[1]}".split())
+    yield docstring(f"The operation {title} of an HTTP API.").replace("    ", "", 1)
+    yield "\nfrom typing import Any\n\n"
+    yield f"from sovl_tools.remote.operation import {', '.join([*uses, 'Operation'])}\n\n"
+    yield f"_OPERATION = Operation(\n    {literal(operation.method)},\n"
+    yield f"    {literal(operation.url)},\n"
+    if operation.arguments or operation.credentials:
+        yield "".join(_arguments(operation))
+    if operation.credentials:
+        yield "".join(_credentials(operation))
+    yield ")\n\n\n"
+    yield f"{function_head(name, ['**arguments: Any'], returns='Any', is_async=True)}\n"
+    yield f"{docstring(tool.description)}    return await _OPERATION.call(arguments)\n"
+
+
+def _arguments(operation: Operation) -> Iterator[str]:
+    yield "    {"
+    for name, each in operation.arguments.items():
+        said = [literal(each.where), literal(each.name)]
+        said += [literal(each.style)] if each.style or each.explode else []
+        said += ["explode=True"] if each.explode else []
+        yield f"\n        {literal(name)}: Argument({', '.join(said)}),"
+    yield "\n    },\n" if operation.arguments else "},\n"
+
+
+def _credentials(operation: Operation) -> Iterator[str]:
+    yield "    [\n"
+    for each in operation.credentials:
+        yield f"        Credential({', '.join(map(literal, each))}),\n"
+    yield "    ],\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, is_quiet, settings, tools_option, value_reader
+from sovl_tools.cli.command import Command, Misuse, note, settings, tools_option, value_reader
 from sovl_tools.cli.output import write
 from sovl_tools.cli.serve import serve
 from sovl_tools.model.document import JSON
@@ -158,7 +158,7 @@ def install(
         environment = {key: "…" if key in hidden else value for key, value in _env(change).items()}
         shown = {**change.entry, "env": environment} if environment else change.entry
         write(_shown(known, name, shown))
-        _say(f"would be written into {place}" if change.is_changed else f"{place} says so already")
+        note(f"would be written into {place}" if change.is_changed else f"{place} says so already")
         _report_replaced(change)
         return
     write(plain(place))
@@ -201,7 +201,7 @@ def _server(
         else:
             of = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")  # noqa: PLR2004
             advice = f"--env {variable}=… or --env-file FILE"
-            _say(f"{variable} is not set, so {of} will be unavailable; give it with {advice}")
+            note(f"{variable} is not set, so {of} will be unavailable; give it with {advice}")
     paths = tuple(os.path.abspath(each) for each in found.paths)
     options = [word for each in paths for word in ("--tools", each)]
     # -P: a module of the directory that the client starts in must not pass for one of Python's
@@ -217,7 +217,7 @@ def _undo(client: Client, place: str | None, name: str, *, dry_run: bool) -> Non
         )
     remove_server(place, client, name, dry_run=dry_run)
     write(plain(place))
-    _say(f"{'would remove' if dry_run else 'removed'} {name!r}")
+    note(f"{'would remove' if dry_run else 'removed'} {name!r}")
 
 
 def _undo_command(client: str, name: str, path: str | None, *, is_user: bool) -> str:
@@ -239,34 +239,29 @@ def _shown(client: Client, name: str, entry: Mapping[str, JSON]) -> str:
 def _report_change(client: Client, change: Change, undo: str) -> None:
     """Say what was done, and what to do next."""
     if not change.is_changed:
-        _say("it says so already")
+        note("it says so already")
         return
     _report_replaced(change)
     if change.backup:
-        _say(f"as it was before: {change.backup}")
+        note(f"as it was before: {change.backup}")
     hidden = literals(client, change.entry)
     if change.is_private:
         names = ", ".join(hidden)
-        _say(f"it holds the value of {names}: only you may read it; keep it out of repositories")
+        note(f"it holds the value of {names}: only you may read it; keep it out of repositories")
     odd = [key for key in hidden if client.reference and "$" in str(_env(change)[key])]
     if odd:
-        _say(f"{', '.join(odd)}: {client.title} may take '$' in the value for a variable")
+        note(f"{', '.join(odd)}: {client.title} may take '$' in the value for a variable")
     _warn()
-    _say(f"next: {client.follow_up}; undo: {undo}")
+    note(f"next: {client.follow_up}; undo: {undo}")
 
 
 def _report_replaced(change: Change) -> None:
     """Say which arguments the entry had: somebody may have written them by hand."""
     if change.replaced is not None:
         said = json.dumps(change.replaced, ensure_ascii=False)
-        _say(f"in the place of these arguments: {said}; those of serve go after --")
+        note(f"in the place of these arguments: {said}; those of serve go after --")
 
 
 def _warn() -> None:
     if find_spec("mcp") is None:
-        _say("serve needs more: pip install 'sovl-tools[mcp]'")
-
-
-def _say(text: str) -> None:
-    if not is_quiet():
-        click.echo(plain(text), err=True)
+        note("serve needs more: pip install 'sovl-tools[mcp]'")

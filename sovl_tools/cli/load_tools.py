@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 
 import click
 from click.shell_completion import CompletionItem
 
-from sovl_tools.cli.command import Misuse, is_quiet, refuse_unlisted, settings
+from sovl_tools.cli.command import Misuse, ToolOptions, note, refuse_unlisted, settings
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
 from sovl_tools.loading.discovery import collect
@@ -18,30 +17,25 @@ from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.text import plain
 from sovl_tools.schema.dynamic import without_functions
 
 
-def all_tools(
-    tools: Sequence[str], *, entry_points: bool, locked: bool | None = None
-) -> ToolRegistry:
+def all_tools(tools: ToolOptions) -> ToolRegistry:
     """Load every tool there is; say on the error output how many did not load.
-
-    ``entry_points`` tells whether those of installed distributions count.
 
     Raises:
         Misuse: a directory is not there or can't be listed.
     """
-    found = settings(tools, needs_tools=False, locked=locked)
+    found = tools.settings()
     registry = folders_of(found)
     refuse_unlisted(registry.report.diagnostics)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
-    _add_code(registry, found, entry_points=entry_points)
+    _add_code(registry, found, entry_points=tools.entry_points)
     if not found.plugins and not registry.catalog.candidates:
-        settings(tools)  # now that nothing was found anywhere, a missing ./tools is misuse
-    if rejected and not is_quiet():
-        text = f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate says why"
-        click.echo(text, err=True)
+        # now that nothing was found anywhere, a missing ./tools is misuse
+        settings(tools.directories)
+    if rejected:
+        note(f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate says why")
     return registry
 
 
@@ -55,24 +49,21 @@ def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: boo
     add_code(registry, found, entry_points=False)
     wrong = registry.report.errors
     count = sum(each not in before for each in wrong)
-    if count and not is_quiet():
-        text = f"{counted(count, 'error')} in plugins; sovl-tools validate tells more"
-        click.echo(text, err=True)
+    if count:
+        note(f"{counted(count, 'error')} in plugins; sovl-tools validate tells more")
     add_code(registry, replace(found, plugins=()), entry_points=entry_points)
-    for each in () if is_quiet() else registry.report.errors:
+    for each in registry.report.errors:
         if each not in wrong:
-            click.echo(plain(str(each)), err=True)
+            note(str(each))
 
 
-def one_tool(
-    tools: Sequence[str], name: str, *, entry_points: bool, locked: bool | None = None
-) -> ToolRegistry:
+def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
     """Load the tool of that name alone, if it is a sound folder's; else look at all others.
 
     Raises:
         Misuse: there is no tool of that name.
     """
-    found = settings(tools, needs_tools=False, locked=locked)
+    found = tools.settings()
     there = filter(os.path.exists, found.paths)
     collected = collect(there, exclude=found.exclude)
     names = [folder.name for folder in collected.folders]
@@ -80,11 +71,11 @@ def one_tool(
     wanted = {name} & set(names)
     registry = folders_of(found, wanted)
     if name not in registry:
-        _add_code(registry, found, entry_points=entry_points)
+        _add_code(registry, found, entry_points=tools.entry_points)
         if name not in registry and name not in registry.catalog.unavailable:
             if not found.plugins and not registry.catalog.candidates:
                 # a missing ./tools explains more than an unknown name
-                settings(tools)
+                settings(tools.directories)
             refuse_unlisted(collected.diagnostics)
             known = [*names, *registry.catalog.tools]
             hint = did_you_mean(name, known) or "sovl-tools list shows the tools"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, is_quiet, settings, tools_option
+from sovl_tools.cli.command import FINDINGS, Command, note, settings, tools_option
 from sovl_tools.cli.output import save, write
 from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import lock_changes, lock_of, read_lock, written
@@ -58,7 +58,6 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
         click.echo(plain(words), err=True)
     for line in lines:
         write(plain(line))
-    if not is_quiet():
-        click.echo(plain(f"{path}: {counted(len(new), 'tool')}, {len(lines)} changed"), err=True)
+    note(f"{path}: {counted(len(new), 'tool')}, {len(lines)} changed")
     is_broken = any(each.severity == "error" for each in collected.diagnostics)
     ctx.exit(FINDINGS if unreadable or is_broken or (check and lines) else 0)

@@ -22,13 +22,13 @@ COMMANDS = {
         "sovl_tools.cli.route_test:route_test",
         "Test whether texts lead to their tools.",
     ),
-    "list": ("sovl_tools.cli.list:list_tools", "List the tools."),
+    "list": ("sovl_tools.cli.show:list_tools", "List the tools."),
     "show": ("sovl_tools.cli.show:show", "Show one tool."),
     "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
     "map": ("sovl_tools.cli.map:map_tool", "Call a tool with each of many inputs."),
     "run": ("sovl_tools.cli.run:run", "Run a procedure and print its result as JSON."),
-    "runs": ("sovl_tools.cli.runs:runs", "List the runs in a journal, or show one."),
-    "graph": ("sovl_tools.cli.graph:graph", "Draw the steps of a procedure."),
+    "runs": ("sovl_tools.cli.procedures:runs", "List the runs in a journal, or show one."),
+    "graph": ("sovl_tools.cli.procedures:graph", "Draw the steps of a procedure."),
     "chat": ("sovl_tools.cli.chat:chat", "Talk to a model that calls the tools."),
     "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
     "match": ("sovl_tools.cli.search:match", "Find the tools whose phrases stand in a text."),
@@ -48,7 +48,7 @@ COMMANDS = {
     "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls, or the tokens of definitions."),
     "explain": ("sovl_tools.cli.explain:explain", "Explain a rule of validate."),
     "config": ("sovl_tools.cli.config:config", "Print the settings and where they come from."),
-    "schema": ("sovl_tools.cli.schema:schema", "Print a published JSON Schema."),
+    "schema": ("sovl_tools.cli.explain:schema", "Print a published JSON Schema."),
 }
 """Where each command is, and what the list of commands says of it."""
 

@@ -1,50 +1,49 @@
-"""``sovl-tools map``."""
+"""``sovl-tools map``, and its files: inputs as they are needed, results that can be gone on with.
+
+A result is one line, also in CSV: what was written when a process was killed is whole up to the
+last line end, and the rest is written again.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
+import re
 import stat
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
+from hashlib import blake2b
 from io import FileIO
 from time import perf_counter
 from typing import BinaryIO, NamedTuple
 
 import click
 
-from sovl_tools.cli.arguments import opened_input
+from sovl_tools.cli.arguments import MAX_BYTES, opened_input, parse_pairs
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
     Progress,
-    dask_option,
-    is_quiet,
+    ToolOptions,
     locked_option,
-    mode_beside,
-    mode_option,
+    mode_and_dask_options,
+    note,
     registry_options,
     timeout_option,
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
-from sovl_tools.cli.map_files import (
-    EarlierResults,
-    Input,
-    Results,
-    count_lines,
-    is_csv,
-    open_results,
-    read_earlier,
-    read_inputs,
-)
 from sovl_tools.cli.output import write
 from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.tooler import Mapped, Tooler
 from sovl_tools.loading.requirements import processes_missing
 from sovl_tools.model.call import Mode
-from sovl_tools.model.result import Failure
+from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 
@@ -85,8 +84,7 @@ _MOST_FAILURES = 20
     metavar="N",
     help="How many calls are made at a time. Default: one a core.",
 )
-@mode_option
-@dask_option
+@mode_and_dask_options
 @timeout_option("How long each call may take.")
 @locked_option
 @click.option("--ordered", is_flag=True, help="Write the results in the order of the inputs.")
@@ -97,15 +95,13 @@ def map_tool(
     ctx: click.Context,
     *,
     name: str,
-    tools: tuple[str, ...],
-    entry_points: bool,
+    tools: ToolOptions,
     inputs: str,
     output: str | None,
     workers: int | None,
     mode: Mode | None,
     dask: str | None,
     timeout: float | None,
-    locked: bool | None,
     ordered: bool,
     resume: bool,
     fail_fast: bool,
@@ -121,28 +117,34 @@ def map_tool(
     the manifest says otherwise. After Ctrl-C or a crash --resume makes the calls that have no
     result yet, and no other: each input has exactly one.
     """
-    mode = mode_beside(dask, mode)
     if resume and (output is None or inputs == "-"):
         raise Misuse("--resume needs -o FILE and --inputs FILE")
-    registry = one_tool(tools, name, entry_points=entry_points, locked=locked)
+    registry = one_tool(tools, name)
     parameters = parameters_of(registry, name)
     by_default: Mode | None = "process" if processes_missing() is None else None
     total = _total(inputs)
     if resume and total is None:
         raise Misuse(f"--resume reads the inputs once more, and {inputs} is no file")
     with ExitStack() as stack:
-        file, written, earlier = _open(stack, inputs, output, total=total, resumes=resume)
+        file = stack.enter_context(opened_input(inputs))
+        earlier = EarlierResults(0)
+        put: Callable[[str], object] = partial(write, end="")
+        as_csv = output is not None and is_csv(output)
+        if output is not None:
+            target = stack.enter_context(open_results(output, resumes=resume))
+            earlier, put = read_earlier(target, output, total or 0), _writer(target, output)
+            if as_csv and target.tell() == 0:
+                put(_row(COLUMNS))
         cluster = stack.enter_context(connected(dask))
-        tooler = stack.enter_context(
-            Tooler(
-                registry,
-                timeout=timeout,
-                mode=by_default,
-                max_processes=workers,
-                executor=cluster.executor,
-            )
+        tooler = Tooler(
+            registry,
+            timeout=timeout,
+            mode=by_default,
+            max_processes=workers,
+            executor=cluster.executor,
         )
-        run = _Run(written, earlier, {})
+        stack.enter_context(tooler)
+        run = _Run(put, earlier, as_csv=as_csv)
         progress = stack.enter_context(Progress(total or 0, done=earlier.count))
         # those that have a result already come between, so the places are ours and not of map
         mapped = tooler.map(
@@ -153,9 +155,9 @@ def map_tool(
             ordered=ordered,
             mode=mode,
         )
-        failures = _take(run, mapped, progress, fail_fast=fail_fast)
-    _report_failures(failures, earlier)
-    if failures.count or earlier.failures:
+        _take(run, mapped, progress, fail_fast=fail_fast)
+    run.report()
+    if run.failures or earlier.failures:
         ctx.exit(FINDINGS)
 
 
@@ -164,26 +166,13 @@ def _total(path: str) -> int | None:
     if path == "-":
         return None
     try:
-        is_once = not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path)
-        return None if is_once else count_lines(path)
+        if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
+            return None
+        with open(path, "rb") as file:
+            pieces = iter(lambda: file.read(1 << 20), b"")
+            return sum(piece.count(b"\n") for piece in pieces) + 1
     except OSError as error:
         raise Misuse(f"{path}: {error.strerror}") from error
-
-
-def _open(
-    stack: ExitStack, inputs: str, output: str | None, *, total: int | None, resumes: bool
-) -> tuple[BinaryIO, Results, EarlierResults]:
-    """Open the inputs, and where the results go with what is there already."""
-    file = stack.enter_context(opened_input(inputs))
-    if output is None:
-        written, earlier = Results(partial(write, end=""), as_csv=False), EarlierResults(0)
-    else:
-        target = stack.enter_context(open_results(output, resumes=resumes))
-        earlier = read_earlier(target, output, total or 0)
-        written = Results(_writer(target, output), as_csv=is_csv(output))
-        if target.tell() == 0:
-            written.header()
-    return file, written, earlier
 
 
 def _writer(file: FileIO, name: str) -> Callable[[str], None]:
@@ -198,74 +187,88 @@ def _writer(file: FileIO, name: str) -> Callable[[str], None]:
     return write_line
 
 
-class _Failures:
-    """Calls that have failed: how many, and the first of them in a line each."""
+class _Run:
+    """The calls of a run: which are due, and what came of them.
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.lines: list[str] = []
-
-    def add(self, index: int, error: Failure) -> None:
-        self.count += 1
-        if len(self.lines) < _MOST_FAILURES:
-            words = " ".join(error.message.split())
-            self.lines.append(f"input {index}: {error.kind}: {words:.200}")
-
-
-class _Run(NamedTuple):
-    """What connects the inputs that are due with their results.
+    Args:
+        put: writes a line of the results.
+        earlier: the results that are there already.
+        as_csv: whether they are rows of CSV.
 
     Attributes:
-        written: where the results go.
-        earlier: those that are there already.
-        places: index and hash of each input that is under way, by the place that map gives it.
+        failures: how many calls have failed.
     """
 
-    written: Results
-    earlier: EarlierResults
-    places: dict[int, tuple[int, str]]
+    def __init__(
+        self, put: Callable[[str], object], earlier: EarlierResults, *, as_csv: bool
+    ) -> None:
+        self._put = put
+        self._earlier = earlier
+        self._as_csv = as_csv
+        # index and hash of each input that is under way, by the place that map gives it
+        self._places: dict[int, tuple[int, str]] = {}
+        self.failures = 0
+        self._lines: list[str] = []
 
     def due(self, inputs: Iterator[Input]) -> Iterator[Arguments]:
         """Yield the inputs that have no result yet."""
         place = 0
         for index, given in enumerate(inputs):
             try:
-                is_done = self.earlier.has(index, given.hash)
+                is_done = self._earlier.has(index, given.hash)
             except ValueError as error:
                 raise Misuse(f"-o can't be gone on with: {error}") from error
             if not is_done:
-                self.places[place] = index, given.hash
+                self._places[place] = index, given.hash
                 place += 1
                 yield given.arguments
 
-    def write(self, mapped: Mapped) -> int:
-        """Write a result; return the index of its input."""
-        index, hash_ = self.places.pop(mapped.place)
-        self.written.add(mapped._replace(place=index), hash_)
-        return index
+    def add(self, mapped: Mapped) -> None:
+        """Write a result, in one piece; of a failure a line is kept for the report as well."""
+        index, hash_ = self._places.pop(mapped.place)
+        value, error = mapped.result.value, mapped.result.error
+        words = "" if error is None else " ".join(error.message.split())
+        if error is not None:
+            self.failures += 1
+            if len(self._lines) < _MOST_FAILURES:
+                self._lines.append(f"input {index}: {error.kind}: {words:.200}")
+        if self._as_csv:
+            text = "" if error else json.dumps(value, ensure_ascii=False)
+            self._put(_row((index, hash_, text, error.kind if error else "", words)))
+            return
+        outcome = (
+            {"error": {"kind": error.kind, "message": error.message}} if error else {"value": value}
+        )
+        document = {"index": index, "input_hash": hash_, **outcome}
+        self._put(json.dumps(document, ensure_ascii=False) + "\n")
+
+    def report(self) -> None:
+        """Tell which calls have failed, the first of them in a line each."""
+        for line in self._lines:
+            note(line)
+        more = self.failures - len(self._lines)
+        if more:
+            note(f"… and {more:,} more")
+        total = self.failures + self._earlier.failures
+        if total:
+            before = f", {self._earlier.failures:,} of them before" * bool(self._earlier.failures)
+            note(f"{counted(total, 'call')} failed{before}")
 
 
-def _take(run: _Run, mapped: Iterator[Mapped], progress: Progress, *, fail_fast: bool) -> _Failures:
-    """Write the results as they come; return the failures.
-
-    Raises:
-        ClickException: the tool can't be called at all, or somebody has interrupted the run.
-    """
-    failures, started = _Failures(), perf_counter()
+def _take(run: _Run, mapped: Iterator[Mapped], progress: Progress, *, fail_fast: bool) -> None:
+    """Write the results as they come, unless the tool can't be called at all."""
+    started = perf_counter()
     try:
         for count, each in enumerate(mapped, 1):
             error = each.result.error
             if error is not None and error.kind in {"unavailable", "unknown_tool"}:
                 raise click.ClickException(plain(error.message))
-            index = run.write(each)
+            run.add(each)
             progress.advance(_pace(count, progress.left, perf_counter() - started))
-            if error is not None:
-                failures.add(index, error)
-                if fail_fast:
-                    break
+            if error is not None and fail_fast:
+                break
     except KeyboardInterrupt:
         raise click.ClickException("interrupted; --resume goes on with it") from None
-    return failures
 
 
 def _pace(count: int, left: int, seconds: float) -> str:
@@ -277,15 +280,218 @@ def _pace(count: int, left: int, seconds: float) -> str:
     return f"{rate:,.1f}/s, {clock} left"
 
 
-def _report_failures(failures: _Failures, earlier: EarlierResults) -> None:
-    if is_quiet():
+COLUMNS = ("index", "input_hash", "value", "error_kind", "error")
+"""Of results in CSV; in JSON Lines they are keys, with one ``error`` of kind and message."""
+_LONGEST_CELL = (1 << 31) - 1
+_HASH = re.compile(r"[0-9a-f]{16}")
+
+
+class Input(NamedTuple):
+    """One of the inputs, and a hash by which it is known when a run goes on."""
+
+    arguments: Arguments
+    hash: str
+
+
+def is_csv(path: str) -> bool:
+    """Tell whether a file is CSV, by its name; all others are JSON Lines."""
+    return path.lower().endswith(".csv")
+
+
+def read_inputs(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
+    """Yield the inputs of a file: objects, one a line, or rows of values for its columns.
+
+    A line that is no object is yielded as it is: its call says what is wrong with it. Cells are
+    read as the parameters say; an empty one is an argument left out.
+
+    Raises:
+        Misuse: it is no CSV, or a line is too long.
+    """
+    if is_csv(name):
+        yield from _read_rows(file, name, parameters)
         return
-    for line in failures.lines:
-        click.echo(plain(line), err=True)
-    more = failures.count - len(failures.lines)
-    if more:
-        click.echo(f"… and {more:,} more", err=True)
-    total = failures.count + earlier.failures
-    if total:
-        before = f", {earlier.failures:,} of them before" if earlier.failures else ""
-        click.echo(f"{counted(total, 'call')} failed{before}", err=True)
+    for _, line in _read_lines(file, name):
+        if text := line.strip():
+            yield Input(text, _hash_of(text))
+
+
+def _read_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file with their numbers."""
+    lines = iter(partial(file.readline, MAX_BYTES + 1), b"")
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_BYTES:
+            raise Misuse(f"{name}:{number}: the line has more than {MAX_BYTES:,} bytes")
+        yield number, line
+
+
+def _csv_rows(lines: Iterable[str]) -> Iterator[list[str]]:
+    # The longest cell is one limit for the whole process, tools that read CSV included, and 128 KiB
+    # by default: it is raised for rows that may need it, and only while they are parsed.
+    theirs: list[int] = []
+    length = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal length
+        for line in lines:
+            length += len(line)
+            if length > csv.field_size_limit():
+                theirs.append(csv.field_size_limit(_LONGEST_CELL))
+            yield line
+
+    rows = csv.reader(counted(), strict=True)
+    while True:
+        length = 0
+        try:
+            row = next(rows, None)
+        finally:
+            while theirs:
+                csv.field_size_limit(theirs.pop())
+        if row is None:
+            return
+        yield row
+
+
+def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
+    number = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal number
+        for number, line in _read_lines(file, name):  # noqa: B007 - for who reads the rows
+            yield line.decode()
+
+    rows = _csv_rows(texts())
+    try:
+        header = [each.removeprefix("\ufeff") for each in next(rows, [])] or [""]
+        if "" in header or len({*header}) < len(header):
+            raise Misuse(f"{name}:1: each cell of the first row must name another parameter")
+        for row in rows:
+            if len(row) > len(header):
+                words = f"{len(row)} cells for {len(header)} columns"
+                raise Misuse(f"{name}:{number}: the row has {words}")
+            cells = dict(zip(header, row, strict=False))
+            pairs = [f"{key}={text}" for key, text in cells.items() if text]
+            if row:
+                arguments = parse_pairs(pairs, parameters)
+                yield Input(arguments, _hash_of(json.dumps(arguments).encode()))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise Misuse(f"{name}:{number}: this is no CSV: {error}") from error
+
+
+def _hash_of(data: bytes) -> str:
+    return blake2b(data, digest_size=8).hexdigest()
+
+
+class EarlierResults:
+    """The results that a file has already.
+
+    Attributes:
+        count: how many there are.
+        failures: how many of them are none.
+    """
+
+    def __init__(self, total: int) -> None:
+        self.count = 0
+        self.failures = 0
+        self._hashes = array("Q", bytes(8 * total))
+
+    def add(self, index: object, hash_: object, *, is_failure: bool) -> None:
+        """Add a result.
+
+        Raises:
+            ValueError: it can't be one of these inputs, or is there already.
+        """
+        if type(index) is not int or not 0 <= index < len(self._hashes):
+            raise ValueError(f"there is no input of the index {index!r:.40}")
+        if not isinstance(hash_, str) or not _HASH.fullmatch(hash_):
+            raise ValueError(f"{hash_!r:.40} is no hash of an input")
+        if self._hashes[index]:
+            raise ValueError(f"there is a result of the index {index} already")
+        self._hashes[index] = int(hash_, 16) or 1
+        self.count += 1
+        self.failures += is_failure
+
+    def has(self, index: int, hash_: str) -> bool:
+        """Tell whether there is a result of an input.
+
+        Raises:
+            ValueError: it is of another input.
+        """
+        known = self._hashes[index] if index < len(self._hashes) else 0
+        if known and known != (int(hash_, 16) or 1):
+            raise ValueError(f"it has a result of another input with the index {index}")
+        return known != 0
+
+
+def _row(cells: Iterable[object]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()
+
+
+def read_earlier(file: io.FileIO, name: str, total: int) -> EarlierResults:
+    """Read the results that a file has, and cut off a last line that is not whole.
+
+    Raises:
+        Misuse: a line is no result, or of other inputs.
+    """
+    earlier, whole = EarlierResults(total), 0
+    lines = io.BufferedReader(file)
+    try:
+        for number, line in enumerate(lines, 1):
+            if not line.endswith(b"\n"):
+                break
+            whole += len(line)
+            try:
+                _add_line(earlier, line, as_csv=is_csv(name), is_first=number == 1)
+            except (ValueError, RecursionError, csv.Error) as error:
+                words = f"this is no result of map with these inputs: {error}"
+                raise Misuse(f"{name}:{number}: {words}") from error
+    finally:
+        lines.detach()
+    file.seek(whole)
+    file.truncate()
+    return earlier
+
+
+def _add_line(earlier: EarlierResults, line: bytes, *, as_csv: bool, is_first: bool) -> None:
+    if not as_csv:
+        document = parse_json(line)
+        if not isinstance(document, dict) or not ("value" in document) ^ ("error" in document):
+            raise ValueError("it is no object with a value or an error")
+        is_failure = "error" in document
+        earlier.add(document.get("index"), document.get("input_hash"), is_failure=is_failure)
+    elif not is_first:
+        (cells,) = _csv_rows([line.decode()])
+        if len(cells) != len(COLUMNS) or not cells[0].isascii() or not cells[0].isdigit():
+            raise ValueError("it is no row of an index, a hash, a value and an error")
+        earlier.add(int(cells[0][:18]), cells[1], is_failure=cells[3] != "")
+    elif line.decode() != _row(COLUMNS):
+        raise ValueError("the first row is another one")
+
+
+def open_results(path: str, *, resumes: bool) -> io.FileIO:
+    """Open the file of results for this process alone.
+
+    Raises:
+        Misuse: it has results and the run is a new one, somebody else writes it, or it is no file.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+    except OSError as error:
+        raise Misuse(f"{path}: {error.strerror}") from error
+    file = io.FileIO(descriptor, "r+")
+    with ExitStack() as stack:
+        stack.callback(file.close)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Misuse(f"{path} is no file; without -o the results go to the standard output")
+        try:
+            if os.name == "posix":
+                import fcntl  # noqa: PLC0415 - not on every platform
+
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Misuse(f"{path}: another process writes it") from error
+        if not resumes and os.fstat(descriptor).st_size:
+            raise Misuse(f"{path} is there already; --resume goes on with it")
+        stack.pop_all()
+    return file

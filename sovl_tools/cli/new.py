@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, is_quiet, tools_option, value_reader
+from sovl_tools.cli.command import Command, Misuse, note, tools_option, value_reader
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
 from sovl_tools.loading.discovery import tool_folder
@@ -39,9 +39,7 @@ Examples:
 
 TYPE is string, integer, number, boolean, array or object, or what Python calls them. A default
 after "=" or a "?" makes the parameter optional."""
-EXITS = {
-    2: "The folder is there already, or NAME can not name a tool.",
-}
+EXITS = {2: "The folder is there already, or NAME can not name a tool."}
 
 
 def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
@@ -113,9 +111,8 @@ def new(
         made, path = _tool_from(name, found, description), found.path
     _save(made, place, force=force)
     write("\n".join(plain(f"{place}/{file}") for file in made.files))
-    if not is_quiet():
-        for line in (*made.notes, _advice(made, tools, origin=origin, path=path)):
-            click.echo(plain(line), err=True)
+    for line in (*made.notes, _advice(made, tools, origin=origin, path=path)):
+        note(line)
 
 
 class _Function(NamedTuple):

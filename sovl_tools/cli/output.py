@@ -82,6 +82,12 @@ def write(text: str, *, end: str = "\n") -> None:
         raise click.ClickException(f"the result can't be written: {reason}") from error
 
 
+def echo(printed: bytes) -> None:
+    """Show what a tool prints while it is imported, on the error output."""
+    sys.stderr.write(printed.decode(errors="backslashreplace"))
+    sys.stderr.flush()
+
+
 def colored() -> bool:
     """Tell whether to color results: on a terminal, unless ``NO_COLOR`` is set."""
     return results().isatty() and not os.environ.get("NO_COLOR")

@@ -12,6 +12,7 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     Range,
+    ToolOptions,
     format_option,
     registry_options,
 )
@@ -66,8 +67,7 @@ def route_test(
     ctx: click.Context,
     *,
     file: str,
-    tools: tuple[str, ...],
-    entry_points: bool,
+    tools: ToolOptions,
     at_least: float | None,
     depth: str,
     format_: str,
@@ -86,7 +86,7 @@ def route_test(
         routes = read_routes(read_text(file, file))
         if not routes:
             raise Misuse(f"{file}: there is no text in it")
-        routing = routing_of(routes, all_tools(tools, entry_points=entry_points))
+        routing = routing_of(routes, all_tools(tools))
     except RouteError as error:
         raise Misuse(f"{file}:{error.line}: {plain(error.message)}") from error
     recall = routing.recall("both", int(depth))

@@ -17,18 +17,18 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    ToolOptions,
     locked_option,
     registry_options,
-    settings,
     timeout_option,
 )
-from sovl_tools.cli.load_procedures import (
+from sovl_tools.cli.load_tools import all_tools
+from sovl_tools.cli.output import json_text, write
+from sovl_tools.cli.procedures import (
     print_diagnostics,
     shortest_path,
     with_procedures_it_runs,
 )
-from sovl_tools.cli.load_tools import all_tools
-from sovl_tools.cli.output import json_text, write
 from sovl_tools.cli.run_display import Listener, progress_display
 from sovl_tools.configured import folders_of
 from sovl_tools.model.actions import ACTIONS
@@ -92,9 +92,7 @@ def run(
     repeat_unfinished: bool,
     dry_run: bool,
     timeout: float | None,
-    tools: tuple[str, ...],
-    entry_points: bool,
-    locked: bool | None,
+    tools: ToolOptions,
 ) -> None:
     """Run a procedure, show its progress, and print its result as JSON.
 
@@ -116,14 +114,14 @@ def run(
             write(json_text(_record(resumption).result))
             return
         source = _source(file, resumption)
-        job = _prepare(source, tools, entry_points=entry_points, locked=locked, is_quiet=is_quiet)
+        job = _prepare(source, tools, is_quiet=is_quiet)
         moved = file if resumption is not None else None  # the file may lie elsewhere by now
         # options of the run that its journal does not know, for the command that resumes it
         resume_arguments = (
             *((moved,) if moved is not None else ()),
-            *(part for each in tools for part in ("--tools", each)),
-            *(() if entry_points else ("--no-entry-points",)),
-            *(() if locked is None else ("--locked" if locked else "--no-locked",)),
+            *(part for each in tools.directories for part in ("--tools", each)),
+            *(() if tools.entry_points else ("--no-entry-points",)),
+            *(() if tools.locked is None else ("--locked" if tools.locked else "--no-locked",)),
             *(("--force",) if force else ()),
         )
         # before the inputs: a plan needs none
@@ -182,10 +180,8 @@ def _record(resumption: Resumption) -> RunRecord:
 
 def _prepare(
     source: str | Mapping[str, JSON],
-    tools: Sequence[str],
+    tools: ToolOptions,
     *,
-    entry_points: bool,
-    locked: bool | None,
     is_quiet: bool,
 ) -> Job:
     """Return a procedure with its tools; exit with 1 if it is unsound, and say why.
@@ -201,9 +197,9 @@ def _prepare(
     # called are loaded, so that no other can fail or slow the run down
     if all(step.action in ACTIONS for step in steps):
         names = {step.fields["tool"] for step in steps if step.action == "tool"}
-        registry = folders_of(settings(tools, needs_tools=False, locked=locked), names)
+        registry = folders_of(tools.settings(), names)
     if registry is None or not all(name in registry for name in names):
-        registry = all_tools(tools, entry_points=entry_points, locked=locked)
+        registry = all_tools(tools)
     manager = ProcedureManager(registry)
     found = [wrong for each in procedures for wrong in manager.check(each)]
     errors = [each for each in found if each.severity == "error"]

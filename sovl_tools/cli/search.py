@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from sovl_tools.cli.command import (
     Command,
+    ToolOptions,
     format_option,
     limit_option,
     options,
@@ -18,8 +19,6 @@ from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.reporting.text import plain
 from sovl_tools.search.phrases import MOST_FOUND, PhraseMatch, ToolMatch
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 SEARCH_EXAMPLES = """\b
 Examples:
@@ -32,7 +31,7 @@ Examples:
   sovl-tools match what time is it in Oslo --format json"""
 
 
-def _lookup_options(limit: int | None) -> Callable[[_F], _F]:
+def _lookup_options(limit: int | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return options(registry_options, limit_option(limit), format_option("text", "json"))
 
 
@@ -42,8 +41,7 @@ def _lookup_options(limit: int | None) -> Callable[[_F], _F]:
 def search(
     *,
     query: tuple[str, ...],
-    tools: tuple[str, ...],
-    entry_points: bool,
+    tools: ToolOptions,
     limit: int,
     format_: str,
 ) -> None:
@@ -52,7 +50,7 @@ def search(
     QUERY is a few words or whole sentences. Names count most, then phrases, titles, tags and
     descriptions. Each line says which words were found, and where.
     """
-    registry = all_tools(tools, entry_points=entry_points)
+    registry = all_tools(tools)
     found = registry.search(" ".join(query), limit=limit)
     if format_ == "json":
         write(json_text([each._asdict() for each in found], indent=2))
@@ -66,8 +64,7 @@ def search(
 def match(
     *,
     words: tuple[str, ...],
-    tools: tuple[str, ...],
-    entry_points: bool,
+    tools: ToolOptions,
     limit: int | None,
     format_: str,
 ) -> None:
@@ -77,7 +74,7 @@ def match(
     without case and punctuation. A score is the share of the words that the
     phrase covers; START and END count characters from 0.
     """
-    found = all_tools(tools, entry_points=entry_points).match(" ".join(words))[:limit]
+    found = all_tools(tools).match(" ".join(words))[:limit]
     if format_ == "json":
         write(json_text([each._asdict() for each in found], indent=2))
     else:

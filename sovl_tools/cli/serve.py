@@ -17,12 +17,12 @@ from sovl_tools.cli.command import (
     SECONDS,
     Command,
     Misuse,
+    ToolOptions,
     is_quiet,
     locked_option,
     mode_option,
     options,
     registry_options,
-    settings,
     timeout_option,
     value_reader,
 )
@@ -334,13 +334,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @http_options
 def serve(
     *,
-    tools: tuple[str, ...],
-    entry_points: bool,
+    tools: ToolOptions,
     no_watch: bool,
     poll: bool,
     timeout: float | None,
     mode: Mode | None,
-    locked: bool | None,
     otel: bool,
     search_tools: bool | None,
     procedures: tuple[str, ...],
@@ -363,11 +361,11 @@ def serve(
         raise click.ClickException(
             f"serving needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
         ) from error
-    found = settings(tools, needs_tools=False, locked=locked)
+    found = tools.settings()
     quiet = is_quiet()
     # first, so that options that are wrong are refused before any tool is imported
     with _listening(http) as place:
-        registry = all_tools(tools, entry_points=entry_points, locked=locked)
+        registry = all_tools(tools)
         for each in procedures:
             registry.load_procedures(each)
         observers = [_telemetry()] if otel else []

@@ -1,51 +1,151 @@
-"""``sovl-tools show``."""
+"""``sovl-tools list`` and ``show``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from fnmatch import fnmatchcase
 from itertools import chain
+from typing import NamedTuple
 
 import click
 
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    format_option,
-    registry_options,
-)
-from sovl_tools.cli.load_tools import complete_names, one_tool
-from sovl_tools.cli.output import serialized, write
+from sovl_tools.cli.command import FINDINGS, Command, ToolOptions, format_option, registry_options
+from sovl_tools.cli.load_tools import all_tools, complete_names, one_tool
+from sovl_tools.cli.output import aligned, colored, results, serialized, write
 from sovl_tools.formats.text import Described, described
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
-from sovl_tools.reporting.text import plain
+from sovl_tools.reporting.text import cut, plain
 
-EXAMPLES = """\b
+LIST_EXAMPLES = """\b
+Examples:
+  sovl-tools list --tag math
+  sovl-tools list --name 'search_*' --format json"""
+LIST_EXITS = {
+    0: "Also if tools did not load; they are counted on the error output.",
+    2: "A directory of tools is not there or can't be listed.",
+}
+
+_COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
+
+
+@click.command("list", cls=Command, epilog=LIST_EXAMPLES, exits=LIST_EXITS)
+@registry_options
+@click.option("--tag", "tags", multiple=True, metavar="T", help="Only with this tag; repeatable.")
+@click.option("--category", metavar="C", help="Only of this category.")
+@click.option("--name", "pattern", metavar="PATTERN", help="Only these names: a shell pattern.")
+@click.option(
+    "--all", "all_", is_flag=True, help="With json or yaml: those that are not loaded as well."
+)
+@format_option("table", "json", "yaml")
+def list_tools(
+    *,
+    tools: ToolOptions,
+    tags: tuple[str, ...],
+    category: str | None,
+    pattern: str | None,
+    all_: bool,
+    format_: str,
+) -> None:
+    """List the tools, by name, and why some are not loaded.
+
+    Of those nothing is known but their names, so a tag or a category leaves them out.
+    """
+    registry = all_tools(tools)
+    criteria = {"category": category} if category is not None else {}
+    found = registry.filter(name_pattern=pattern, tags=tags, **criteria)
+    catalog = registry.catalog
+    statuses = {each.name: each.status for each in catalog.candidates}
+    lost = [
+        NotLoaded(name, statuses.get(name, "rejected"), "; ".join(reasons))
+        for name, reasons in catalog.unavailable.items()
+        if not tags and category is None and fnmatchcase(name, pattern or "*")
+    ]
+    if format_ == "table":
+        dim_rows = [
+            (plain(each.name), "", "", plain(f"{each.status}: {each.reason}")) for each in lost
+        ]
+        # whole lines for grep and for files
+        width = shutil.get_terminal_size().columns if results().isatty() else None
+        rows = sorted([*map(row, found), *dim_rows])
+        write(table(rows, width=width, dim={each.name for each in lost}))
+        return
+    entries: list[dict[str, JSON]] = [
+        {
+            "name": tool.name,
+            "description": tool.description,
+            "category": tool.category,
+            "tags": list(tool.tags),
+            "version": tool.version,
+            "path": tool.source,
+        }
+        for tool in found
+    ]
+    if all_:
+        entries = [{**each, "status": "loaded", "reason": None} for each in entries]
+        entries += [each._asdict() for each in lost]
+        entries.sort(key=lambda each: each["name"])
+    write(serialized(entries, format_))
+
+
+class NotLoaded(NamedTuple):
+    """A tool that can't be called, with its status and the reason in words."""
+
+    name: str
+    status: str
+    reason: str
+
+
+def row(tool: ToolDefinition) -> tuple[str, ...]:
+    """Return what a table of tools says of one."""
+    first_line = tool.description.strip().partition("\n")[0]
+    cells = (tool.name, tool.category or "", ", ".join(tool.tags), first_line)
+    return tuple(plain(cell) for cell in cells)
+
+
+def table(rows: Sequence[tuple[str, ...]], *, width: int | None, dim: Collection[str] = ()) -> str:
+    """Return rows under their headings; the last column is cut to a width, if there is one.
+
+    ``dim`` are the names of rows that are shown dimmed where colours are.
+    """
+    if not rows:
+        return "no tools"
+    names = ["", *(each[0] for each in rows)]
+    if width is not None:
+        columns = zip(_COLUMNS, *rows, strict=True)
+        *others, _ = (max(map(len, column)) + 2 for column in columns)
+        room = max(20, width - sum(others))  # a narrow terminal wraps the last column
+        rows = [(*cells, cut(last, room)) for *cells, last in rows]
+    lines = aligned([_COLUMNS, *rows])
+    dimmed = dim if dim and colored() else ()
+    return "\n".join(
+        click.style(line, dim=True) if name in dimmed else line
+        for name, line in zip(names, lines, strict=True)
+    )
+
+
+SHOW_EXAMPLES = """\b
 Examples:
   sovl-tools show example_tool
   sovl-tools show example_tool --format yaml"""
-EXITS = {
-    1: "The tool did not load.",
-    2: "There is no such tool.",
-}
+SHOW_EXITS = {1: "The tool did not load.", 2: "There is no such tool."}
 
 
-@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@click.command(cls=Command, epilog=SHOW_EXAMPLES, exits=SHOW_EXITS)
 @click.argument("name", shell_complete=complete_names)
 @registry_options
 @format_option("text", "json", "yaml")
 @click.pass_context
-def show(
-    ctx: click.Context, *, name: str, tools: tuple[str, ...], entry_points: bool, format_: str
-) -> None:
+def show(ctx: click.Context, *, name: str, tools: ToolOptions, format_: str) -> None:
     """Show what a model sees of a tool, and what else is known of it.
 
     Only this tool is imported.
     """
     try:
-        tool = one_tool(tools, name, entry_points=entry_points)[name].resolve()
+        tool = one_tool(tools, name)[name].resolve()
     except ToolNotFoundError as error:
         click.echo(plain(str(error)), err=True)
         ctx.exit(FINDINGS)

@@ -16,8 +16,10 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    ToolOptions,
     format_option,
     is_quiet,
+    note,
     registry_options,
     targets_option,
 )
@@ -38,10 +40,7 @@ Examples:
   sovl-tools stats calls.jsonl --tool 'search_*' --format json
   tail -n 1000 calls.jsonl | sovl-tools stats -
   sovl-tools stats --tokens --target openai-strict,anthropic"""
-EXITS = {
-    1: "A line can not be read.",
-    2: "The file can not be opened.",
-}
+EXITS = {1: "A line can not be read.", 2: "The file can not be opened."}
 
 _RECORD: dict[str, JSON] = {
     "type": "object",
@@ -78,8 +77,7 @@ def stats(
     ctx: click.Context,
     *,
     file: str | None,
-    tools: tuple[str, ...],
-    entry_points: bool,
+    tools: ToolOptions,
     pattern: str | None,
     tokens: bool,
     targets: tuple[str, ...],
@@ -97,7 +95,7 @@ def stats(
             raise Misuse("--tokens is about the tools, so there can't be a file of calls")
         from sovl_tools.cli.load_tools import all_tools  # noqa: PLC0415 - summing up needs no tools
 
-        found = all_tools(tools, entry_points=entry_points).filter(name_pattern=pattern)
+        found = all_tools(tools).filter(name_pattern=pattern)
         _print_tokens(found, targets or USUAL, format_)
         return
     if file is None:
@@ -272,5 +270,4 @@ def _print_tokens(tools: Sequence[ToolDefinition], targets: Sequence[str], forma
             for name in names
         ]
         write(serialized({"estimate": True, "tools": entries, "total": totals}, format_))
-    if not is_quiet():
-        click.echo(f"tokens are {_ACCURACY}", err=True)
+    note(f"tokens are {_ACCURACY}")

@@ -12,7 +12,7 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     import_timeout_option,
-    is_quiet,
+    note,
     settings,
     tools_option,
 )
@@ -31,9 +31,7 @@ Examples:
   sovl-tools sync get_weather          one tool
   sovl-tools sync --check              in CI: change nothing, fail if anything would change
   sovl-tools sync get_weather --prune  without the properties that the function does not take"""
-EXITS = {
-    1: "Something is left to be mended by hand, or with --check something would change.",
-}
+EXITS = {1: "Something is left to be mended by hand, or with --check something would change."}
 
 _GREEN, _YELLOW = "32", "33"
 
@@ -76,8 +74,8 @@ def sync(
             write("\n".join(difference(path, each.before, each.after, color=colored())))
         for diagnostic in each.diagnostics():
             write(block(diagnostic, color=colored()))
-        for note in () if is_quiet() else each.notes:
-            click.echo(plain(f"{each.folder.path}: {note}"), err=True)
+        for each_note in each.notes:
+            note(f"{each.folder.path}: {each_note}")
     changed = sum(each.is_changed for each in done)
     words = f"{counted(changed, 'manifest')} {'would change' if check else 'changed'}"
     tint = _YELLOW if changed else _GREEN

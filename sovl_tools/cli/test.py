@@ -34,8 +34,8 @@ from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
-from sovl_tools.reporting.junit import Case, Failure, document
 from sovl_tools.reporting.outcome import counted
+from sovl_tools.reporting.services import Case, Failure, junit_document
 from sovl_tools.reporting.text import plain
 
 Matcher: TypeAlias = Callable[[str], bool]
@@ -212,7 +212,7 @@ def test(
         shown = "\n".join([*map(_lines, unpassed), _summary(tested, duration)])
     results: list[tuple[str | None, str]] = [(None, shown)]
     if junit is not None:
-        report = document("sovl-tools test", [_case(each) for each in tested], duration)
+        report = junit_document("sovl-tools test", [_case(each) for each in tested], duration)
         results.append((junit, report))
     write_each(results)
     ctx.exit(FINDINGS if any(each.status == "failed" for each in tested) else 0)

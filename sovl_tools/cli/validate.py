@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import gc
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -21,13 +20,13 @@ from sovl_tools.cli.command import (
     Progress,
     configured_targets,
     import_timeout_option,
-    is_quiet,
     locked_option,
+    note,
     targets_option,
     tools_option,
     value_reader,
 )
-from sovl_tools.cli.output import colored, write_each
+from sovl_tools.cli.output import colored, echo, write, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.linting.cache import Cache, Checked, cache_directory
@@ -50,6 +49,7 @@ from sovl_tools.reporting.outcome import (
     Destination,
     Outcome,
     Remedy,
+    counted,
     destinations_of,
     render,
 )
@@ -72,10 +72,7 @@ Examples:
   sovl-tools validate --diff                   show what --fix would mend
   sovl-tools validate --watch                  and again at each change
   sovl-tools validate --target openai-strict,gemini"""
-EXITS = {
-    1: "There are errors.",
-    2: "A path is not there, or an option is wrong.",
-}
+EXITS = {1: "There are errors.", 2: "A path is not there, or an option is wrong."}
 
 
 def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
@@ -177,28 +174,21 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
 def _check_once(asked: _Options) -> int:
     """Check once, and write the result; return the exit code."""
     started = perf_counter()
-    places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
-    if asked.changed or asked.since is not None:
-        from sovl_tools.cli.git import changed_files  # noqa: PLC0415 - where git is asked
-
-        places = changed_places(places, changed_files(asked.since))
-    elif not asked.paths and places.is_empty and places.configuration.exclude:
-        patterns = ", ".join(map(repr, places.configuration.exclude))
-        raise Misuse(f"nothing is left to check: all is excluded by {patterns}")
-    found = places.configuration
-    destinations = _known_destinations(asked, found)
+    places = _places(asked)
+    destinations = _known_destinations(asked, places.configuration)
     check = _Check.of(asked, places)
     checked = _load(places.collected.folders, check.limits, check.cache)
     candidates = [each.candidate for each in checked]
     asking = {each.candidate.location: each.suppressions for each in checked}
     procedures = check.procedures(candidates)
-    report, fixed, is_unwritten = check.report(candidates, procedures, asking), None, False
+    report, fixed = check.report(candidates, procedures, asking), None
+    failures: list[str] = []
     if asked.fix or asked.diff:
-        from sovl_tools.cli import fix as fixing  # noqa: PLC0415 - most only look
+        from sovl_tools.linting.mending import Mending  # noqa: PLC0415 - most only look
 
-        mending = fixing.mend(
-            places.collected.folders,
-            candidates,
+        mending = Mending(
+            {each.location: each for each in places.collected.folders},
+            {each.location: each for each in candidates},
             load=lambda folders: [each.candidate for each in _load_anew(folders, check.limits)],
             check=lambda found, drafted: check.report(
                 found, procedures, asking | _suppressions(drafted)
@@ -207,9 +197,12 @@ def _check_once(asked: _Options) -> int:
             unsafe=asked.unsafe_fixes,
             procedures=places.procedures,
         )
+        mending.run()
         if asked.diff:
-            return FINDINGS if fixing.show(mending) else 0
-        is_unwritten = not fixing.save(mending)
+            return FINDINGS if _show([*mending.changes()], mending.fixed.total()) else 0
+        failures = [*mending.save()]
+        for words in failures:
+            click.echo(plain(words), err=True)
         candidates, fixed = [*mending.candidates.values()], mending.fixed.total()
         if fixed:  # the cache knows the folders as they were
             procedures = replace(check, cache=None).procedures(candidates)
@@ -225,12 +218,35 @@ def _check_once(asked: _Options) -> int:
         fixes=check.fixes(report),
         fixed=fixed,
     )
-    if places.ignored and not is_quiet():
+    if places.ignored:
         more = ", …" * (len(places.ignored) > _FEW)
         names = f"{', '.join(places.ignored[:_FEW])}{more}"
-        click.echo(plain(f"not checked, being of no tool and no procedure: {names}"), err=True)
+        note(f"not checked, being of no tool and no procedure: {names}")
     _write(outcome, destinations, statistics=asked.statistics)
-    return FINDINGS if is_unwritten or (report.errors and not asked.exit_zero) else 0
+    return FINDINGS if failures or (report.errors and not asked.exit_zero) else 0
+
+
+def _places(asked: _Options) -> Places:
+    """Return what is to be checked."""
+    places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
+    if asked.changed or asked.since is not None:
+        from sovl_tools.cli.git import changed_files  # noqa: PLC0415 - where git is asked
+
+        return changed_places(places, changed_files(asked.since))
+    if not asked.paths and places.is_empty and places.configuration.exclude:
+        patterns = ", ".join(map(repr, places.configuration.exclude))
+        raise Misuse(f"nothing is left to check: all is excluded by {patterns}")
+    return places
+
+
+def _show(changes: Sequence[tuple[str, str, str]], fixed: int) -> bool:
+    """Show how files would change; return whether any would."""
+    from sovl_tools.cli.sync import difference  # noqa: PLC0415 - most only look
+
+    for path, before, after in changes:
+        write("\n".join(difference(path, before, after, color=colored())))
+    note(f"would fix {counted(fixed, 'finding')}" if changes else "no fixes")
+    return bool(changes)
 
 
 def _watched(asked: _Options) -> list[str]:
@@ -343,10 +359,10 @@ class _Check:
         paths = self.places.procedures
         if not paths:
             return ()
-        from sovl_tools.cli import child_checks, load_procedures  # noqa: PLC0415 - few have any
+        from sovl_tools.cli import child_checks  # noqa: PLC0415 - few have any
 
         if not self.limits.imports:
-            return load_procedures.check_procedures(paths, None)
+            return child_checks.check_procedures(paths, None)
         catalog = self.catalog(candidates)
         found = replace(self.places.configuration, import_timeout=self.limits.limit)
         check = partial(child_checks.check_procedures_with_tools, paths, found, catalog)
@@ -424,8 +440,8 @@ def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics:
         write_each(results)
     finally:
         shown = {each.format for each in destinations if each.file is None}
-        if not shown and not is_quiet():
-            click.echo(plain(outcome.summary), err=True)
+        if not shown:
+            note(outcome.summary)
         if os.environ.get("GITHUB_ACTIONS") == "true" and shown <= _FOR_PEOPLE and not statistics:
             from sovl_tools.reporting import services  # noqa: PLC0415 - in workflows only
 
@@ -479,12 +495,6 @@ def _load_anew(folders: Sequence[ToolFolder], limits: Settings) -> Iterator[Load
     with Progress(len(folders)) as progress:
         # parsing runs nothing of a tool, so that no child is needed
         parsed = (Loaded(load_folder(each, limits), {}) for each in folders)
-        for loaded in loaded_in_child(folders, limits, echo=_echo) if limits.imports else parsed:
+        for loaded in loaded_in_child(folders, limits, echo=echo) if limits.imports else parsed:
             progress.advance(loaded.candidate.name)
             yield loaded
-
-
-def _echo(printed: bytes) -> None:
-    """Show what a tool prints while it is imported, on the error output."""
-    sys.stderr.write(printed.decode(errors="backslashreplace"))
-    sys.stderr.flush()

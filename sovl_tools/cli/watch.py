@@ -23,6 +23,7 @@ from sovl_tools.cli.command import (
     format_option,
     import_timeout_option,
     is_quiet,
+    note,
     tools_option,
 )
 from sovl_tools.cli.output import colored, json_text, listed, results, write
@@ -43,9 +44,7 @@ Examples:
   sovl-tools watch --tools drafts
   sovl-tools watch --poll              on a network drive
   sovl-tools watch --format json       one line for each change"""
-EXITS = {
-    0: "After Ctrl-C and SIGTERM, and if nobody reads the output any more.",
-}
+EXITS = {0: "After Ctrl-C and SIGTERM, and if nobody reads the output any more."}
 
 _TINTS = {
     "added": "32",
@@ -301,8 +300,7 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
             paths[:] = watched()
         except (click.ClickException, SovlToolsError) as error:
             click.echo(f"Error: {error}", err=True)
-        if not is_quiet():
-            click.echo("watching; Ctrl-C ends it", err=True)
+        note("watching; Ctrl-C ends it")
 
     def await_change(seconds: float) -> Batch | None:
         batch = debounce.next(seconds)

@@ -102,7 +102,7 @@ FORMATS = {
     "github": "sovl_tools.reporting.services:github",
     "gitlab": "sovl_tools.reporting.services:gitlab",
     "sarif": "sovl_tools.reporting.services:sarif",
-    "junit": "sovl_tools.reporting.junit:render",
+    "junit": "sovl_tools.reporting.services:junit",
 }
 """What renders each format; imported when it is asked for."""
 

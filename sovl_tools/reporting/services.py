@@ -1,11 +1,12 @@
-"""What programs and services read: our own JSON, SARIF 2.1.0, GitHub's commands, GitLab's report.
+"""What programs and services read: our JSON, SARIF, GitHub's commands, GitLab's report, JUnit.
 
 Our JSON is a contract: version 1.
 
 Sources: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0, and GitHub's page
 "SARIF support for code scanning";
 https://docs.github.com/actions/reference/workflow-commands-for-github-actions;
-GitLab's documentation, "Code Quality report format".
+GitLab's documentation, "Code Quality report format"; ``junit-10.xsd`` of Jenkins' xUnit plugin, the
+dialect of JUnit that most services read.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
 
 from sovl_tools import __version__
 from sovl_tools.model.diagnostic import Diagnostic
@@ -205,3 +209,103 @@ def _workflow_data(text: str) -> str:
     # a line break would end the command; what follows it could be another, of a stranger's making
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return plain(escaped)
+
+
+class Failure(NamedTuple):
+    """Why a case has failed: of what sort it is, one line, and all that there is to say."""
+
+    type: str
+    message: str
+    text: str
+
+
+class Case(NamedTuple):
+    """A test case.
+
+    Attributes:
+        path: where it is; services group cases by it.
+        name: its name there.
+        failures: why it has failed; empty if it has not.
+        output: what else there is to read.
+        skipped: why it was not run; "" if it was.
+        duration: in seconds, if it was measured.
+    """
+
+    path: str
+    name: str
+    failures: Sequence[Failure] = ()
+    output: str = ""
+    skipped: str = ""
+    duration: float | None = None
+
+
+def junit(outcome: Outcome) -> str:
+    """Return the document: a case for each tool and each other path with findings.
+
+    Errors are failures; warnings stand in the output of their case.
+    """
+    found: dict[tuple[str, str], list[Diagnostic]] = {
+        (each.path, each.name): [] for each in outcome.report.folders
+    }
+    paths = {name: path for path, name in found}
+    for each in outcome.report.diagnostics:
+        name = each.tool or each.path
+        found.setdefault((paths.get(name, each.path), name), []).append(each)
+    cases = [
+        Case(
+            path,
+            name,
+            [Failure(e.code, e.message, _junit_text(e)) for e in each if e.severity == "error"],
+            "\n".join(_junit_text(e) for e in each if e.severity == "warning"),
+        )
+        for (path, name), each in found.items()
+    ]
+    return junit_document("sovl-tools validate", cases, outcome.duration)
+
+
+def junit_document(name: str, cases: Sequence[Case], duration: float) -> str:
+    """Return the document of a suite of cases, which took ``seconds``."""
+    counts = {
+        "tests": len(cases),
+        "failures": sum(bool(each.failures) for each in cases),
+        "errors": 0,
+        "skipped": sum(bool(each.skipped) for each in cases),
+    }
+    numbers = " ".join(f'{key}="{number}"' for key, number in counts.items())
+    suite = f'<testsuite name={_xml_quoted(name)} {numbers} time="{duration:.3f}">'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', "<testsuites>", suite]
+    return "\n".join([*lines, *map(_junit_case, cases), "</testsuite>", "</testsuites>"])
+
+
+def _junit_case(case: Case) -> str:
+    place = _xml_quoted(from_workspace(case.path))
+    head = f"<testcase classname={place} name={_xml_quoted(case.name)}"
+    if case.duration is not None:
+        head += f' time="{case.duration:.3f}"'
+    parts = [
+        f"<failure type={_xml_quoted(each.type)} message={_xml_quoted(each.message)}>"
+        f"{_xml_content(each.text)}</failure>"
+        for each in case.failures
+    ]
+    if case.skipped:
+        parts.append(f"<skipped message={_xml_quoted(case.skipped)}/>")
+    if case.output:
+        parts.append(f"<system-out>{_xml_content(case.output)}</system-out>")
+    return "\n".join([f"{head}>", *parts, "</testcase>"]) if parts else f"{head}/>"
+
+
+def _junit_text(diagnostic: Diagnostic) -> str:
+    return f"{diagnostic}\nhelp: {diagnostic.help}" if diagnostic.help else str(diagnostic)
+
+
+def _xml_content(text: str) -> str:
+    return escape("\n".join(map(_xml_allowed, text.split("\n"))))
+
+
+def _xml_quoted(text: str) -> str:
+    return quoteattr(_xml_allowed(text))
+
+
+def _xml_allowed(text: str) -> str:
+    """Return the text without what no XML may hold."""
+    return re.sub("[\ufffe\uffff]", "?", plain(text))

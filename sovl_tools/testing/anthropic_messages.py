@@ -16,6 +16,9 @@ from sovl_tools.testing.checking.anthropic import MESSAGES, check_choice, check_
 from sovl_tools.testing.checking.shapes import check_for_anthropic, unreadable_for_anthropic
 from sovl_tools.testing.script import Event, Failure, Memory, Objection, Request, Turn, json_object
 
+PROVIDER = "anthropic"
+PREFIX = "toolu"
+
 
 class Block(NamedTuple):
     """A block of content: as a whole, and as it is begun and carried on in a stream."""

@@ -24,6 +24,9 @@ from sovl_tools.testing.script import (
     Usage,
 )
 
+PROVIDER = "openai"
+PREFIX = "call"
+
 
 def body(turn: Turn) -> dict[str, JSON]:
     """Return the answer to a request that doesn't stream."""
@@ -231,6 +234,10 @@ def _check_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
                 f"messages.[{index}].role",
             )
     yield from _unanswered(waiting, len(messages))
+
+
+def remember(_turn: Turn, _memory: Memory) -> None:
+    """Do nothing: Chat Completions has no state."""
 
 
 def _unanswered(waiting: list[str], index: int) -> Iterator[Objection]:

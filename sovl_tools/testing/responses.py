@@ -25,6 +25,8 @@ from sovl_tools.testing.script import (
     Turn,
 )
 
+PROVIDER = "openai-responses"
+PREFIX = "call"
 ENCRYPTED = "reasoning.encrypted_content"
 
 

@@ -6,12 +6,14 @@ import contextlib
 import json
 import selectors
 import socket
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingTCPServer
 from types import TracebackType
-from typing import Any, NamedTuple, Self, TypeAlias, cast
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
 from sovl_tools.model.document import JSON
 from sovl_tools.testing import anthropic_messages, chat_completions, responses
@@ -81,7 +83,7 @@ _GLANCE = 0.005
 _LONGEST_END = 5.0
 
 
-class Listener:
+class Listener(ThreadingTCPServer):
     """Accepts connections on a port of its own and serves each on a thread.
 
     Args:
@@ -92,85 +94,62 @@ class Listener:
         closing: set when it is to end.
     """
 
-    def __init__(self, respond: Respond, crashed: Callable[[BaseException], None]) -> None:
+    request_queue_size = 128
+
+    def __init__(self, respond: Respond, crashed: Callable[[BaseException | None], None]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
         self.respond = respond
         self.closing = threading.Event()
         self._crashed = crashed
-        self._socket = socket.create_server(("127.0.0.1", 0), backlog=128)
-        # closing a socket does not wake up who waits for it; one end of a pair wakes the other
-        self._waker, self._woken = socket.socketpair()
-        self._lock = threading.Lock()
-        self._open: dict[socket.socket, threading.Thread] = {}
-        self._accepting = threading.Thread(target=self._accept, name="scripted-server", daemon=True)
-
-    @property
-    def port(self) -> int:
-        """The port that it listens on."""
-        return int(self._socket.getsockname()[1])
-
-    def start(self) -> None:
-        """Begin to accept connections."""
+        self._open: dict[Any, threading.Thread] = {}
+        self._accepting = threading.Thread(
+            target=self.serve_forever, args=(_GLANCE,), name="scripted-server", daemon=True
+        )
         self._accepting.start()
 
     def close(self) -> None:
         """Stop accepting, end all connections and wait for their threads."""
         self.closing.set()
-        self._waker.close()
-        self._accepting.join()
-        self._socket.close()
-        self._woken.close()
-        with self._lock:
-            remaining = list(self._open.items())  # their threads take themselves out
-        for connection, _ in remaining:
+        self.shutdown()
+        self.server_close()
+        for connection, thread in list(self._open.items()):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-        for _, thread in remaining:
             thread.join(_LONGEST_END)
 
-    def _accept(self) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._socket, selectors.EVENT_READ)
-            selector.register(self._woken, selectors.EVENT_READ)
-            while selector.select() and not self.closing.is_set():
-                self._begin(self._socket.accept()[0])
-
-    def _begin(self, connection: socket.socket) -> None:
-        thread = threading.Thread(
-            target=self._serve, args=(connection,), name="scripted-answer", daemon=True
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection on a thread, which ``close`` waits for, but not for ever."""
+        self._open[request] = thread = threading.Thread(
+            target=self.process_request_thread,
+            args=(request, client_address),
+            name="scripted-answer",
+            daemon=True,
         )
-        with self._lock:
-            self._open[connection] = thread
         thread.start()
 
-    def _serve(self, connection: socket.socket) -> None:
-        try:
-            _Handler(connection, self)
-        except ConnectionError:  # the client has left, as it may
-            pass
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test has to hear of it
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        super().shutdown_request(request)
+        self._open.pop(request, None)
+
+    def handle_error(self, _request: Any, _address: Any) -> None:
+        """Tell of an error, unless the client has left, as it may."""
+        error = sys.exception()
+        if not isinstance(error, ConnectionError):
             self._crashed(error)
-        finally:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-            connection.close()
-            with self._lock:
-                del self._open[connection]
 
 
 class _Handler(BaseHTTPRequestHandler):
     """Answers the requests of one connection."""
 
+    server: Listener
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # each event is to arrive by itself
-
-    def __init__(self, connection: socket.socket, listener: Listener) -> None:
-        self._listener = listener
-        super().__init__(connection, None, cast(Any, None))
 
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers.get("content-length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        answer = self._listener.respond(self.path, headers, content)
+        answer = self.server.respond(self.path, headers, content)
         # what follows a broken answer would be taken for its rest
         if not self._send(answer):
             self.close_connection = True
@@ -217,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
         while not pause.wait(_GLANCE):
             if self._has_left():
                 pause.abandoned.set()
-            if self._listener.closing.is_set() or pause.abandoned.is_set():
+            if self.server.closing.is_set() or pause.abandoned.is_set():
                 return False
         return True
 
@@ -300,7 +279,6 @@ class ScriptedServer:
 
     def __enter__(self) -> Self:
         self._listener = Listener(self._answer, self._crashed)
-        self._listener.start()
         return self
 
     def __exit__(
@@ -323,7 +301,7 @@ class ScriptedServer:
     @property
     def url(self) -> str:
         """Where the server listens, such as ``http://127.0.0.1:54321``."""
-        return f"http://127.0.0.1:{self._opened.port}"
+        return f"http://127.0.0.1:{self._opened.server_address[1]}"
 
     @property
     def openai_url(self) -> str:
@@ -354,15 +332,19 @@ class ScriptedServer:
         if wrong:
             raise AssertionError("\n".join(wrong))
 
-    def _crashed(self, error: BaseException) -> None:
+    def _crashed(self, error: BaseException | None) -> None:
         self._problems.append(f"the server failed: {error!r}")
 
     def _answer(self, path: str, headers: Mapping[str, str], content: bytes) -> Answer:
         """Return the answer to a request; a function of the script may fail in making it."""
-        api = APIS.get(path.partition("?")[0], UNKNOWN)
-        asked = Request(api.provider, path, headers, content, json_object(content))
+        known = APIS.get(path.partition("?")[0])
+        api = known or responses  # which has the words for any other path
+        provider = known.PROVIDER if known else ""
+        asked = Request(provider, path, headers, content, json_object(content))
         try:
-            objections = list(api.objections(asked, self._memory))
+            objections = [Objection(f"Invalid URL (POST {path})", status=404)]
+            if known:
+                objections = list(known.objections(asked, self._memory))
             asked = asked._replace(errors=tuple(each.message for each in objections))
             with self._lock:
                 self.requests.append(asked)
@@ -376,7 +358,7 @@ class ScriptedServer:
                 return self._failed(
                     api, f"the script has run out: no reply is left for request {number}"
                 )
-            turn = self._memory.turn(reply, asked.body, prefix=api.prefix, piece=self._piece)
+            turn = self._memory.turn(reply, asked.body, prefix=api.PREFIX, piece=self._piece)
             return with_disturbance(_made(api, turn, self._memory), turn.reply)
         except Exception as error:  # noqa: BLE001 - the test hears of it, whatever it is
             return self._failed(api, f"the server failed: {error!r}")
@@ -384,7 +366,7 @@ class ScriptedServer:
     def _failed(self, api: API, message: str) -> Answer:
         """Return an error that is no part of the script, and that nobody should try again."""
         self._problems.append(message)
-        return json_answer(500, api.error(Failure(500, message), None), {"x-should-retry": "false"})
+        return json_answer(500, api.error(Failure(500, message)), {"x-should-retry": "false"})
 
 
 def _made(api: API, turn: Turn, memory: Memory) -> Answer:
@@ -401,9 +383,9 @@ def _made(api: API, turn: Turn, memory: Memory) -> Answer:
 
 
 def _error(api: API, turn: Turn, failure: Failure) -> Answer:
-    if failure.event == "response.failed" and api.provider == "openai-responses":
+    if failure.event == "response.failed" and api.PROVIDER == "openai-responses":
         return json_answer(200, responses.failed(turn, failure))
-    return json_answer(failure.status, api.error(failure, None), failure.headers)
+    return json_answer(failure.status, api.error(failure), failure.headers)
 
 
 def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:
@@ -416,68 +398,36 @@ def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:
     return tuple(event.encoded() for event in events)
 
 
-class API(NamedTuple):
-    """One way in which a provider's models are asked.
+class API(Protocol):
+    """One way in which a provider's models are asked: a module."""
 
-    Attributes:
-        provider: the name that the request gets.
-        prefix: of the ids of calls.
-        body: makes the whole of an answer.
-        events: makes the stream of one.
-        broken: makes the events that break a stream off.
-        error: makes the body of an error.
-        objections: yields what the API refuses in a request.
-        remember: keeps of an answer what later requests refer to.
-    """
+    PROVIDER: str
+    """The name that the request gets."""
+    PREFIX: str
+    """Of the ids of calls."""
 
-    provider: str
-    prefix: str
-    body: Callable[[Turn], dict[str, JSON]]
-    events: Callable[[Turn], Iterator[Event]]
-    broken: Callable[[Turn, Failure, int], Iterator[Event]]
-    error: Callable[[Failure, str | None], dict[str, JSON]]
-    objections: Callable[[Request, Memory], Iterator[Objection]]
-    remember: Callable[[Turn, Memory], None]
+    def body(self, turn: Turn, /) -> dict[str, JSON]:
+        """Make the whole of an answer."""
+
+    def events(self, turn: Turn, /) -> Iterator[Event]:
+        """Make the stream of one."""
+
+    def broken(self, turn: Turn, failure: Failure, sent: int, /) -> Iterator[Event]:
+        """Make the events that break a stream off."""
+
+    def error(self, failure: Failure, param: str | None = None, /) -> dict[str, JSON]:
+        """Make the body of an error."""
+
+    def objections(self, request: Request, memory: Memory, /) -> Iterator[Objection]:
+        """Yield what the API refuses in a request."""
+
+    def remember(self, turn: Turn, memory: Memory, /) -> None:
+        """Keep of an answer what later requests refer to."""
 
 
-APIS = {
-    "/v1/chat/completions": API(
-        "openai",
-        "call",
-        chat_completions.body,
-        chat_completions.events,
-        chat_completions.broken,
-        chat_completions.error,
-        chat_completions.objections,
-        lambda _turn, _memory: None,  # Chat Completions has no state
-    ),
-    "/v1/responses": API(
-        "openai-responses",
-        "call",
-        responses.body,
-        responses.events,
-        responses.broken,
-        responses.error,
-        responses.objections,
-        responses.remember,
-    ),
-    "/v1/messages": API(
-        "anthropic",
-        "toolu",
-        anthropic_messages.body,
-        anthropic_messages.events,
-        anthropic_messages.broken,
-        anthropic_messages.error,
-        anthropic_messages.objections,
-        anthropic_messages.remember,
-    ),
+APIS: dict[str, API] = {
+    "/v1/chat/completions": chat_completions,
+    "/v1/responses": responses,
+    "/v1/messages": anthropic_messages,
 }
 """By their paths."""
-
-
-def _unknown(request: Request, _memory: Memory) -> Iterator[Objection]:
-    yield Objection(f"Invalid URL (POST {request.path})", status=404)
-
-
-UNKNOWN = APIS["/v1/responses"]._replace(provider="", objections=_unknown)
-"""What answers on any other path."""

@@ -76,7 +76,7 @@ class OddProvider:
 
     def _made(self, reply: Reply) -> Any:
         body = {"model": "m", "stream": self._is_streaming}
-        turn = Memory().turn(reply, body, prefix=self._api.prefix, piece=5)
+        turn = Memory().turn(reply, body, prefix=self._api.PREFIX, piece=5)
         if not self._is_streaming:
             return self._api.body(turn)
         return [each.data for each in self._api.events(turn) if not isinstance(each.data, str)]

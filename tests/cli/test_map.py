@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.cli.command import Misuse
-from sovl_tools.cli.map_files import read_earlier, read_inputs
+from sovl_tools.cli.map import read_earlier, read_inputs
 from tests.cli.conftest import Shell
 from tests.conftest import Run, Write, clean_environment, manifest_of
 from tests.patience import PATIENCE, wait_until

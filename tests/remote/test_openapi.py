@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from sovl_tools import Image, Tooler, ToolRegistry, ToolResult
-from sovl_tools.cli.import_openapi import module_of
+from sovl_tools.cli.import_tools import module_of
 from sovl_tools.formats.foreign import Flaw, Selection
 from sovl_tools.remote.openapi import Api, DocumentError, read_api
 from sovl_tools.scaffolding.files import create_folders

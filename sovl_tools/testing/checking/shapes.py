@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.schema.engine import meta_schema
-from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
-from sovl_tools.schema.subschemas import lookup
+from sovl_tools.schema.subschemas import lookup, nesting
 from sovl_tools.testing.script import Objection, Request
 
 
@@ -36,18 +36,26 @@ class Misfit(NamedTuple):
     given: JSON = None
 
 
-class Shape(Protocol):
-    """What a value has to look like."""
+class Shape:
+    """What a value has to look like: its type, and in subclasses what has to be in it.
 
-    @property
-    def words(self) -> str:
-        """What such a value is called."""
+    Attributes:
+        words: what such a value is called.
+        types: of Python; true and false are no numbers.
+    """
 
-    def is_kind(self, value: JSON, /) -> bool:
+    words = "an object"
+    types: tuple[type, ...] = (dict,)
+
+    def is_kind(self, value: JSON) -> bool:
         """Tell whether a value is of the right type, whatever is in it."""
+        return isinstance(value, self.types) and (
+            not isinstance(value, bool) or bool in self.types or object in self.types
+        )
 
-    def misfits(self, value: JSON, path: Path, /) -> Iterator[Misfit]:
+    def misfits(self, _value: JSON, _path: Path) -> Iterator[Misfit]:
         """Yield what is wrong within a value of the right type."""
+        yield from ()
 
 
 def misfits(shape: Shape, value: JSON, path: Path = ()) -> Iterator[Misfit]:
@@ -58,32 +66,21 @@ def misfits(shape: Shape, value: JSON, path: Path = ()) -> Iterator[Misfit]:
         yield Misfit(path, "type", (shape.words,), value)
 
 
-class Plain(NamedTuple):
+@dataclass(frozen=True)
+class Plain(Shape):
     """A value of a type, or of several, with nothing to look at inside."""
 
     words: str
     types: tuple[type, ...]
 
-    def is_kind(self, value: JSON) -> bool:
-        """Tell whether the value has one of the types; true and false are no numbers."""
-        return isinstance(value, self.types) and (
-            not isinstance(value, bool) or bool in self.types or object in self.types
-        )
 
-    def misfits(self, _value: JSON, _path: Path) -> Iterator[Misfit]:
-        """Yield nothing."""
-        yield from ()
-
-
-class OneOf(NamedTuple):
+@dataclass(frozen=True)
+class OneOf(Shape):
     """One of a few words."""
 
     values: tuple[str, ...]
-    words: str = "a string"
-
-    def is_kind(self, value: JSON) -> bool:
-        """Tell whether the value is a text."""
-        return isinstance(value, str)
+    words = "a string"
+    types = (str,)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
         """Yield that it is none of the words."""
@@ -91,15 +88,13 @@ class OneOf(NamedTuple):
             yield Misfit(path, "value", self.values, value)
 
 
-class Many(NamedTuple):
+@dataclass(frozen=True)
+class Many(Shape):
     """An array."""
 
     of: Shape
-    words: str = "an array"
-
-    def is_kind(self, value: JSON) -> bool:
-        """Tell whether the value is an array."""
-        return isinstance(value, list)
+    words = "an array"
+    types = (list,)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
         """Yield what is wrong with its members."""
@@ -107,16 +102,12 @@ class Many(NamedTuple):
             yield from misfits(self.of, member, (*path, index))
 
 
-class Fields(NamedTuple):
+@dataclass(frozen=True)
+class Fields(Shape):
     """An object with the keys that it must and may have, and no others."""
 
     needed: Mapping[str, Shape]
     other: Mapping[str, Shape]
-    words: str = "an object"
-
-    def is_kind(self, value: JSON) -> bool:
-        """Tell whether the value is an object."""
-        return isinstance(value, dict)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
         """Yield the keys that are missing, unknown or have the wrong value."""
@@ -129,7 +120,8 @@ class Fields(NamedTuple):
                 yield Misfit((*path, key), "unknown")
 
 
-class Tagged(NamedTuple):
+@dataclass(frozen=True)
+class Tagged(Shape):
     """An object whose shape is given by one of its keys.
 
     Attributes:
@@ -141,11 +133,6 @@ class Tagged(NamedTuple):
     key: str
     variants: Mapping[str, Shape]
     fallback: str | None = None
-    words: str = "an object"
-
-    def is_kind(self, value: JSON) -> bool:
-        """Tell whether the value is an object."""
-        return isinstance(value, dict)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
         """Yield what is wrong with the variant that it is."""
@@ -158,15 +145,12 @@ class Tagged(NamedTuple):
             yield from misfits(self.variants[name], value, (*path, Tag(name)))
 
 
-class Either(NamedTuple):
+class Either(Shape):
     """A value of one of several shapes that differ in their types."""
 
-    shapes: tuple[Shape, ...]
-
-    @property
-    def words(self) -> str:
-        """What such a value is called."""
-        return "one of " + " or ".join(shape.words for shape in self.shapes)
+    def __init__(self, shapes: tuple[Shape, ...]) -> None:
+        self.shapes = shapes
+        self.words = "one of " + " or ".join(shape.words for shape in shapes)
 
     def is_kind(self, value: JSON) -> bool:
         """Tell whether the value is of the type of one of them."""
@@ -329,17 +313,10 @@ def walk(schema: JSON, path: Path = ()) -> Iterator[Node]:
     """Yield a schema and all that is in it, those above before those below."""
     node = Node(path, schema)
     yield node
-    for keyword, value in node.keywords.items():
-        for key, child in _members(keyword, value):
-            yield from walk(child, (*path, keyword, *key))
-
-
-def _members(keyword: str, value: JSON) -> list[tuple[Path, JSON]]:
-    if keyword in IN_OBJECT:
-        return [((name,), child) for name, child in value.items()]
-    if keyword in IN_LIST:
-        return [((index,), child) for index, child in enumerate(value)]
-    return [((), value)] if keyword in SINGLE else []
+    for keyword, members in nesting(tuple(node.keywords)):
+        for key, child in members(node.keywords[keyword]):
+            place = (*path, keyword) if key is None else (*path, keyword, key)
+            yield from walk(child, place)
 
 
 def unsound(schema: JSON) -> Iterator[str]:

@@ -1,24 +1,90 @@
-"""``sovl-tools runs``."""
+"""What commands do with procedures: find those of a file, ``sovl-tools graph`` and ``runs``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 import click
 
-from sovl_tools.cli.command import Command, Misuse, format_option, limit_option
-from sovl_tools.cli.load_procedures import shortest_path
-from sovl_tools.cli.output import aligned, json_text, write
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    Misuse,
+    format_option,
+    limit_option,
+    output_option,
+)
+from sovl_tools.cli.output import aligned, json_text, write, write_to
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError
 from sovl_tools.procedures.journal.database import RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.outline import shortened
-from sovl_tools.reporting.text import plain
+from sovl_tools.procedures.outline import mermaid, shortened, svg
+from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
+from sovl_tools.procedures.parse.library import (
+    ProcedureDocument,
+    read_procedure,
+)
+from sovl_tools.reporting.text import block, plain
 
-EXAMPLES = """\b
+_EXAMPLES = 5
+
+
+def with_procedures_it_runs(source: str | Mapping[str, JSON]) -> tuple[ProcedureDocument, ...]:
+    """Return a procedure and the files of all that it runs, each once.
+
+    Raises:
+        Misuse: there is no such file, or it can't be opened.
+    """
+    found = [_read(source)]
+    paths = {os.path.abspath(found[0].path)}
+    for each in found:  # grows on the way
+        beside = (file_beside(each.path, name) for name in each.runs if each.path)
+        for path in filter(None, beside):
+            if os.path.abspath(path) not in paths:
+                paths.add(os.path.abspath(path))
+                found.append(_read(path))
+    return tuple(found)
+
+
+def _read(source: str | Mapping[str, JSON]) -> ProcedureDocument:
+    try:
+        return read_procedure(source)
+    except OSError as error:
+        if not isinstance(source, str) or not os.path.isdir(source):
+            raise Misuse(f"{source}: {error.strerror or error}") from error
+        found = []
+        with suppress(OSError):  # it can't be listed
+            found = [each for each in files(source) if is_procedure(each)]
+        if not found:
+            words = "without procedures; name the file of one"
+            raise Misuse(f"{source} is a directory {words}") from error
+        names = f"{', '.join(found[:_EXAMPLES])}{', …' if len(found) > _EXAMPLES else ''}"
+        raise Misuse(f"{source} is a directory; name a procedure in it: {names}") from error
+
+
+def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    """Show diagnostics with excerpts on the error output."""
+    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    for each in diagnostics:
+        click.echo(block(each, color=color), err=True)
+
+
+def shortest_path(path: str) -> str:
+    """Return an absolute path as it is, or relative to the current directory if that is shorter."""
+    try:
+        return min(path, os.path.relpath(path), key=len)
+    except ValueError:  # another drive
+        return path
+
+
+RUNS_EXAMPLES = """\b
 Examples:
   sovl-tools runs runs.db
   sovl-tools runs runs.db 20261122-101530-7f3a
@@ -28,7 +94,7 @@ _COLUMNS = ("RUN", "PROCEDURE", "STATE", "STARTED", "TOOK")
 _LONGEST = 100
 
 
-@click.command(cls=Command, epilog=EXAMPLES)
+@click.command(cls=Command, epilog=RUNS_EXAMPLES)
 @click.argument("journal", type=click.Path(dir_okay=False))
 @click.argument("run_id", metavar="[ID]", required=False)
 @format_option("text", "json")
@@ -117,3 +183,28 @@ def _step(step: StepRecord) -> Iterator[str]:
 
 def _shown(value: JSON) -> str:
     return shortened(json.dumps(value, ensure_ascii=False), _LONGEST)
+
+
+GRAPH_EXAMPLES = """\b
+Examples:
+  sovl-tools graph weekly_report.yaml
+  sovl-tools graph weekly_report.yaml --format svg -o weekly_report.svg"""
+FORMATS = {"mermaid": mermaid, "svg": svg}
+"""What draws a procedure, by the name of the format."""
+
+
+@click.command(cls=Command, epilog=GRAPH_EXAMPLES, exits={1: "The file is no procedure."})
+@click.argument("file", type=click.Path())
+@format_option(*FORMATS)
+@output_option
+@click.pass_context
+def graph(ctx: click.Context, *, file: str, format_: str, output: str | None) -> None:
+    """Draw the steps of a procedure, as a flowchart of Mermaid or as an SVG image.
+
+    The file alone is looked at, and no tool.
+    """
+    found = with_procedures_it_runs(file)[0]
+    if found.procedure is None:
+        print_diagnostics(found.diagnostics(found.verdicts))
+        ctx.exit(FINDINGS)
+    write_to(output, FORMATS[format_](found.procedure))
