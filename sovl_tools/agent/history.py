@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 from sovl_tools.agent.answer import Answer, Call, Message
 from sovl_tools.formats.base import estimate
-from sovl_tools.formats.messages import Outcome, as_text, content_of
+from sovl_tools.formats.messages import CallOutput, as_text, content_of
 from sovl_tools.model.caller import check_count
 from sovl_tools.model.content import cut_characters, is_block
 from sovl_tools.model.document import JSON
@@ -60,22 +60,17 @@ def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Mes
                 short = {**texts, "text": cut_characters(texts["text"], most)}
                 most = max(0, most - len(short["text"]))
                 content[place] = short if texts is block else {**block, "resource": short}
-    return _outcome(call, content, is_error=result.error is not None)
+    return _tool_message(call, content, is_error=result.error is not None)
 
 
 def unmade_call(call: Call, reason: str) -> Message:
     """Return that a call was not made, and why."""
-    return _outcome(call, reason, is_error=True)
+    return _tool_message(call, reason, is_error=True)
 
 
-def _outcome(call: Call, content: JSON, *, is_error: bool = False) -> Message:
-    return {
-        "role": "tool",
-        "id": call.id,
-        "name": call.name,
-        "content": content,
-        "is_error": is_error,
-    }
+def _tool_message(call: Call, content: JSON, *, is_error: bool) -> Message:
+    known = {"id": call.id, "name": call.name, "content": content, "is_error": is_error}
+    return {"role": "tool", **known}
 
 
 def arguments_text(arguments: JSON) -> str:
@@ -90,10 +85,10 @@ def text_of(content: JSON) -> str:
     return "\n".join(block.get("text", "") for block in content if block.get("type") == "text")
 
 
-def outcome_of(message: Message) -> Outcome:
+def output_of(message: Message) -> CallOutput:
     """Return what a message of a tool says, for the provider's own form."""
     is_error = bool(message.get("is_error"))
-    return Outcome(message["name"], message["id"], message["content"], is_error)
+    return CallOutput(message["name"], message["id"], message["content"], is_error)
 
 
 def calls_of(message: Message) -> list[Call]:

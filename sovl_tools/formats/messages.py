@@ -25,7 +25,7 @@ NOTHING = "(nothing)"
 """What is said where Anthropic refuses an empty text."""
 
 
-class Outcome(NamedTuple):
+class CallOutput(NamedTuple):
     """What a model reads of a call.
 
     Attributes:
@@ -56,7 +56,7 @@ def to_message(result: ToolResult, provider: str, call_id: str | None) -> Made:
     if call_id is None and provider != "gemini":
         raise TypeError(f"a message for {provider} needs call_id, the id of the model's call")
     is_error = result.error is not None
-    made = Outcome(result.tool, call_id or "", content_of(result), is_error, result.value)
+    made = CallOutput(result.tool, call_id or "", content_of(result), is_error, result.value)
     return MESSAGES[provider](made)
 
 
@@ -69,16 +69,16 @@ def content_of(result: ToolResult) -> JSON:
     return result.value if isinstance(result.value, str) else as_text(result.value)
 
 
-def openai(outcome: Outcome) -> Made:
+def openai(output: CallOutput) -> Made:
     """Return a message of Chat Completions, which takes no pictures from a tool."""
-    text = as_one_text(outcome.content)
-    return {"role": "tool", "tool_call_id": outcome.call_id, "content": text}
+    text = as_one_text(output.content)
+    return {"role": "tool", "tool_call_id": output.call_id, "content": text}
 
 
-def openai_responses(outcome: Outcome) -> Made:
+def openai_responses(output: CallOutput) -> Made:
     """Return an item of Responses' input."""
-    output = parts(outcome.content, responses_text, responses_picture)
-    return {"type": "function_call_output", "call_id": outcome.call_id, "output": output}
+    said = parts(output.content, responses_text, responses_picture)
+    return {"type": "function_call_output", "call_id": output.call_id, "output": said}
 
 
 def responses_text(text: str) -> Made:
@@ -91,15 +91,15 @@ def responses_picture(block: Made) -> Made:
     return {"type": "input_image", "image_url": data_url(block), "detail": "auto"}
 
 
-def anthropic(outcome: Outcome) -> Made:
+def anthropic(output: CallOutput) -> Made:
     """Return a message of Messages; of an error it is a text, and one that says something."""
-    block: Made = {"type": "tool_result", "tool_use_id": outcome.call_id}
-    if outcome.is_error:
-        block |= {"content": as_one_text(outcome.content) or NOTHING, "is_error": True}
-    elif isinstance(outcome.content, str):
-        block["content"] = outcome.content
+    block: Made = {"type": "tool_result", "tool_use_id": output.call_id}
+    if output.is_error:
+        block |= {"content": as_one_text(output.content) or NOTHING, "is_error": True}
+    elif isinstance(output.content, str):
+        block["content"] = output.content
     else:
-        made = parts(outcome.content, anthropic_text, anthropic_picture) or []
+        made = parts(output.content, anthropic_text, anthropic_picture) or []
         block["content"] = [each for each in made if says_something(each)]
     return {"role": "user", "content": [block]}
 
@@ -120,18 +120,18 @@ def says_something(block: Made) -> bool:
     return block["type"] != "text" or bool(block["text"].strip())
 
 
-def gemini(outcome: Outcome) -> Made:
+def gemini(output: CallOutput) -> Made:
     """Return a content of Gemini in the names of the wire, which its SDK reads as well."""
-    response: Made = {"name": outcome.tool, "response": {"output": outcome.value}}
-    if outcome.call_id:
-        response["id"] = outcome.call_id
-    if outcome.is_error:
-        response["response"] = {"error": as_one_text(outcome.content)}
-    elif not isinstance(outcome.content, str):
-        pictures = [each for each in outcome.content if is_picture(each)]
+    response: Made = {"name": output.tool, "response": {"output": output.value}}
+    if output.call_id:
+        response["id"] = output.call_id
+    if output.is_error:
+        response["response"] = {"error": as_one_text(output.content)}
+    elif not isinstance(output.content, str):
+        pictures = [each for each in output.content if is_picture(each)]
         # of these it does not take GIF from a tool
         shown = [each for each in pictures if each["mimeType"] != "image/gif"]
-        texts = [described(each) for each in outcome.content if each not in shown]
+        texts = [described(each) for each in output.content if each not in shown]
         response["response"] = {"output": "\n".join(texts)}
         if shown:
             blobs = [{"mimeType": each["mimeType"], "data": each["data"]} for each in shown]
@@ -139,7 +139,7 @@ def gemini(outcome: Outcome) -> Made:
     return {"role": "user", "parts": [{"functionResponse": response}]}
 
 
-MESSAGES: dict[str, Callable[[Outcome], Made]] = {
+MESSAGES: dict[str, Callable[[CallOutput], Made]] = {
     "openai": openai,
     "openai-responses": openai_responses,
     "anthropic": anthropic,

@@ -27,7 +27,7 @@ from sovl_tools.agent.history import (
     calls_of,
     fitted_name,
     items_of,
-    outcome_of,
+    output_of,
     with_all_results,
 )
 from sovl_tools.formats.messages import (
@@ -83,7 +83,7 @@ def _blocks(message: Message) -> Iterator[Made]:
     """Yield the blocks of a message; the API refuses empty texts, and users who say nothing."""
     own = items_of(message, _OWN)
     if message["role"] == "tool":
-        yield from anthropic(outcome_of(message))["content"]
+        yield from anthropic(output_of(message))["content"]
     elif message["role"] == "user":
         yield from _content_blocks(message["content"]) or [anthropic_text(NOTHING)]
     elif own:

@@ -28,7 +28,7 @@ from sovl_tools.agent.history import (
     calls_of,
     fitted_name,
     items_of,
-    outcome_of,
+    output_of,
     with_all_results,
 )
 from sovl_tools.formats.messages import Made, data_url, openai, parts
@@ -72,7 +72,7 @@ def _message(message: Message) -> Made:
         )
         return {"role": "user", "content": content}
     if message["role"] == "tool":
-        return openai(outcome_of(message))
+        return openai(output_of(message))
     assistant: Made = dict(own[0]) if own else {"role": "assistant", "content": message["content"]}
     calls: list[Made] = []
     for call in calls_of(message):

@@ -77,21 +77,19 @@ def _respond(*, prompt: Prompt) -> tuple[Answer]:
     results = [*takewhile(lambda each: each["role"] == "tool", reversed(messages))][::-1]
     if results:
         texts = [as_one_text(each["content"]) or "Done, without a result." for each in results]
-        answer = Answer("\n".join(texts))
-    else:
-        # Halves of characters become question marks, since a search could not compare them.
-        text = text_of(messages[-1]["content"]).encode(errors="replace").decode().strip()
-        before = messages[-2] if len(messages) > 1 else {}
-        pending = None
-        # The message may come from a file that anybody has written.
-        match before.get("provider"), before.get("items"):
-            case "local", [{"tool": str(), "arguments": dict(), "asking": str() | None} as it, *_]:
-                pending = it
-        try:
-            answer = _Dialogue(prompt, text).answer(pending)
-        except ResolutionError as error:
-            answer = Answer(f"It can't be called just now: {error}.")
-    return (answer,)
+        return (Answer("\n".join(texts)),)
+    # Halves of characters become question marks, since a search could not compare them.
+    text = text_of(messages[-1]["content"]).encode(errors="replace").decode().strip()
+    before = messages[-2] if len(messages) > 1 else {}
+    pending = None
+    # The message may come from a file that anybody has written.
+    match before.get("provider"), before.get("items"):
+        case "local", [{"tool": str(), "arguments": dict(), "asking": str() | None} as it, *_]:
+            pending = it
+    try:
+        return (_Dialogue(prompt, text).answer(pending),)
+    except ResolutionError as error:
+        return (Answer(f"It can't be called just now: {error}."),)
 
 
 class _Dialogue:
@@ -102,8 +100,7 @@ class _Dialogue:
         self._text = text
         # In quotes the name of a tool and the words that end something are values.
         self._spoken = " ".join(words(text)) if text[:1] not in _QUOTES else text
-        pairs = _PAIR.finditer(text)
-        self._written = {pair[1]: pair[2].rstrip(",;") for pair in pairs}
+        self._written = {pair[1]: pair[2].rstrip(",;") for pair in _PAIR.finditer(text)}
         self._rest = _PAIR.sub("", text).strip(" ,;\n\t")
         self._is_pairs = bool(self._written) and not self._rest
         known = {name: prompt.registry.get(name) for name in prompt.offered if name != SEARCH}
@@ -126,8 +123,7 @@ class _Dialogue:
             is_offered = pending["tool"] in self._tools or SEARCH in self._prompt.offered
             if is_offered and (is_asking or self._is_pairs or self._spoken == "yes"):
                 return self._fill(pending["tool"], pending, is_sure=True)
-        name = named if choice in MODES else choice
-        is_required = choice == "required"
+        name, is_required = named if choice in MODES else choice, choice == "required"
         is_sure = name is not None or is_required
         if name is None and (is_required or self._spoken not in _GREETINGS):
             least = 0 if is_required else _ENOUGH
@@ -160,11 +156,10 @@ class _Dialogue:
                 lines.append(f"Optional, as key=value: {', '.join(optional)}.")
         else:
             # Loaded anew meanwhile, the tool may lack what was asked for, or given.
-            given, asking = pending["arguments"], pending["asking"]
-            arguments = {key: each for key, each in given.items() if key in form.properties}
+            arguments = {k: v for k, v in pending["arguments"].items() if k in form.properties}
             if self._is_pairs and written.keys() <= form.properties.keys():
                 arguments |= written
-            elif asking in form.properties:
+            elif (asking := pending["asking"]) in form.properties:
                 arguments[asking] = form.read(asking, self._text)
         problems = form.problems(arguments)
         unfit = [each for each in problems if each in arguments]
@@ -195,11 +190,7 @@ def _first_sentence(tool: ToolDefinition) -> str:
 
 
 class _Form:
-    """The parameters of a tool, which are filled in one at a time.
-
-    Raises:
-        ResolutionError: a dynamic part can't be had.
-    """
+    """The parameters of a tool, which are filled in one at a time."""
 
     def __init__(self, tool: ToolDefinition) -> None:
         self.tool = tool.resolve()

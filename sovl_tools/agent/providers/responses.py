@@ -29,7 +29,7 @@ from sovl_tools.agent.history import (
     calls_of,
     fitted_name,
     items_of,
-    outcome_of,
+    output_of,
     with_all_results,
 )
 from sovl_tools.formats.messages import (
@@ -67,7 +67,7 @@ def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
         content = parts(message["content"], responses_text, responses_picture)
         yield {"role": "user", "content": content}
     elif message["role"] == "tool":
-        yield openai_responses(outcome_of(message))
+        yield openai_responses(output_of(message))
     elif own:
         for item in own:
             if is_stored:
