@@ -143,6 +143,7 @@ BACKUP = ".sovl-tools.bak"
 
 _PRIVATE = 0o600
 _ATTEMPTS = 10
+_BUSY = "another program keeps writing it; try again"
 _BOM = "\ufeff"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ASSIGNMENT = re.compile(rf"(?:export\s+)?({_VARIABLE.pattern})\s*=\s*(.*)", re.DOTALL)
@@ -278,22 +279,27 @@ def add_server(
         with _exclusive(path, make=not dry_run):
             before = _Configuration.read(path, client.key)
             old = before.servers.get(server.name)
-            if old is not None and not force:
-                _check_replaceable(path, old, server)
-            kept = old if _tools_of(old) is not None else None
+            tools = _tools_of(old)
+            if old is not None and not force and tools != server.tools:
+                words = "that does not start sovl-tools"
+                if tools is not None:
+                    words = f"for {', '.join(tools) or 'other tools'}"
+                advice = "--name gives this one another name, --force replaces that one"
+                words = f"there is a server {server.name!r} {words}; {advice}"
+                raise ConfigurationError(path, words)
+            kept = None if tools is None else old
             entry = server.entry(client, kept)
-            servers = {**before.servers, server.name: entry}
-            text = before.with_servers(servers)
+            text = before.with_servers({**before.servers, server.name: entry})
             is_private = bool(literals(client, entry))
             said = kept.get("args") if isinstance(kept, dict) else None
             replaced = said if said != entry["args"] else None
-            if dry_run or before.is_same(text):
-                return Change(path, entry, None, replaced, is_changed=not before.is_same(text))
+            if dry_run or before.text == text:
+                return Change(path, entry, None, replaced, is_changed=before.text != text)
             mode = _PRIVATE if is_private else before.mode
             if before.replace(text, mode=mode, keep=True):
-                backup = None if before.data is None else os.path.realpath(path) + BACKUP
+                backup = None if before.text is None else os.path.realpath(path) + BACKUP
                 return Change(path, entry, backup, replaced, is_private=is_private)
-    raise ConfigurationError(path, "another program keeps writing it; try again")
+    raise ConfigurationError(path, _BUSY)
 
 
 def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False) -> Change:
@@ -311,25 +317,14 @@ def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False
             if _tools_of(entry) is None:
                 words = f"the server {name!r} does not start sovl-tools; remove it by hand"
                 raise ConfigurationError(path, words)
-            servers = {key: each for key, each in before.servers.items() if key != name}
-            if dry_run or before.replace(before.with_servers(servers), mode=before.mode):
-                if not dry_run:
-                    with suppress(OSError):
-                        os.unlink(os.path.realpath(path) + BACKUP)
+            if dry_run:
                 return Change(path, entry)
-    raise ConfigurationError(path, "another program keeps writing it; try again")
-
-
-def _check_replaceable(path: str, old: JSON, server: Server) -> None:
-    tools = _tools_of(old)
-    if tools is None:
-        words = "that does not start sovl-tools"
-    elif tools != server.tools:
-        words = f"for {', '.join(tools) or 'other tools'}"
-    else:
-        return
-    advice = "--name gives this one another name, --force replaces that one"
-    raise ConfigurationError(path, f"there is a server {server.name!r} {words}; {advice}")
+            servers = {key: each for key, each in before.servers.items() if key != name}
+            if before.replace(before.with_servers(servers), mode=before.mode):
+                with suppress(OSError):
+                    os.unlink(os.path.realpath(path) + BACKUP)
+                return Change(path, entry)
+    raise ConfigurationError(path, _BUSY)
 
 
 def _tools_of(entry: JSON) -> tuple[str, ...] | None:
@@ -348,12 +343,11 @@ def _tools_of(entry: JSON) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Configuration:
-    """A client's file as it was read; ``data`` is None if there is none."""
+    """A client's file as it was read; ``text`` is None if there is none."""
 
     path: str
     key: str
-    data: bytes | None
-    text: str
+    text: str | None
     document: dict[str, JSON]
     mode: int | None
 
@@ -366,16 +360,24 @@ class _Configuration:
         """
         # a link to nothing is one to a file that is still to be made
         text = _read(path) if os.path.exists(path) else None
-        data = None if text is None else text.encode()
         mode = None if text is None else stat.S_IMODE(os.stat(path).st_mode)
-        text = text or ""
-        document = _parsed(path, text)
+        plain = without_comments((text or "").removeprefix(_BOM))
+        try:
+            document = json.loads(plain, object_pairs_hook=unique) if plain.strip() else {}
+        except json.JSONDecodeError as error:
+            words = f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]}; nothing was changed"
+            raise ConfigurationError(f"{path}:{error.lineno}:{error.colno}", words) from error
+        except RecursionError:
+            raise ConfigurationError(path, "it is nested too deep") from None
+        except ValueError as error:
+            words = f"{number_problem(error)}; nothing was changed"
+            raise ConfigurationError(path, words) from error
         if not isinstance(document, dict):
             raise ConfigurationError(path, f"it should hold an object, not {_kind(document)}")
         if not isinstance(document.get(key, {}), dict):
             words = f"{key!r} should be an object, not {_kind(document[key])}"
             raise ConfigurationError(path, f"{words}; nothing was changed")
-        return cls(path, key, data, text, document, mode)
+        return cls(path, key, text, document, mode)
 
     @property
     def servers(self) -> dict[str, JSON]:
@@ -383,18 +385,13 @@ class _Configuration:
         servers: dict[str, JSON] = self.document.get(self.key, {})
         return servers
 
-    def is_same(self, text: str) -> bool:
-        """Tell whether the file says that already."""
-        return self.data is not None and self.text == text
-
     def with_servers(self, servers: Mapping[str, JSON]) -> str:
         """Return the text with other entries."""
-        document = {**self.document, self.key: servers}
-        body = self.text.removeprefix(_BOM)
+        document, text = {**self.document, self.key: servers}, self.text or ""
+        body = text.removeprefix(_BOM)
         try:
             if without_comments(body).strip():
-                bom = _BOM * self.text.startswith(_BOM)
-                return bom + edit_json(body, document)
+                return text[: len(text) - len(body)] + edit_json(body, document)
         except RecursionError:
             raise ConfigurationError(self.path, "it is nested too deep") from None
         # nothing but comments, which stand before what is new
@@ -409,33 +406,18 @@ class _Configuration:
         place = os.path.realpath(self.path)
         folder, name = os.path.split(place)
         files = {name: text.encode()}
-        if keep and self.data is not None:
-            files[name + BACKUP] = self.data
+        if keep and self.text is not None:
+            files[name + BACKUP] = self.text.encode()
         try:
             os.makedirs(folder, exist_ok=True)
-            now = _read(self.path).encode() if os.path.exists(place) else None
-            if now != self.data:
+            now = _read(self.path) if os.path.exists(place) else None
+            if now != self.text:
                 return False
             replace_files(folder, files, mode=mode)
         except OSError as error:
             words = f"it can't be written: {error.strerror}; nothing was changed"
             raise ConfigurationError(self.path, words) from error
         return True
-
-
-def _parsed(path: str, text: str) -> JSON:
-    plain = without_comments(text.removeprefix(_BOM))
-    if not plain.strip():
-        return {}
-    try:
-        return json.loads(plain, object_pairs_hook=unique)
-    except json.JSONDecodeError as error:
-        words = f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]}; nothing was changed"
-        raise ConfigurationError(f"{path}:{error.lineno}:{error.colno}", words) from error
-    except RecursionError:
-        raise ConfigurationError(path, "it is nested too deep") from None
-    except ValueError as error:
-        raise ConfigurationError(path, f"{number_problem(error)}; nothing was changed") from error
 
 
 def _read(path: str) -> str:

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
 
 from mcp.server.connection import Connection, allowed_log_levels
@@ -69,12 +69,16 @@ LEVEL: Final = "sovl-tools-log-level"
 """Where a connection of the handshake era keeps the level that its client has set."""
 
 
-def is_modern(ctx: ServerRequestContext[Any, Any]) -> bool:
+Context: TypeAlias = ServerRequestContext[Any, Any]
+"""What the SDK knows of a request."""
+
+
+def is_modern(ctx: Context) -> bool:
     """Tell whether a request is of the era without a handshake."""
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
-def connection_of(ctx: ServerRequestContext[Any, Any]) -> Connection:
+def connection_of(ctx: Context) -> Connection:
     """Return the connection over which a request came: the SDK's sessions last for a request."""
     return ctx.session._connection  # noqa: SLF001 - there is no other way to it
 
@@ -86,7 +90,7 @@ class Reports:
     wants the former any more.
     """
 
-    def __init__(self, ctx: ServerRequestContext[Any, Any], tool: str) -> None:
+    def __init__(self, ctx: Context, tool: str) -> None:
         """Make the way of reports of a call of that tool; those that it calls only log."""
         self._ctx = ctx
         self._tool = tool
@@ -145,7 +149,7 @@ class Reports:
             self._sending.cancel()
 
 
-def _levels(ctx: ServerRequestContext[Any, Any]) -> frozenset[str]:
+def _levels(ctx: Context) -> frozenset[str]:
     """Return the levels of messages that a client wants."""
     if is_modern(ctx):
         # a client says so with each request
@@ -245,7 +249,7 @@ class InputRequests:
 
     def __init__(
         self,
-        ctx: ServerRequestContext[Any, Any],
+        ctx: Context,
         params: CallToolRequestParams,
         tool: str,
         registry: ToolRegistry,

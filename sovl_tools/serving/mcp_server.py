@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from mcp.server import NotificationOptions, Server
 from mcp.server.connection import Connection
-from mcp.server.context import ServerRequestContext
 from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
@@ -66,6 +65,7 @@ from sovl_tools.serving.advertised import (
 )
 from sovl_tools.serving.mcp_calls import (
     LEVEL,
+    Context,
     InputRequests,
     Reports,
     call_result,
@@ -260,20 +260,14 @@ class McpServer:
         tool = known.modern.get(name) or known.hidden.get(name)
         return None if tool is None else tool["inputSchema"]
 
-    async def _list_tools(
-        self, ctx: ServerRequestContext[Any, Any], params: PaginatedRequestParams
-    ) -> dict[str, JSON]:
+    async def _list_tools(self, ctx: Context, params: PaginatedRequestParams) -> dict[str, JSON]:
         known = self._known
         if not known.is_lasting:  # the functions of authors may take long
             known = await asyncio.to_thread(lambda: self.advertised)
         return self._page("tools", known.modern if is_modern(ctx) else known.handshake, params)
 
     async def _list(
-        self,
-        kind: str,
-        items: Items,
-        _: ServerRequestContext[Any, Any],
-        params: PaginatedRequestParams,
+        self, kind: str, items: Items, _: Context, params: PaginatedRequestParams
     ) -> dict[str, JSON]:
         return self._page(kind, items(self._known), params)
 
@@ -289,24 +283,16 @@ class McpServer:
             result["nextCursor"] = following
         return result
 
-    async def _get_prompt(
-        self, _: ServerRequestContext[Any, Any], params: GetPromptRequestParams
-    ) -> dict[str, JSON]:
+    async def _get_prompt(self, _: Context, params: GetPromptRequestParams) -> dict[str, JSON]:
         tool = self.registry.get(params.name)
         if tool is None or not tool.activation_phrases:
             hint = as_hint(nearest(params.name, self._known.prompts))
             raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}{hint}")
         text = prompt_text(tool, params.arguments or {})
         message = {"role": "user", "content": {"type": "text", "text": text}}
-        return {
-            "description": tool.description,
-            "messages": [message],
-            "resultType": "complete",
-        }
+        return {"description": tool.description, "messages": [message], "resultType": "complete"}
 
-    async def _read(
-        self, _: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
-    ) -> dict[str, JSON]:
+    async def _read(self, _: Context, params: ReadResourceRequestParams) -> dict[str, JSON]:
         resource = self._known.resources.get(params.uri)
         try:
             text = await asyncio.to_thread(resource_text, self.registry, params.uri)
@@ -318,9 +304,7 @@ class McpServer:
         content = {"uri": params.uri, "mimeType": resource["mimeType"], "text": text}
         return {"contents": [content], **LIST_FIELDS}
 
-    async def _subscribe(
-        self, ctx: ServerRequestContext[Any, Any], params: SubscribeRequestParams
-    ) -> dict[str, JSON]:
+    async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> dict[str, JSON]:
         """Subscribe a client of the handshake era to changes of the text at a URI.
 
         The resource need not exist yet: its folder may be added later.
@@ -332,14 +316,12 @@ class McpServer:
         return {}
 
     async def _unsubscribe_from(
-        self, ctx: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
+        self, ctx: Context, params: UnsubscribeRequestParams
     ) -> dict[str, JSON]:
         connection_of(ctx).state.get(WATCHED, set()).discard(params.uri)
         return {}
 
-    async def _call_tool(
-        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
-    ) -> dict[str, JSON]:
+    async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> dict[str, JSON]:
         name, arguments = params.name, params.arguments
         known = self._known
         if known.is_searching and name in known.modern:
@@ -375,13 +357,11 @@ class McpServer:
             result = result._replace(error=without_directories(error, self.registry))
         return call_result(result, known, is_wrapping=not is_modern(ctx))
 
-    async def _set_level(
-        self, ctx: ServerRequestContext[Any, Any], params: SetLevelRequestParams
-    ) -> dict[str, JSON]:
+    async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> dict[str, JSON]:
         connection_of(ctx).state[LEVEL] = params.level
         return {}
 
-    async def _connected(self, ctx: ServerRequestContext[Any, Any], _: NotificationParams) -> None:
+    async def _connected(self, ctx: Context, _: NotificationParams) -> None:
         """Remember the connection of a client of the handshake era until it ends."""
         connection = connection_of(ctx)
         self._connections.setdefault(connection, set())
