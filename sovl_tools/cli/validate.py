@@ -29,11 +29,16 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.output import colored, echo, write, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import Configuration, configuration
-from sovl_tools.linting.cache import Cache, Checked, cache_directory
-from sovl_tools.linting.content import contents_of, read_suppressions
-from sovl_tools.linting.fixable import FIXERS
-from sovl_tools.linting.selection import Selection, codes_of, selection_of, strict
-from sovl_tools.linting.suppressions import Suppression, suppress_findings
+from sovl_tools.linting.cache import Cache, Checked, cache_directory, contents_of, read_suppressions
+from sovl_tools.linting.selection import (
+    FIXERS,
+    Selection,
+    Suppression,
+    codes_of,
+    selection_of,
+    strict,
+    suppress_findings,
+)
 from sovl_tools.loading.catalog_builder import combine, equal_descriptions
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.dependencies import Findings, Loaded, state_of

@@ -18,10 +18,8 @@ from itertools import accumulate
 from json import JSONDecoder
 from typing import Literal, NamedTuple, TypeAlias
 
-from sovl_tools.linting.fixable import BEHIND, DRIFT, FIXERS
 from sovl_tools.linting.rules import unused_suppression
-from sovl_tools.linting.suppressions import KEY as SUPPRESSIONS
-from sovl_tools.linting.suppressions import without_idle
+from sovl_tools.linting.selection import BEHIND, DRIFT, FIXERS, SUPPRESSIONS, without_idle
 from sovl_tools.loading.interface import parse_module
 from sovl_tools.loading.jsontext import members
 from sovl_tools.loading.rules import manifest

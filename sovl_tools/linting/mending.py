@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sovl_tools.linting.fixable import BEHIND, DRIFT, FIXERS
 from sovl_tools.linting.fixes import (
     Fix,
     by_folder,
@@ -18,6 +17,7 @@ from sovl_tools.linting.fixes import (
     mended,
     procedure_fixes,
 )
+from sovl_tools.linting.selection import BEHIND, DRIFT, FIXERS
 from sovl_tools.loading.sources import MAX_MANIFEST_BYTES, MAX_MODULE_BYTES, read_file
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic

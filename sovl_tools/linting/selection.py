@@ -1,16 +1,55 @@
-"""Which findings are shown: by code, by the beginning of a code, or by the name of a rule."""
+"""Which findings are shown, which the files themselves leave out, and which can be mended.
+
+Shown is what is selected by code, by the beginning of a code, or by the name of a rule. A manifest
+leaves out findings of its whole tool with ``"x-ignore": ["ST306"]``. In a module or a procedure the
+comment ``# sovl: ignore[ST408]`` holds for its line or, where it has a line to itself, for the
+file. What leaves nothing out is a finding of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from io import StringIO
+from itertools import islice
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.configuration import Configuration
+from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.model.catalog import LoadReport
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask, in_order
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ConfigurationError, SovlToolsError
+from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.procedures.parse.files import SUFFIXES
+from sovl_tools.reporting.text import lines_in, read_lines
+
+FIXERS = {
+    "ST002": "idle_suppression",
+    "ST201": "strict_json",
+    "ST204": "without_mark",
+    "ST202": "misspelt_manifest_key",
+    "ST209": "missing_key",
+    "ST211": "name_of_folder",
+    "ST212": "name_of_folder",
+    "ST215": "lifted_form",
+    "ST301": "valid_schema",
+    "ST302": "required_name",
+    "ST305": "items_of_any_kind",
+    "ST308": "misspelt_keyword",
+}
+"""What mends the findings of a rule, by its code: a function of ``fixes``."""
+
+DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"})
+"""Findings that bringing the manifest into line with the function may mend."""
+BEHIND = "ST413"
+"""The finding that it surely mends; what is left out may be meant so."""
 
 
 class SelectorError(SovlToolsError, ValueError):
@@ -119,3 +158,229 @@ def strict(report: LoadReport) -> LoadReport:
     """Return a report with every warning made an error."""
     found = tuple(each._replace(severity="error") for each in report.diagnostics)
     return report.showing(found)
+
+
+SUPPRESSIONS = "x-ignore"
+_MARK = "sovl:"
+_COMMENT = re.compile(r"#\s*sovl:\s*ignore\b(?P<rules>\[[^\]]*\])?")
+_SOURCES = (".py", *SUFFIXES)
+_MOST = 1000
+"""How many rules one request may name: more than there are, with all beginnings of their codes."""
+
+
+class Suppression(NamedTuple):
+    """One rule that is to be left out, and where that is asked.
+
+    Attributes:
+        code: the beginning of the codes that are left out; empty if no rule is named.
+        words: what is said if it leaves nothing out.
+        scope: a path: of a file, or of a folder with the separator at its end.
+        only: the line for which alone it holds; 0 for the whole scope.
+        tool: whose it is, if it is a tool's.
+        path: the file that it is in.
+        line: the line in that file, from 1.
+        column: the column in that line, from 1.
+    """
+
+    code: str
+    words: str
+    scope: str
+    only: int
+    tool: str | None
+    path: str
+    line: int
+    column: int
+
+    def names(self, found: Diagnostic) -> bool:
+        """Tell whether it names the rule of a finding."""
+        return bool(self.code) and found.code.startswith(self.code)
+
+
+def suppress_findings(
+    report: LoadReport,
+    asked: Iterable[Suppression],
+    procedures: Iterable[str] = (),
+    *,
+    unasked: Collection[str] = (),
+) -> LoadReport:
+    """Return a report without the warnings that files ask to leave out.
+
+    What leaves nothing out is a finding of its own, except in tools that were rejected, of which
+    most was not looked at.
+
+    Args:
+        report: of a load.
+        asked: what the folders of tools ask to leave out.
+        procedures: the files of procedures that were checked.
+        unasked: beginnings of codes that nobody looked for in this run.
+    """
+    rejected = {each.name for each in report.folders if each.status == "rejected"}
+    folders = {each.path for each in report.folders if not each.line}
+    owners = {each.path: each.name for each in report.folders if each.line}
+    seen = {each.path for each in report.diagnostics if each.path.endswith(_SOURCES)}
+    seen = {each for each in seen if os.path.dirname(each) not in folders}
+    asked = [*asked]
+    for path in dict.fromkeys((*owners, *procedures, *sorted(seen))):
+        lines = read_lines(path)
+        if any(_MARK in line for line in lines):
+            asked += _comments(path, owners.get(path), lines)
+    if not asked:
+        return report
+    holding: dict[tuple[str, int], list[Suppression]] = {}
+    for each in asked:
+        holding.setdefault((each.scope, each.only), []).append(each)
+    used: set[Suppression] = set()
+    shown = []
+    for found in report.diagnostics:
+        # an error is never left out: its tool is not there
+        places = _places_of(found) if found.severity != "error" else ()
+        nearby = (each for place in places for each in holding.get(place, ()))
+        covering = [each for each in nearby if each.names(found)]
+        used.update(covering)
+        shown += [] if covering else [found]
+    for each in asked:
+        is_excused = each.tool in rejected or (each.code and each.code.startswith(tuple(unasked)))
+        if each not in used and not is_excused:
+            from sovl_tools.linting.rules import (  # noqa: PLC0415 - 20 ms, where one is idle
+                unused_suppression,
+            )
+
+            (verdict,) = ask((unused_suppression,), each.words)
+            shown.append(verdict.at(each.path, each.line, each.column, tool=each.tool))
+    return report.showing(in_order(shown))
+
+
+def _places_of(found: Diagnostic) -> Iterator[tuple[str, int]]:
+    """Yield the scopes in which a finding lies, each with the line for which it would hold."""
+    path = found.path
+    yield from ((path, found.line), (path, 0))
+    yield from ((path[: at + 1], 0) for at, letter in enumerate(path) if letter == os.sep)
+
+
+def may_ask(folder: ToolFolder, name: str) -> bool:
+    """Tell whether a file of a folder, by its relative path, may ask to leave something out."""
+    return name == folder.manifest_name or (name.endswith(".py") and "/" not in name)
+
+
+def suppressions_of(folder: ToolFolder, files: Mapping[str, bytes]) -> Iterator[Suppression]:
+    """Yield what the files of a folder ask to leave out."""
+    for name, data in files.items():
+        path = os.path.join(folder.path, name)
+        if name == folder.manifest_name and SUPPRESSIONS.encode() in data:
+            yield from _in_manifest(folder, path, "\n".join(lines_in(data)))
+        elif name.endswith(".py") and _MARK.encode() in data:
+            yield from _comments(path, folder.name, lines_in(data))
+
+
+def _in_manifest(tool: ToolFolder, path: str, text: str) -> Iterator[Suppression]:
+    try:
+        document: JSON = json.loads(text)
+    except (ValueError, RecursionError):
+        return  # which is a finding of its own
+    if not isinstance(document, dict) or SUPPRESSIONS not in document:
+        return
+    places, rules = Places(text), document[SUPPRESSIONS]
+    if not isinstance(rules, list) or not all(isinstance(each, str) for each in rules):
+        words = f"{SUPPRESSIONS} must be a list of rules, such as ['ST306']"
+        place = line_and_column(text, places.offset(ManifestPlace((SUPPRESSIONS,))))
+        yield Suppression("", words, "", 0, tool.name, path, *place)
+        return
+    first: dict[str, int] = {}
+    for index, selector in enumerate(rules):
+        first.setdefault(selector, index)
+    for selector, index in islice(first.items(), _MOST):
+        place = line_and_column(text, places.offset(ManifestPlace((SUPPRESSIONS, index))))
+        scope = os.path.join(tool.path, "")
+        yield Suppression(*_resolved(selector), scope, 0, tool.name, path, *place)
+
+
+def _comments(path: str, tool: str | None, lines: Sequence[str]) -> Iterator[Suppression]:
+    """Yield what the comments of a module or a procedure ask to leave out."""
+    for number, column, comment in _comments_in(path, lines):
+        found = _COMMENT.match(comment)
+        if found is None:
+            continue
+        only = 0 if lines[number - 1][:column].isspace() or not column else number
+        selectors = [*islice(dict.fromkeys(_selectors(found)), _MOST)]
+        for selector in selectors:
+            yield Suppression(*_resolved(selector), path, only, tool, path, number, column + 1)
+        if not selectors:
+            yield Suppression("", _NO_RULE, path, only, tool, path, number, column + 1)
+
+
+_NO_RULE = "the comment names no rule: write # sovl: ignore[ST408]"
+
+
+def _selectors(comment: re.Match[str]) -> list[str]:
+    listed = (comment["rules"] or "").strip("[]")
+    return [each.strip() for each in listed.split(",") if each.strip()]
+
+
+def without_idle(comment: str, words: str) -> str | None:
+    """Return a comment without what leaves nothing out; None if it doesn't ask for that.
+
+    ``words`` are what is said of it. Empty if nothing is left of the comment; what else somebody
+    wrote into it is.
+    """
+    found = _COMMENT.match(comment)
+    if found is None:
+        return None
+    selectors = _selectors(found)
+    kept = [each for each in selectors if _resolved(each)[1] != words]
+    if len(kept) == len(selectors) and (selectors or words != _NO_RULE):
+        return None
+    rest = comment[found.end() :]
+    if kept:
+        return f"{comment[: found.start('rules')]}[{', '.join(kept)}]{rest}"
+    rest = rest.strip()
+    return rest if not rest or rest.startswith("#") else f"# {rest}"
+
+
+def _comments_in(path: str, lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """Yield line, column from 0 and text of what may be comments of ours."""
+    if path.endswith(".py"):
+        import tokenize  # noqa: PLC0415 - 5 ms, where a module may have such a comment
+
+        # a string can hold such a text; where the module can't be read, what comes first counts
+        with suppress(tokenize.TokenError, SyntaxError):
+            for token in tokenize.generate_tokens(StringIO("\n".join(lines)).readline):
+                if token.type == tokenize.COMMENT:
+                    yield *token.start, token.string
+        return
+    if path.endswith(".json"):
+        return  # which has no comments
+    strings = _strings_in(lines)
+    for number, line in enumerate(lines, 1):
+        for found in _COMMENT.finditer(line):
+            place = number, found.start()
+            if not any(start <= place < end for start, end in strings):
+                yield *place, found.group()
+                break
+
+
+_LinePlace: TypeAlias = tuple[int, int]
+"""A line, from 1, and a column, from 0."""
+
+
+def _strings_in(lines: Sequence[str]) -> list[tuple[_LinePlace, _LinePlace]]:
+    """Return where the strings of a YAML text begin and end, as far as it can be read."""
+    import yaml  # noqa: PLC0415 - 10 ms, where a file may have such a comment
+
+    found = []
+    with suppress(yaml.YAMLError, ValueError, OverflowError):  # of escapes that are no character
+        for token in yaml.scan("\n".join(lines)):
+            if isinstance(token, yaml.ScalarToken):
+                start, end = token.start_mark, token.end_mark
+                # behind the sign that begins a block, before its text, there may be a comment
+                is_block = token.style in {"|", ">"}
+                begin = (start.line + 2, 0) if is_block else (start.line + 1, start.column)
+                found.append((begin, (end.line + 1, end.column)))
+    return found
+
+
+def _resolved(selector: str) -> tuple[str, str]:
+    """Return the beginning of the codes that a selector names, and what is said if it is idle."""
+    try:
+        return code_of(selector), f"nothing of {selector} is left out by this"
+    except SelectorError as error:
+        return "", str(error)

@@ -21,19 +21,17 @@ from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.agreement import (
-    contrary_bounds,
-    unknown_properties,
-    unknown_values,
-)
-from sovl_tools.signature.pairs import (
     BASE,
     Comparison,
     Matcher,
     Pair,
     agreed,
     compare,
+    contrary_bounds,
     exclude_each_other,
     is_wider,
+    unknown_properties,
+    unknown_values,
 )
 
 # patched one by one, or not at all; all other keywords are constraints

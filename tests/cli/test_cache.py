@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.linting.cache import DIRECTORY, Cache, Checked
-from sovl_tools.linting.suppressions import suppress_findings
+from sovl_tools.linting.selection import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.dependencies import MAX_READ, Loaded
 from sovl_tools.loading.discovery import collect, report_of

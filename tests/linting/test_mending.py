@@ -13,9 +13,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.linting.content import read_suppressions
+from sovl_tools.linting.cache import read_suppressions
 from sovl_tools.linting.mending import Mending
-from sovl_tools.linting.suppressions import suppress_findings
+from sovl_tools.linting.selection import suppress_findings
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.pipeline import load_folder
