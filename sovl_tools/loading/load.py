@@ -8,7 +8,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from time import time_ns
 from typing import NamedTuple, TypeAlias
 
@@ -35,9 +34,6 @@ Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 SOON = 0.5
 """Seconds after which a load that does not wait for a folder goes on without it."""
 
-_FEW = 32
-"""So few folders replace others, which the collector has to find: it is not held back."""
-
 
 def load_folders(
     folders: Sequence[ToolFolder],
@@ -57,7 +53,7 @@ def load_folders(
     """
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
-    with patient_collector() if len(folders) > _FEW else nullcontext():
+    with patient_collector(len(folders)):
         while folders:
             loader = _Loader(folders, settings, handlers, observe)
             done = loader.outcome(SOON if defer is not None else math.inf)

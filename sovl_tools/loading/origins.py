@@ -36,9 +36,6 @@ from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
 from sovl_tools.model.path_patterns import PathPattern, is_excluded
 from sovl_tools.threads import Stalled, run_within
 
-GROUP = "sovl_tools.tools"
-"""The group of the entry points of installed distributions that are tools."""
-
 PACKAGES, MODULES = range(2)
 """Levels of precedence behind those of explicit registration and of tool folders."""
 
@@ -134,20 +131,24 @@ class Origin(Protocol):
 
 
 @dataclass(frozen=True)
-class EntryPoints:
-    """The entry points of one group: functions, ``AITool`` classes, modules and packages."""
+class _Installed:
+    """What is installed where Python looks for it, and is imported once."""
 
     level: ClassVar[int] = PACKAGES
     directory: ClassVar[None] = None
-    group: str = GROUP
+    name: str
     limit: float = IMPORT_TIMEOUT
+
+
+class EntryPoints(_Installed):
+    """The entry points of one group: functions, ``AITool`` classes, modules and packages."""
 
     def look(self) -> OriginLoad:
         """Load every entry point, by name."""
         importlib.invalidate_caches()  # a distribution may have been installed since
         problems: list[Diagnostic] = []
         unit = Unit("the list of installed distributions", "sys.path", "")
-        found = run_within(IMPORT_TIMEOUT, lambda: [*_entry_points(self.group, problems)])
+        found = run_within(IMPORT_TIMEOUT, lambda: [*_entry_points(self.name, problems)])
         if isinstance(found, Stalled):
             return OriginLoad.of_failure(import_timeout(found.frame, unit, IMPORT_TIMEOUT))
         loads = [OriginLoad.of_failure(each) for each in problems]
@@ -190,14 +191,8 @@ def _entry_points(group: str, problems: list[Diagnostic]) -> Iterator[Any]:
             yield from points
 
 
-@dataclass(frozen=True)
-class Package:
+class Package(_Installed):
     """An importable module or package with all that is below it."""
-
-    level: ClassVar[int] = PACKAGES
-    directory: ClassVar[None] = None
-    name: str
-    limit: float = IMPORT_TIMEOUT
 
     def look(self) -> OriginLoad:
         """Import the package and what is below it."""
@@ -206,14 +201,8 @@ class Package:
         return _imported(lambda: importlib.import_module(self.name), unit, self.limit)
 
 
-@dataclass(frozen=True)
-class PackageFolders:
+class PackageFolders(_Installed):
     """Tool folders inside of an installed package."""
-
-    level: ClassVar[int] = PACKAGES
-    directory: ClassVar[None] = None
-    name: str
-    limit: float = IMPORT_TIMEOUT
 
     def look(self) -> OriginLoad:
         """Take the folders through the pipeline."""

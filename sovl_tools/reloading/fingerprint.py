@@ -235,6 +235,8 @@ class FolderChanges:
     ) -> bool:
         """Tell whether a folder looks otherwise than when it was loaded; if not, remember that."""
         known = self._known.get(folder.location)
+        if known is not None and now is known.look:
+            return False
         if known is None:
             if folder.location not in self._unseen or not now.files:
                 return True
@@ -245,9 +247,9 @@ class FolderChanges:
             if young and concerning(folder, young, patterns):
                 return True
             self._known[folder.location] = _Known(now)
-        elif now is not known.look:
-            if concerning(folder, known.look.changed(now), patterns):
-                return True
+        elif concerning(folder, known.look.changed(now), patterns):
+            return True
+        else:
             self._known[folder.location] = known._replace(look=now)
         return False
 

@@ -28,7 +28,6 @@ from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges, concern
 from sovl_tools.reloading.libraries import Libraries, Unloaded, reimport, reimport_parts
 
 _REVISIONS = itertools.count(1)
-_FEW = 32
 
 
 class ReloadState:
@@ -320,14 +319,7 @@ class ReloadState:
         Patience is had with files that are still on their way. Who has none asks for everything:
         then it is also tried again what has failed, or depends on more than files.
         """
-        looks: dict[str, Fingerprint] = {}
-        with patient_collector() if len(due) > _FEW else contextlib.nullcontext():
-            for folder in due:
-                known = self._candidates.get(folder.location)
-                seen = self._look(folder, known)
-                is_due = folder.location in forced
-                if is_due or self._is_due(folder, known, seen, is_patient=is_patient):
-                    looks[folder.location] = seen
+        looks = self._outdated(due, is_patient=is_patient, forced=forced)
         candidates: list[Candidate] = []
         ready: list[ToolFolder] = []
         for location, seen in [*looks.items()]:
@@ -341,41 +333,41 @@ class ReloadState:
             if known is not None and self.changes.has_other_data(folder, seen, known.patterns):
                 self._revise(location)
             ready.append(self.folders[location])
-        late: list[LateFolder] = []
-        candidates += self._load_all(ready, late.append if defer else None)
-        for each in late:
+        deferred: list[LateFolder] = []
+        candidates += self._load_all(ready, deferred.append if defer else None)
+        for each in deferred:
             location = each.folder.location
             self._late[location] = _Late(each, looks.pop(location))
             if defer:
                 defer(each)
-        patterns = {each.location: each.patterns for each in candidates}
+        found = {each.location: each.patterns for each in candidates}
         for location, seen in looks.items():
-            self.changes.keep(self.folders[location], seen, patterns.get(location))
+            self.changes.keep(self.folders[location], seen, found.get(location))
         return candidates
 
-    def _look(self, folder: ToolFolder, known: Candidate | None) -> Fingerprint:
-        late = self._late.get(folder.location)
-        if late is not None:
-            return late.seen.again()
-        return self.changes.look(folder, None if known is None else known.patterns)
-
-    def _is_due(
-        self, folder: ToolFolder, known: Candidate | None, seen: Fingerprint, *, is_patient: bool
-    ) -> bool:
-        late = self._late.get(folder.location)
-        if late is not None:  # what it writes beside itself must not begin its import again
-            changed = late.seen.changed(seen)
-            data = listed_now(folder) if changed else ()
-            patterns = None if data is None else ("*.py", *data)
-            return bool(concerning(folder, changed, patterns))
-        if known is None:
-            return True
-        # it may load otherwise although its files are as before: by what it requires, or imports
-        if not is_patient:
-            definition = known.definition
-            if known.status != "disabled" if definition is None else definition.requires:
-                return True
-        return self.changes.is_changed(folder, seen, known.patterns)
+    def _outdated(
+        self, folders: Sequence[ToolFolder], *, is_patient: bool, forced: Collection[str]
+    ) -> dict[str, Fingerprint]:
+        """Return what those folders look like now that have to be loaded again."""
+        looks: dict[str, Fingerprint] = {}
+        with patient_collector(len(folders)):
+            for folder in folders:
+                location = folder.location
+                known, late = self._candidates.get(location), self._late.get(location)
+                patterns = None if known is None else known.patterns
+                seen = self.changes.look(folder, patterns) if late is None else late.seen.again()
+                if location in forced:
+                    is_due = True
+                elif late is not None:
+                    is_due = late.is_outdated(folder, seen)
+                # it may load otherwise although its files are as before
+                elif known is None or not (is_patient or _depends_on_files(known)):
+                    is_due = True
+                else:
+                    is_due = self.changes.is_changed(folder, seen, patterns)
+                if is_due:
+                    looks[location] = seen
+        return looks
 
     def _load_all(
         self, folders: Sequence[ToolFolder], defer: Callable[[LateFolder], None] | None
@@ -398,6 +390,23 @@ class _Late(NamedTuple):
 
     late: LateFolder
     seen: Fingerprint
+
+    def is_outdated(self, folder: ToolFolder, now: Fingerprint) -> bool:
+        """Tell whether it has to be loaded again.
+
+        What it writes beside itself must not begin its import again.
+        """
+        changed = self.seen.changed(now)
+        data = listed_now(folder) if changed else ()
+        patterns = None if data is None else ("*.py", *data)
+        return bool(concerning(folder, changed, patterns))
+
+
+def _depends_on_files(known: Candidate) -> bool:
+    """Tell whether what became of a folder depends on nothing that it requires or imports."""
+    if known.definition is None:
+        return known.status == "disabled"
+    return not known.definition.requires
 
 
 def arriving(folder: ToolFolder, seen: Fingerprint, *, is_new: bool) -> Candidate | None:

@@ -57,7 +57,7 @@ def lines(sight: OriginLoad) -> list[str]:
 
 
 def test_packages_come_before_directories_of_modules() -> None:
-    origins: list[Origin] = [EntryPoints(), Package(HERE), PackageFolders(HERE)]
+    origins: list[Origin] = [EntryPoints(GROUP), Package(HERE), PackageFolders(HERE)]
     assert [each.level for each in origins] == [PACKAGES] * 3
     assert Modules(HERE).level == MODULES > PACKAGES
 
@@ -77,7 +77,7 @@ def test_entry_points_are_functions_classes_modules_and_packages(site: Site) -> 
         d="shop.module",
         e="shop.below",
     )
-    sight = EntryPoints().look()
+    sight = EntryPoints("sovl_tools.tools").look()
     assert answers(sight) == {
         "first": 1, "second": 2, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
     }  # fmt: skip
