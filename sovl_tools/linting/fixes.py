@@ -35,7 +35,8 @@ from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, internal_verdict
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json, value_at
 from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder, name_problem
-from sovl_tools.procedures.parse.files import UnreadableError, read
+from sovl_tools.procedures.errors import UnreadableError
+from sovl_tools.procedures.parse.files import read
 from sovl_tools.reporting.text import MOST_SHOWN
 from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
 from sovl_tools.schema.engine import published

@@ -33,6 +33,28 @@ class ProcedureNotFoundError(SovlToolsError, KeyError):
         return f"there is no procedure {self.name!r}{as_hint(self.suggestion)}"
 
 
+class UnreadableError(SovlToolsError, ValueError):
+    """A text of which no value can be made.
+
+    Attributes:
+        message: what is there.
+        line: where, from 1.
+        column: where, in characters from 1.
+        help: what would be right, as an imperative; None where that is unknown.
+    """
+
+    def __init__(self, message: str, line: int, column: int, advice: str | None = None) -> None:
+        super().__init__(message, line, column, advice)
+        self.message = message
+        self.line = line
+        self.column = column
+        self.help = advice
+
+    def __str__(self) -> str:
+        advice = f"; {self.help}" if self.help else ""
+        return f"{self.line}:{self.column}: {self.message}{advice}"
+
+
 class InputError(SovlToolsError, ValueError):
     """Inputs of a run that do not fit; the message names each."""
 

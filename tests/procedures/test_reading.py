@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.procedures.parse.files import UnreadableError, read
+from sovl_tools.procedures.errors import UnreadableError
+from sovl_tools.procedures.parse.files import read
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_VALUES
 from tests.schema.strategies import moderate, texts, values
 from tests.tables import check_each

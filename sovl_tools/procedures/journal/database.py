@@ -154,7 +154,7 @@ _CHECKS: Mapping[str, Callable[[Any], bool]] = {
     "started": _is_moment,
     "ended": lambda value: value is None or _is_moment(value),
 }
-"""What may stand in a column, once it is read; a file may hold anything."""
+"""What a column may hold, once it is read; a file may hold anything."""
 
 _RUN_WRITTEN = {"procedure", "path", "text", "inputs", "tools", "result", "error", "host"}
 _STEP_WRITTEN = {"key", "action", "tool", "arguments", "result", "error"}

@@ -173,5 +173,5 @@ def check_unchanged(record: RunRecord, procedure: Procedure, prints: Mapping[str
 
 def changed(record: RunRecord, prints: Mapping[str, str]) -> list[str]:
     """Return the names of tools and procedures that are others than when a run began."""
-    # A tool that is gone is none that has changed: the check of the procedure tells of it.
+    # A tool that is gone hasn't changed: the check of the procedure reports it.
     return [name for name, before in record.tools.items() if prints.get(name, before) != before]

@@ -13,8 +13,8 @@ from sovl_tools.loading.jsontext import Places, line_and_column, too_deep_at
 from sovl_tools.loading.rules import text as json_rules
 from sovl_tools.model.diagnostic import ManifestPlace, Position, Rule
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.path_patterns import PathPattern, is_matched, patterns_of
+from sovl_tools.procedures.errors import UnreadableError
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, MAX_VALUES
 from sovl_tools.reporting.text import read_lines
 
@@ -168,28 +168,6 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
 _UNFIT = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class UnreadableError(SovlToolsError, ValueError):
-    """A text of which no value can be made.
-
-    Attributes:
-        message: what is there.
-        line: where, from 1.
-        column: where, in characters from 1.
-        help: what would be right, as an imperative; None where that is unknown.
-    """
-
-    def __init__(self, message: str, line: int, column: int, advice: str | None = None) -> None:
-        super().__init__(message, line, column, advice)
-        self.message = message
-        self.line = line
-        self.column = column
-        self.help = advice
-
-    def __str__(self) -> str:
-        advice = f"; {self.help}" if self.help else ""
-        return f"{self.line}:{self.column}: {self.message}{advice}"
-
-
 class Source(NamedTuple):
     """What a text says, as plain JSON.
 
@@ -207,8 +185,8 @@ class Source(NamedTuple):
         """Return line and column, from 1, of the value at a path, or of its key.
 
         Of a text that is written as a block it is that of one of its lines, if that is given. Where
-        nothing stands at the path, it is that of the nearest value around it. An alias stands where
-        it is written, what is in it where its anchor is.
+        there is nothing at the path, it is that of the nearest value around it. The place of an
+        alias is where it is written; what is in it has the places of its anchor.
         """
         start = self.locate(ManifestPlace(path, "key" if of_key else "value"))
         line, column = line_and_column(self.text, start)

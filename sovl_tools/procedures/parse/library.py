@@ -17,18 +17,21 @@ from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted, json_text
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.procedures.errors import ProcedureError, ProcedureNotFoundError
+from sovl_tools.procedures.errors import (
+    ProcedureError,
+    ProcedureNotFoundError,
+    UnreadableError,
+)
 from sovl_tools.procedures.parse.files import (
     SUFFIXES,
     Source,
-    UnreadableError,
     file_beside,
     files,
     read,
 )
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, Procedure, parse_procedure
 from sovl_tools.procedures.rules import structure, variables
-from sovl_tools.procedures.rules.structure import DocumentCase, Others, ReadingCase
+from sovl_tools.procedures.rules.structure import DocumentCase, Others
 from sovl_tools.procedures.rules.variables import case_of
 from sovl_tools.schema.engine import published
 
@@ -110,8 +113,7 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
     try:
         found: Source = read(content, path=path)
     except UnreadableError as error:
-        case = ReadingCase(error.message, error.line, error.column, error.help)
-        return ProcedureDocument(None, ask((structure.unreadable_procedure,), case), path, None)
+        return _unreadable(path, error)
     return _check_document(found.value, found.text, path, found.place)
 
 
@@ -127,8 +129,11 @@ def read_found_procedure(path: str) -> ProcedureDocument:
         reason = "it is no plain file"
     except OSError as error:
         reason = f"{error.strerror}"
-    case = ReadingCase(f"the file can't be opened: {reason}", 1, 1)
-    return ProcedureDocument(None, ask((structure.unreadable_procedure,), case), path, None)
+    return _unreadable(path, UnreadableError(f"the file can't be opened: {reason}", 1, 1))
+
+
+def _unreadable(path: str, error: UnreadableError) -> ProcedureDocument:
+    return ProcedureDocument(None, ask((structure.unreadable_procedure,), error), path, None)
 
 
 def _check_document(

@@ -14,6 +14,7 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, Position, rule
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.procedures.errors import UnreadableError
 from sovl_tools.procedures.procedure import COMMON, RESERVED, Procedure, Step, assigned
 from sovl_tools.schema.engine import Problem, compile_schema, meta_schema
 from sovl_tools.schema.problem import describe, explained
@@ -24,15 +25,6 @@ _KEYS = (  # of a procedure itself
 )  # fmt: skip
 
 _CONCURRENT = frozenset(name for name, each in ACTIONS.items() if each.is_concurrent)
-
-
-class ReadingCase(NamedTuple):
-    """What can't be read, in words, and where."""
-
-    message: str
-    line: int
-    column: int
-    help: str | None = None
 
 
 ENDS = frozenset(name for name, each in ACTIONS.items() if each.ends)
@@ -106,7 +98,7 @@ class ProcedureCase(NamedTuple):
 
 
 @rule("ST750")
-def unreadable_procedure(case: ReadingCase) -> Iterator[Finding]:
+def unreadable_procedure(case: UnreadableError) -> Iterator[Finding]:
     """The file of a procedure can't be read.
 
     It is no YAML or JSON, or more than a procedure may be: it has keys twice, tags, several
@@ -121,7 +113,7 @@ def invalid_procedure(case: DocumentCase) -> Iterator[Finding]:
     """A part of a procedure is missing or of the wrong kind.
 
     ``sovl-tools schema procedure`` prints what a procedure may say, and ``docs/procedures.md``
-    tells it on one page. Values are not converted.
+    explains it. Values are not converted.
     """
     for problem in case.problems:
         if problem.keyword == "required":
@@ -329,7 +321,7 @@ def _below(steps: tuple[Step, ...]) -> Iterator[Step]:
 
 @rule("ST758", "warning")
 def unreachable_step(case: ProcedureCase) -> Iterator[Finding]:
-    """A step stands behind one that always ends the run.
+    """A step comes after one that always ends the run.
 
     It never runs. Remove it, or give the step before it a ``when``.
     """
