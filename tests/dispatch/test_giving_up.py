@@ -27,18 +27,20 @@ is_over = threading.Event()
 
 
 async def spin() -> str:
-    while not is_over.is_set():
+    over = is_over
+    while not over.is_set():
         with suppress(asyncio.CancelledError):
             await asyncio.sleep(0)
     return "over"
 
 
 @pytest.fixture(autouse=True)
-def _end_spinning() -> Iterator[None]:
+def _end_spinning(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let no tool that was given up take the time of the tests that follow."""
-    is_over.clear()
+    over = threading.Event()
+    monkeypatch.setitem(globals(), "is_over", over)
     yield
-    is_over.set()
+    over.set()
 
 
 @hook

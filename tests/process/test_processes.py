@@ -203,10 +203,9 @@ TAKES_BYTES = {
 }
 
 
-@each_way
-def test_busy_code_ends_with_its_limit_and_so_do_its_children(call: Call, acting: Tooler) -> None:
+def test_busy_code_ends_with_its_limit_and_so_do_its_children(acting: Tooler) -> None:
     events: list[Any] = []
-    error = call(acting, "act", {"what": "busy"}, timeout=3, on_event=events.append).error
+    error = acting.call_sync("act", {"what": "busy"}, timeout=3, on_event=events.append).error
     assert error is not None
     assert (error.kind, error.is_abandoned) == ("timeout", False)
     assert error.message == "tool 'act' was not done after 3 s"
