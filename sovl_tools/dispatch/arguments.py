@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
 from sovl_tools.annotations.conversion import is_plain
-from sovl_tools.dispatch.parse_arguments import (
-    SHORT,
-    Arguments,
-    Unparsed,
-    check_parsed,
-    parse_arguments,
-    scan,
-    whole,
-)
+from sovl_tools.dispatch.failure import refused_arguments
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, Path, copied, json_path
+from sovl_tools.model.document import (
+    JSON,
+    MAX_DEPTH,
+    Path,
+    copied,
+    depth,
+    encodes,
+    finite_number,
+    number_problem,
+    strict_decoder,
+)
 from sovl_tools.model.result import BadArgument, Failure, Repair
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import Problem, Validator, compile_schema
-from sovl_tools.schema.problem import MAX_NAME, MAX_PROBLEMS, brief, explanations, named, place
+from sovl_tools.schema.problem import explanations, named
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.signature import (
     REQUIRED,
@@ -34,22 +37,135 @@ from sovl_tools.signature.signature import (
     signature_for,
 )
 
-_MOST_LINES = 20
+Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
+"""An object, JSON text of one, or nothing for a tool that needs no arguments."""
+
+SHORT = 2 * MAX_DEPTH + 1
+"""A text of at most this many characters can't be nested too deep."""
+
+whole: list[object] = [None]
+"""The last whole number with a fraction or an exponent that was read, such as ``2.0``.
+
+If it is another one after a parse, there was one, unless it was of another thread.
+"""
 
 
-def refused_arguments(tool: str, details: Sequence[tuple[Path, str]]) -> Failure:
-    """Return the failure that lists what is wrong with the arguments, each with its place."""
-    lines = [
-        f"- {brief(place(path), MAX_NAME) or 'the arguments'}: {brief(words)}"
-        for path, words in details[:_MOST_LINES]
-    ]
-    left_out = len(details) - _MOST_LINES
-    more = [f"- and {left_out} more"] if len(details) > _MOST_LINES else []
-    if len(details) >= MAX_PROBLEMS:  # nobody has counted the rest
-        more = ["- and many more"]
-    bad = tuple(BadArgument(json_path(path), words) for path, words in details)
-    message = "\n".join([f"invalid arguments for {tool}:", *lines, *more])
-    return Failure("invalid_arguments", message, bad)
+def _float(digits: str) -> float:
+    """Read a number with a fraction or an exponent; note the whole ones, which may be integers."""
+    number = finite_number(digits)
+    if number.is_integer():
+        whole[0] = number
+    return number
+
+
+_DECODER = strict_decoder(parse_float=_float)
+# The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
+scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
+
+
+class Unparsed(NamedTuple):
+    """Arguments that are no JSON, and why."""
+
+    reason: str
+
+
+_HALF = Unparsed("a string in them holds half of a surrogate pair")
+_DEEP = Unparsed("they are nested too deep")
+
+
+def parse_arguments(given: Arguments) -> JSON:
+    """Return the arguments as JSON of their own, or why they are none."""
+    if type(given) is not str:
+        return _parse_other(given)
+    try:
+        arguments, end = scan(given, 0)
+    except (StopIteration, ValueError, RecursionError):
+        return _parse_slowly(given)
+    return check_parsed(given, arguments, end)
+
+
+def check_parsed(text: str, arguments: JSON, end: int) -> JSON:
+    """Return what was read of a text up to ``end``, or why it can't be used."""
+    if end != len(text):
+        return _parse_slowly(text)
+    if end > SHORT and _may_be_deep(text) and depth(arguments) > MAX_DEPTH:
+        return _DEEP
+    if not text.isascii() and not encodes(text):
+        return _HALF
+    # escapes of halves begin like this; most of them are pairs
+    if "\\" in text and ("\\ud" in text or "\\uD" in text):
+        return _encodable(arguments)
+    return arguments
+
+
+def _may_be_deep(text: str) -> bool:
+    """Tell whether a text has so many brackets; searched, which takes far less than counting."""
+    found = 0
+    for bracket in "{[":
+        place = text.find(bracket)
+        while place >= 0 and found <= MAX_DEPTH:
+            found += 1
+            place = text.find(bracket, place + 1)
+    return found > MAX_DEPTH
+
+
+def _encodable(arguments: JSON) -> JSON:
+    """Return the arguments unless a string in them holds half of a surrogate pair."""
+    if encodes(json.dumps(arguments, ensure_ascii=False)):
+        return arguments
+    return _HALF
+
+
+def _parse_other(given: Arguments) -> JSON:
+    if given is None:
+        return {}
+    if isinstance(given, (bytes, bytearray)):
+        try:
+            return parse_arguments(given.decode())
+        except UnicodeDecodeError as error:
+            return Unparsed(f"they are not UTF-8: {error.reason}")
+    if isinstance(given, str):
+        # an Enum of strings, or another subclass, whose own __str__ may say anything
+        return parse_arguments(str.__str__(given))
+    try:
+        # through text, so that the tool gets objects of its own and everything is checked alike
+        return parse_arguments(_encode(given))
+    except (ValueError, TypeError, RecursionError) as error:
+        words = number_problem(error) if type(error) is ValueError else str(error)
+        return Unparsed(f"they are no JSON: {words[:1].lower()}{words[1:]}")
+
+
+def _as_dict(value: Any) -> dict[Any, Any]:
+    """Return a mapping of any kind as a dictionary (the hook of ``json.dumps``)."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"an object of type {type(value).__name__!r} is no JSON")
+
+
+_encode = json.JSONEncoder(allow_nan=False, default=_as_dict).encode
+
+
+def _reason(error: json.JSONDecodeError) -> str:
+    """Return what is no JSON, where, and whether that is because the text ends too early."""
+    place = f"line {error.lineno} column {error.colno}"
+    around = repr(error.doc[max(0, error.pos - 15) : error.pos + 15])
+    words = f"{error.msg.lower().removesuffix(' at')} at {place}, near {around}"
+    is_cut = error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip()
+    return f"{words}; the text ends too early" if is_cut else words
+
+
+def _parse_slowly(text: str) -> JSON:
+    if not text.strip():
+        return {}
+    try:
+        arguments = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        return Unparsed(f"they are no JSON: {_reason(error)}")
+    except ValueError as error:
+        return Unparsed(number_problem(error))
+    except RecursionError:
+        return _DEEP
+    return _DEEP if depth(arguments) > MAX_DEPTH else _encodable(arguments)
 
 
 class ArgumentCheck:
@@ -131,11 +247,9 @@ class ArgumentCheck:
         arguments = parse_arguments(given)
         if isinstance(arguments, dict):
             _drop_nulls(arguments, self._nullable)
-        found = (
-            None
-            if isinstance(arguments, Unparsed)
-            else repair_arguments(arguments, self._validator)
-        )
+        if isinstance(arguments, Unparsed):
+            return failure, ()
+        found = repair_arguments(arguments, self._validator)
         if found is None:
             return failure, ()
         checked = self(found[0])
@@ -278,8 +392,8 @@ def make_filler(
                     hints[parameter.name] = resolved(source, names_of(function))
         defaults = defaults.within(hints)
     for parameter in _optional(schema, signature, known=(True, None)):
-        if parameter.default is REQUIRED and parameter.name not in defaults.containers:
-            defaults.scalars.setdefault(parameter.name, None)
+        if parameter.default is REQUIRED:
+            defaults.values.setdefault(parameter.name, None)
     return defaults.fill if defaults else None
 
 
@@ -321,27 +435,21 @@ def _property(schema: dict[str, JSON], name: str) -> SchemaNode:
 class _Defaults(NamedTuple):
     """The defaults of an object's properties, those of nested objects included."""
 
-    scalars: dict[str, JSON]
-    containers: dict[str, JSON]
+    values: dict[str, JSON]
     nested: dict[str, _Defaults]
 
     @classmethod
     def of(cls, node: SchemaNode) -> _Defaults:
-        found = cls({}, {}, {})
+        found = cls({}, {})
         for name, schema in node.schema.get("properties", {}).items():
-            if isinstance(schema, dict):
-                child = node._replace(path=(*node.path, "properties", name), schema=schema)
-                found._add(name, child)
+            if not isinstance(schema, dict):
+                continue
+            child = node._replace(path=(*node.path, "properties", name), schema=schema)
+            if inner := cls.of(child):
+                found.nested[name] = inner
+            if "default" in schema and not fit.problems(child, schema["default"]):
+                found.values[name] = schema["default"]
         return found
-
-    def _add(self, name: str, node: SchemaNode) -> None:
-        inner = self.of(node)
-        if inner:
-            self.nested[name] = inner
-        if "default" in node.schema and not fit.problems(node, node.schema["default"]):
-            value = node.schema["default"]
-            target = self.containers if isinstance(value, dict | list) else self.scalars
-            target[name] = value
 
     def within(self, hints: Mapping[str, Any]) -> _Defaults:
         """Return the defaults without those of objects that become instances."""
@@ -351,21 +459,21 @@ class _Defaults(NamedTuple):
             with suppress(Exception):  # an unknown class is no class
                 kinds = [*_classes(hints.get(name, Any))]
             if all(is_plain(kind) or issubclass(kind, Mapping) for kind in kinds):
-                fields = {key: each for kind in kinds for key, each in _fields(kind).items()}
-                nested[name] = inner.within(fields)
+                keys: dict[str, Any] = {}
+                for kind in filter(typing.is_typeddict, kinds):
+                    with suppress(Exception):
+                        keys |= typing.get_type_hints(kind)
+                nested[name] = inner.within(keys)
         return self._replace(nested={name: inner for name, inner in nested.items() if inner})
 
     def __bool__(self) -> bool:
-        return bool(self.scalars or self.containers or self.nested)
+        return bool(self.values or self.nested)
 
     def fill(self, arguments: dict[str, JSON]) -> None:
         """Add to the arguments what they lack; containers are copied for each call."""
-        for name, value in self.scalars.items():
+        for name, value in self.values.items():
             if name not in arguments:
-                arguments[name] = value
-        for name, value in self.containers.items():
-            if name not in arguments:
-                arguments[name] = copied(value)
+                arguments[name] = value if type(value) in _LASTING else copied(value)
         for name, inner in self.nested.items():
             given = arguments.get(name)
             if isinstance(given, dict):
@@ -390,10 +498,3 @@ def _classes(annotation: Any) -> Iterator[type]:
             yield from _classes(each)
     elif isinstance(origin, type):
         yield origin
-
-
-def _fields(kind: type) -> dict[str, Any]:
-    """Return the annotations of a TypedDict's keys; of other classes none."""
-    with suppress(Exception):
-        return typing.get_type_hints(kind) if typing.is_typeddict(kind) else {}
-    return {}

@@ -17,15 +17,15 @@ from typing import Any, TypeVar
 from sovl_tools.annotations.jsonvalues import is_lazy
 from sovl_tools.dispatch.background import is_cancellation
 from sovl_tools.dispatch.cancellation import begin, set_outcome
-from sovl_tools.dispatch.limiter import Limiter, leave_once
-from sovl_tools.dispatch.reference import Outcome, Remote, cancel_future
 from sovl_tools.dispatch.runner import (
     IS_ON_THREAD,
+    Runner,
     Stepwise,
     ThreadWork,
 )
-from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.scope import CallScope, Limiter, leave_once
 from sovl_tools.dispatch.steps import AwaitThread, TakeAsync, convert_result
+from sovl_tools.dispatch.workers import Outcome, RemoteTool, cancel_future
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError
@@ -48,16 +48,10 @@ def serving() -> Iterator[None]:
         _IS_SERVING.reset(token)
 
 
-class AsyncRunner:
+class AsyncRunner(Runner):
     """The runner of async code: async tools run on the caller's loop, sync ones on threads."""
 
-    def run(
-        self,
-        tool: Stepwise,
-        value: Any,
-        scope: CallScope | None,
-        limit: float | None,
-    ) -> Any:
+    def run(self, tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
         """Take the steps: on a thread, or on this loop if one has to be awaited."""
         take = tool.awaited
         if scope is not None:
@@ -119,7 +113,9 @@ async def _take_admitted(
         limiter.leave(scope)
 
 
-async def _call_remotely(remote: Remote, keywords: Any, scope: CallScope, _: AwaitThread) -> Any:
+async def _call_remotely(
+    remote: RemoteTool, keywords: Any, scope: CallScope, _: AwaitThread
+) -> Any:
     """Make a call in another process; see ``run_remotely``."""
     outcome = Outcome(*await _await_future(remote.begin(keywords, scope), scope))
     if outcome.needs_sources:

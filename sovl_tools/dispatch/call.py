@@ -12,9 +12,9 @@ from time import perf_counter, time
 from types import CoroutineType, MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.failure import failure_of, log_exception, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
-from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
 from sovl_tools.dispatch.runner import SYNC, Runner, in_background, run_without_loop
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id

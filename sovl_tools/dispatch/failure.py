@@ -5,19 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from json import dumps
-from pathlib import Path
 from traceback import TracebackException
 from typing import Literal
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.annotations.kind import ConversionError
-from sovl_tools.dispatch.arguments import refused_arguments
 from sovl_tools.loading.import_errors import as_written
 from sovl_tools.loading.location import innermost, relative_path
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import Path, json_path
 from sovl_tools.model.errors import (
     TRACE,
     RunCancelledError,
@@ -27,7 +26,8 @@ from sovl_tools.model.errors import (
     UnavailableError,
 )
 from sovl_tools.model.result import BadArgument, Failure, FailureKind
-from sovl_tools.schema.problem import MAX_MESSAGE, MAX_NAME, brief
+from sovl_tools.schema.problem import MAX_MESSAGE, MAX_NAME, MAX_PROBLEMS, brief
+from sovl_tools.schema.problem import place as argument_place
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -88,6 +88,24 @@ def failure_of(
     except BaseException:  # noqa: BLE001 - the attributes of an exception may be as broken
         kind = brief(redact(type_name(type(error)), secrets), MAX_NAME)
         return Failure("tool_error", f"{kind}: it can't be read", error_type=kind)
+
+
+_MOST_LINES = 20
+
+
+def refused_arguments(tool: str, details: Sequence[tuple[Path, str]]) -> Failure:
+    """Return the failure that lists what is wrong with the arguments, each with its place."""
+    lines = [
+        f"- {brief(argument_place(path), MAX_NAME) or 'the arguments'}: {brief(words)}"
+        for path, words in details[:_MOST_LINES]
+    ]
+    left_out = len(details) - _MOST_LINES
+    more = [f"- and {left_out} more"] if len(details) > _MOST_LINES else []
+    if len(details) >= MAX_PROBLEMS:  # nobody has counted the rest
+        more = ["- and many more"]
+    bad = tuple(BadArgument(json_path(path), words) for path, words in details)
+    message = "\n".join([f"invalid arguments for {tool}:", *lines, *more])
+    return Failure("invalid_arguments", message, bad)
 
 
 def _failure_of(
@@ -175,7 +193,7 @@ def _leave_out_our_frames(trace: TracebackException) -> None:
             _leave_out_our_frames(other)
 
 
-_OURS = f"{Path(__file__).parents[1]}{os.sep}"
+_OURS = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 
 def without_secrets(failure: Failure, secrets: Iterable[str]) -> Failure:

@@ -14,10 +14,8 @@ from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
 from sovl_tools.dispatch.hooks import Hook, with_form
-from sovl_tools.dispatch.limiter import Limiter
-from sovl_tools.dispatch.reference import Remote
 from sovl_tools.dispatch.runner import Runner
-from sovl_tools.dispatch.scope import CallScope, Coerce
+from sovl_tools.dispatch.scope import CallScope, Coerce, Limiter
 from sovl_tools.dispatch.statistics import CallLog
 from sovl_tools.dispatch.steps import (
     Step,
@@ -167,7 +165,7 @@ class PreparedTool(UnpreparedTool):
         steps = (*author_steps(definition, context, settings.threads), *last)
         self.take = chained(steps)
         self.awaited = chained_async(steps, settings.threads)
-        self.remote: Remote | None = RemoteTool(
+        self.remote: RemoteTool | None = RemoteTool(
             definition, settings.workers, lambda scope: context(scope).tell, chained(last)
         )
         self.is_blocking = not any(each.is_async for each in steps)
@@ -216,7 +214,7 @@ class DynamicTool(UnpreparedTool):
 
     __slots__ = ("_known", "_lock", "_prepare", "awaited", "take")
     is_blocking = True
-    remote: Remote | None = None
+    remote: RemoteTool | None = None
 
     def __init__(
         self,

@@ -28,8 +28,8 @@ from weakref import WeakSet
 
 from pebble import ProcessExpired, ProcessFuture
 
-from sovl_tools.dispatch.reference import Fields, Receive, Target, Task
 from sovl_tools.dispatch.worker import serve
+from sovl_tools.dispatch.workers import Fields, Receive, Target, Task
 from sovl_tools.loading.isolation import ending
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.threads import after_fork
@@ -67,20 +67,17 @@ class ProcessPool:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._lock = threading.Lock()
-        self._waiting: deque[_Job] = deque()
-        self._idle: list[_Worker] = []
-        self._workers: set[_Worker] = set()
         self._is_closed = False
+        self.start_anew()
         _fill_standard_descriptors()
         _POOLS.add(self)
 
     def start_anew(self) -> None:
-        """Forget the workers in a forked child: they are those of the parent."""
+        """Have no workers, as in a forked child: they are those of the parent."""
         self._lock = threading.Lock()
-        self._waiting.clear()
-        self._idle.clear()
-        self._workers.clear()
+        self._waiting: deque[_Job] = deque()
+        self._idle: list[_Worker] = []
+        self._workers: set[_Worker] = set()
 
     def submit(self, target: Target, task: Task, receive: Receive) -> ProcessFuture[Fields]:
         """Begin a call on a worker, or when one is free; cancelling it ends the worker."""
@@ -146,14 +143,15 @@ def _refuse_in_import() -> None:
     """
     if getattr(current_process(), "_inheriting", False):
         sys.stdout.flush()
-        os.write(2, _UNGUARDED.encode())
+        words = (
+            "this process is a worker and imports the script that has started it, which calls a"
+            " tool when it is imported; put what the script does below: if __name__ =="
+            " '__main__':\n"
+        )
+        os.write(2, words.encode())
         os._exit(1)
 
 
-_UNGUARDED = (
-    "this process is a worker and imports the script that has started it, which calls a tool when"
-    " it is imported; put what the script does below: if __name__ == '__main__':\n"
-)
 _POOLS: WeakSet[ProcessPool] = WeakSet()
 
 
@@ -246,7 +244,6 @@ class _Worker:
         if job is None:
             return
         if kind == "done":
-            child.count()
             if child.is_worn:
                 self._drop_child()
             self._end(job, content)
@@ -265,10 +262,7 @@ class _Worker:
 
     def _replace(self, child: _Child) -> None:
         """Say of a call how its process has ended; one that it has not begun gets another."""
-        with self._lock:  # at once, or a call that begins now would be begun twice
-            job, self._child = self._job, None
-        with child.sending:  # a sender has noted by then whether it has sent
-            child.end()
+        job = self._drop_child()
         if job is None:  # it died between two calls
             return
         if job.is_sent or job.future.cancelled():
@@ -276,12 +270,14 @@ class _Worker:
         else:
             self._start(job)
 
-    def _drop_child(self) -> None:
-        with self._lock:
-            child, self._child = self._child, None
+    def _drop_child(self) -> _Job | None:
+        """End the process; return the call that it had."""
+        with self._lock:  # at once, or a call that begins now would be begun twice
+            job, child, self._child = self._job, self._child, None
         if child is not None:
-            with child.sending:
+            with child.sending:  # a sender has noted by then whether it has sent
                 child.end()
+        return job
 
     def _end(self, job: _Job, outcome: Fields | BaseException) -> None:
         """Give a future its value, and take the next call."""
@@ -346,7 +342,6 @@ class _Child:
     """A process, and the pipes from it.
 
     Attributes:
-        calls: how many it has answered.
         is_over: whether it has been ended, or has ended.
         sending: held while something is sent to it.
     """
@@ -357,7 +352,7 @@ class _Child:
         Raises:
             SovlToolsError: that can't be done.
         """
-        self.calls = 0
+        self._calls = 0
         self.is_over = False
         self._is_ended = False
         self.sending = threading.Lock()
@@ -373,8 +368,17 @@ class _Child:
         )
         # or no tool could start processes with multiprocessing
         self._process.daemon = False
+        deadline = monotonic() + 4 * _GRACE
         try:
-            _start_process(self._process)
+            while True:
+                try:
+                    self._process.start()
+                    break
+                except (ConnectionError, EOFError):
+                    # the fork server may be just ending, and is then started anew
+                    if monotonic() > deadline:
+                        raise
+                    sleep(_PAUSE)
         except (OSError, EOFError, AssertionError) as error:
             self._connection.close()
             self._errors.close()
@@ -400,8 +404,14 @@ class _Child:
             self._connection.recv()
         except (EOFError, OSError):
             self.end()
-            reason = f"{self._words}; {_advice()}"
-            raise SovlToolsError(f"a worker process did not start: {reason}") from None
+            advice = "a script must call tools below: if __name__ == '__main__':"
+            if getattr(sys.modules.get("__main__"), "__file__", None) == "<stdin>":
+                advice = (
+                    "they import the script, which must be in a file, not come from the standard"
+                    " input"
+                )
+            words = f"a worker process did not start: {self._words}; {advice}"
+            raise SovlToolsError(words) from None
 
     def send(self, data: bytes) -> bool:
         """Send something; return whether it is still there. Only who holds ``sending`` may."""
@@ -413,29 +423,22 @@ class _Child:
         return True
 
     def receive(self) -> tuple[str, Any]:
-        """Return the next that it sends.
-
-        Raises:
-            OSError: it has ended.
-            EOFError: likewise.
-        """
+        """Return the next that it sends; an OSError or an EOFError says that it has ended."""
         try:
-            found: tuple[str, Any] = self._connection.recv()
+            kind, content = self._connection.recv()
         except (EOFError, OSError):
             self.is_over = True
             raise
-        return found
-
-    def count(self) -> None:
-        """Count a call that has ended; what it has written is of no interest any more."""
-        self.calls += 1
-        self._tail = b""
+        if kind == "done":
+            self._calls += 1
+            self._tail = b""  # what the call has written is of no interest any more
+        return kind, content
 
     @property
     def is_worn(self) -> bool:
         """Whether another one should take its place: it is old, or nobody knows how it ends."""
         # the reader of its errors ends with it, or with the fork server
-        return self.calls >= MAX_CALLS or not self._reader.is_alive()
+        return self._calls >= MAX_CALLS or not self._reader.is_alive()
 
     def expired(self, tool: str) -> ProcessExpired:
         """Return how it has ended in the midst of a call."""
@@ -488,27 +491,6 @@ class _Child:
                 self._tail = (self._tail + chunk)[-_TAIL:]
                 with suppress(OSError):
                     os.write(2, chunk)
-
-
-def _start_process(process: BaseProcess) -> None:
-    """Start a process; if the fork server is just ending, as soon as it is known to have ended."""
-    deadline = monotonic() + 4 * _GRACE
-    while True:
-        try:
-            process.start()
-        except (ConnectionError, EOFError):
-            if monotonic() > deadline:
-                raise
-            sleep(_PAUSE)
-        else:
-            return
-
-
-def _advice() -> str:
-    """Return what a program has to do so that its workers can import it."""
-    if getattr(sys.modules.get("__main__"), "__file__", None) == "<stdin>":
-        return "they import the script, which must be in a file, not come from the standard input"
-    return "a script must call tools below: if __name__ == '__main__':"
 
 
 def _last_words(text: str) -> str:

@@ -18,10 +18,9 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
-from sovl_tools.dispatch.limiter import Limiter, leave_once
-from sovl_tools.dispatch.reference import Remote, run_remotely
-from sovl_tools.dispatch.scope import CallScope, stop_call
+from sovl_tools.dispatch.scope import CallScope, Limiter, leave_once, stop_call
 from sovl_tools.dispatch.steps import Take, TakeAsync
+from sovl_tools.dispatch.workers import RemoteTool, run_remotely
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import ToolResult
@@ -45,66 +44,23 @@ class Stepwise(Protocol):
     take: Take
     awaited: TakeAsync
     is_blocking: bool
-    remote: Remote | None
+    remote: RemoteTool | None
     limiter: Limiter | None
     threads: Limiter
 
 
-class Runner(Protocol):
-    """Where a call's work runs, and how that is waited for."""
+class Runner:
+    """Where a call's work runs, and how that is waited for: the runner of sync code.
 
-    def run(
-        self,
-        tool: Stepwise,
-        value: Any,
-        scope: CallScope | None,
-        limit: float | None,
-    ) -> Any:
+    A sync tool runs in the caller's thread unless it has a limit. ``async_runner`` has the other.
+    """
+
+    def run(self, tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
         """Take the tool's steps; return the last value, or a coroutine that does.
 
         They may take ``limit`` seconds after the call began. What they set in context variables
-        ends with them.
+        ends with them. Below a call with a thread they are taken on that very thread.
         """
-        ...
-
-    def whole(self, work: Coroutine[Any, Any, Any], scope: CallScope) -> Any:
-        """Run a coroutine until the call is stopped; return its value, or a coroutine for it."""
-        ...
-
-    async def pause(self, seconds: float, scope: CallScope) -> None:
-        """Wait for some time, or until the call is stopped."""
-        ...
-
-    async def hook(
-        self,
-        function: Callable[[ToolCall, Any], Any],
-        call: ToolCall,
-        scope: CallScope,
-        following: Callable[[ToolCall], Awaitable[ToolResult]],
-    ) -> Any:
-        """Run a sync hook."""
-        ...
-
-    def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:
-        """Tell whether an exception ends the caller and not the tool.
-
-        ``since`` is how often the caller had been cancelled before the work began that raises it;
-        None for what a runner has run, which raises no other cancellation than the caller's.
-        """
-        ...
-
-
-class SyncRunner:
-    """The runner of sync code: a sync tool runs in the caller's thread unless it has a limit."""
-
-    def run(
-        self,
-        tool: Stepwise,
-        value: Any,
-        scope: CallScope | None,
-        limit: float | None,
-    ) -> Any:
-        """Take the steps here or on a thread; below a call with a thread, on that very thread."""
         if scope is None:
             return copy_context().run(tool.take, value, None)
         if tool.limiter is not None:
@@ -126,11 +82,11 @@ class SyncRunner:
         return value
 
     def whole(self, work: Coroutine[Any, Any, Any], _scope: CallScope) -> Any:
-        """Run a coroutine, which never suspends."""
+        """Run a coroutine until the call is stopped; return its value, or a coroutine for it."""
         return run_without_loop(work)
 
     async def pause(self, seconds: float, scope: CallScope) -> None:
-        """Wait for some time.
+        """Wait for some time, or until the call is stopped.
 
         Raises:
             RunCancelledError: the call was stopped meanwhile.
@@ -147,7 +103,7 @@ class SyncRunner:
         _scope: CallScope,
         following: Callable[[ToolCall], Awaitable[ToolResult]],
     ) -> Any:
-        """Run a sync hook in the caller's thread."""
+        """Run a sync hook."""
 
         async def follow(call: ToolCall) -> ToolResult:
             return await following(call)
@@ -155,11 +111,15 @@ class SyncRunner:
         return function(call, lambda call: run_without_loop(follow(call)))
 
     def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:  # noqa: ARG002 - of tasks
-        """Tell whether an exception is the user's Ctrl-C."""
+        """Tell whether an exception ends the caller and not the tool.
+
+        ``since`` is how often the caller had been cancelled before the work began that raises it;
+        None for what a runner has run, which raises no other cancellation than the caller's.
+        """
         return issubclass(type(error), KeyboardInterrupt)  # whatever it claims to be
 
 
-SYNC = SyncRunner()
+SYNC = Runner()
 
 
 def enter(limiter: Limiter, scope: CallScope, *, call: CallScope | None = None) -> None:
