@@ -22,7 +22,7 @@ from sovl_tools.agent.agent import Agent
 from sovl_tools.agent.errors import AgentError, LengthError, ProviderError
 from sovl_tools.agent.history import parse_messages
 from sovl_tools.agent.providers.choice import PROVIDERS, ProviderChoice, choose_provider
-from sovl_tools.cli.chat_terminal import Lines, Transcript, lines
+from sovl_tools.cli.chat_terminal import Pipe, Terminal, Transcript, lines
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
@@ -102,7 +102,7 @@ def chat(
         ctx.exit(FINDINGS)
 
 
-async def _approve(source: Lines, transcript: Transcript, call: ToolCall) -> bool | str:
+async def _approve(source: Pipe | Terminal, transcript: Transcript, call: ToolCall) -> bool | str:
     """Ask the user before a destructive tool runs."""
     transcript.end()
     question = transcript.question(call.name, call.arguments)
@@ -140,7 +140,7 @@ class Conversation:
     """
 
     def __init__(
-        self, agent: Agent, source: Lines, transcript: Transcript, *, who: ProviderChoice
+        self, agent: Agent, source: Pipe | Terminal, transcript: Transcript, *, who: ProviderChoice
     ) -> None:
         self._agent = agent
         self._who = who

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import click
 
@@ -30,33 +30,7 @@ PROMPT = "> "
 Words = Callable[[], list[str]]
 
 
-class Lines(Protocol):
-    """Lines of a user.
-
-    Attributes:
-        is_terminal: whether somebody sits there.
-    """
-
-    is_terminal: bool
-
-    def read(self) -> str | None:
-        """Return the next line; None at the end."""
-        ...
-
-    def confirmed(self, question: str) -> bool | str:
-        """Return whether the user says yes, or why nobody can be asked.
-
-        Raises:
-            KeyboardInterrupt: the user wants to leave off.
-        """
-        ...
-
-    def interject(self, text: str) -> bool:
-        """Show a text above the line that is being typed; return False if none is."""
-        ...
-
-
-def lines(words: Words) -> Lines:
+def lines(words: Words) -> Pipe | Terminal:
     """Return the lines of the standard input; at a terminal ``words`` complete what is typed."""
     # a line that is no UTF-8 is said as well as it can be read
     if sys.stdin is not None and hasattr(sys.stdin, "reconfigure"):
@@ -74,7 +48,7 @@ def lines(words: Words) -> Lines:
 
 
 class Pipe:
-    """Lines that a program or a file says."""
+    """Lines that a program or a file says, and where nobody sits."""
 
     is_terminal = False
 
@@ -114,7 +88,11 @@ class Terminal:
         return None
 
     def confirmed(self, question: str) -> bool | str:
-        """Return whether the user says yes."""
+        """Return whether the user says yes.
+
+        Raises:
+            KeyboardInterrupt: the user wants to leave off.
+        """
         try:
             return self._editor.answer(question).strip().casefold() in {"y", "yes"}
         except EOFError:

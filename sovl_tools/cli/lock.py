@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from sovl_tools.cli.command import FINDINGS, Command, note, settings, tools_option
@@ -47,7 +49,8 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
     try:
         former = read_lock(path)
     except LockError:
-        if check:
+        # writing into a FIFO would wait for its reader
+        if check or (os.path.exists(path) and not os.path.isfile(path)):
             raise
         former = {}  # it is replaced, so that a damaged one does no harm
     lines = [*lock_changes(former, new)]

@@ -7,7 +7,7 @@ import re
 import signal
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from functools import wraps
+from functools import partial, wraps
 from ipaddress import ip_network
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from sovl_tools.cli.command import (
     is_quiet,
     locked_option,
     mode_option,
+    note,
     options,
     registry_options,
     timeout_option,
@@ -185,23 +186,9 @@ def http_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return options(transport, *_OPTIONS)(packed)
 
 
-class Place(NamedTuple):
-    """Where a server listens, and who may call it there.
-
-    Attributes:
-        options: what the command line says.
-        security: what a request must have; a ``Security`` of the extra.
-        listening: the socket.
-    """
-
-    options: HttpOptions
-    security: Any
-    listening: Any
-
-
 @contextmanager
-def _listening(options: HttpOptions | None) -> Iterator[Place | None]:
-    """Listen for as long as a block, if it is to be over HTTP.
+def _listening(options: HttpOptions | None) -> Iterator[Callable[..., None] | None]:
+    """Listen for as long as a block, if it is to be over HTTP; yield what serves there.
 
     Raises:
         Misuse: the options make no sense, or there is nowhere to listen.
@@ -226,37 +213,38 @@ def _listening(options: HttpOptions | None) -> Iterator[Place | None]:
     except (ValueError, ListeningError) as error:
         raise Misuse(plain(str(error))) from error
     with closing(listening):
-        yield Place(options, security, listening)
+        yield partial(_serve_http, options, security=security, listening=listening)
 
 
-def _serve_http(make_app: Callable[..., Any], place: Place, offered: str | None) -> None:
-    """Serve until a signal comes what ``McpServer.app`` makes.
-
-    ``offered`` says what is served, None that nothing is to be said.
-    """
+def _serve_http(
+    options: HttpOptions,
+    make_app: Callable[..., Any],
+    *,
+    security: Any,
+    listening: Any,
+    offered: str,
+) -> None:
+    """Serve until a signal comes what ``McpServer.app`` makes; ``offered`` says what it is."""
     from sovl_tools.serving.run_http import Proxy, serve  # noqa: PLC0415 - an extra
-
-    options = place.options
 
     def log(record: dict[str, JSON]) -> None:
         click.echo(json_text(record), err=True)
 
     app = make_app(
-        security=place.security,
+        security=security,
         stateless=options.stateless,
         json_response=options.json_response,
         log=log if options.access_log else None,
     )
 
     def on_start(url: str) -> None:
-        if offered is not None:
-            click.echo(f"serving {offered} at {url}: JSON at /tools, MCP at /mcp", err=True)
+        note(f"serving {offered} at {url}: JSON at /tools, MCP at /mcp")
         with suppress(BrokenPipeError):  # nobody needs the address
             write(url)
 
     serving = serve(
         app,
-        place.listening,
+        listening,
         shutdown_timeout=options.shutdown_timeout,
         proxy=Proxy(options.root_path, options.trust_proxy),
         on_start=on_start,
@@ -362,9 +350,8 @@ def serve(
             f"serving needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
         ) from error
     found = tools.settings()
-    quiet = is_quiet()
     # first, so that options that are wrong are refused before any tool is imported
-    with _listening(http) as place:
+    with _listening(http) as serve_http:
         registry = all_tools(tools)
         for each in procedures:
             registry.load_procedures(each)
@@ -373,11 +360,11 @@ def serve(
             server = registry.mcp_server(tooler, search_tools=search_tools)
             watching: AbstractContextManager[object] = nullcontext()
             if not no_watch:
-                if not quiet:
+                if not is_quiet():
                     registry.subscribe(_log(server))
                 watching = registry.watch(poll=poll, libraries=found.watch)
             with watching:
-                _serve(server, place, quiet=quiet)
+                _serve(server, serve_http)
 
 
 def _telemetry() -> Observer:
@@ -404,23 +391,19 @@ def _log(server: Any) -> Callable[[CatalogChange], None]:
     return log
 
 
-def _serve(server: Any, place: Place | None, *, quiet: bool) -> None:
+def _serve(server: Any, serve_http: Callable[..., None] | None) -> None:
     """Serve until the client leaves or a signal comes; ``server`` is an ``McpServer``."""
     advertised = server.advertised
-    if not quiet:
-        for each in advertised.left_out:
-            click.echo(plain(str(each)), err=True)
-    offered = counted(
-        len(advertised.hidden if advertised.is_searching else advertised.modern), "tool"
-    )
+    for each in advertised.left_out:
+        note(str(each))
+    offered = counted(len(advertised.modern), "tool")
     if advertised.is_searching:
-        offered += " by search_tools and call_tool"
-    if place is not None:
-        _serve_http(server.app, place, None if quiet else offered)
+        offered = f"{counted(len(advertised.hidden), 'tool')} by search_tools and call_tool"
+    if serve_http is not None:
+        serve_http(server.app, offered=offered)
         return
     from sovl_tools.serving.stdio import own_input  # noqa: PLC0415 - an extra
 
-    if not quiet:
-        click.echo(f"serving {offered} over standard input and output", err=True)
+    note(f"serving {offered} over standard input and output")
     with own_input() as descriptor:
         _run(server.run_stdio(descriptor, results().fileno(), signals=_SIGNALS))
