@@ -33,14 +33,11 @@ def parse_pairs(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[st
             raise Misuse(f"{pair!r} is not KEY=VALUE")
         if key in found:
             raise Misuse(f"{key!r} is given twice")
-        found[key] = _value(value, _node(key, dict(parameters)))
+        path, schema = next(_schemas(key, parameters), ((), None))
+        root = dict(parameters)
+        node = SchemaNode(path, schema, root, ()) if isinstance(schema, dict) else None
+        found[key] = _value(value, node)
     return found
-
-
-def _node(key: str, parameters: dict[str, JSON]) -> SchemaNode | None:
-    """Return the schema of a parameter with its place, if anything is said of the parameter."""
-    path, schema = next(_schemas(key, parameters), ((), None))
-    return SchemaNode(path, schema, parameters, ()) if isinstance(schema, dict) else None
 
 
 def _schemas(key: str, parameters: Mapping[str, JSON]) -> Iterator[tuple[Place, JSON]]:

@@ -25,7 +25,6 @@ from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Mode, Progress
-from sovl_tools.model.result import Failure
 from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
@@ -103,16 +102,14 @@ def call(
             result = tooler.call_sync(name, arguments, mode=mode)
     for repair in result.repairs:
         click.echo(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
-    if result.error is not None:
-        ctx.exit(_failed(result.error))
+    failure = result.error
+    if failure is not None:
+        where = "" if failure.place is None else f" ({failure.place})"
+        for line in f"{failure.message}{where}".split("\n"):
+            click.echo(plain(line), err=True)
+        is_misuse = failure.kind in {"invalid_arguments", "unknown_tool"}
+        ctx.exit(MISUSE if is_misuse else FINDINGS)
     write(json_text(result.value))
-
-
-def _failed(error: Failure) -> int:
-    where = "" if error.place is None else f" ({error.place})"
-    for line in f"{error.message}{where}".split("\n"):
-        click.echo(plain(line), err=True)
-    return MISUSE if error.kind in {"invalid_arguments", "unknown_tool"} else FINDINGS
 
 
 def describe_event(event: Progress | LogMessage) -> str:

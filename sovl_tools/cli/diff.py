@@ -124,17 +124,14 @@ def _checkout(revision: str, paths: Sequence[str]) -> Iterator[list[str]]:
     for path, name in zip(paths, names, strict=True):
         if name.split(os.sep)[0] == "..":
             raise Misuse(f"{path!r} lies outside of the repository, so no revision has it")
-    there = [each for each in names if each == "." or _has(root, known, each)]
+    listed = ("-C", root, "ls-tree", "-z", known, "--")
+    there = [each for each in names if each == "." or git(*listed, each.replace(os.sep, "/"))]
     with TemporaryDirectory(prefix="sovl-tools-") as directory:
         if there:
             options = ("--literal-pathspecs", "-C", root, "archive", "--format=tar")
             written = git(*options, known, "--", *there)
             _extract(written, directory)
         yield [os.path.join(directory, each) for each in there]
-
-
-def _has(root: str, revision: str, path: str) -> bool:
-    return bool(git("-C", root, "ls-tree", "-z", revision, "--", path.replace(os.sep, "/")))
 
 
 def _extract(written: bytes, directory: str) -> None:

@@ -162,7 +162,10 @@ def install(
         _report_replaced(change)
         return
     write(plain(place))
-    _report_change(known, change, _undo_command(client, name, path, is_user=is_user))
+    undoing = [*(["--name", name] if name != "sovl-tools" else []), *["--project"] * (not is_user)]
+    undoing += ["--file", path] if path else []
+    command = shlex.join(["sovl-tools", "install", client, "--undo", *undoing])
+    _report_change(known, change, command)
 
 
 def _place(client: Client, *, is_user: bool) -> str | None:
@@ -218,13 +221,6 @@ def _undo(client: Client, place: str | None, name: str, *, dry_run: bool) -> Non
     remove_server(place, client, name, dry_run=dry_run)
     write(plain(place))
     note(f"{'would remove' if dry_run else 'removed'} {name!r}")
-
-
-def _undo_command(client: str, name: str, path: str | None, *, is_user: bool) -> str:
-    options = [] if name == "sovl-tools" else ["--name", name]
-    options += [] if is_user else ["--project"]
-    options += ["--file", path] if path else []
-    return shlex.join(["sovl-tools", "install", client, "--undo", *options])
 
 
 def _env(change: Change) -> dict[str, str]:

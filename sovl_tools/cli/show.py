@@ -174,7 +174,10 @@ def _text(tool: ToolDefinition) -> str:
         *map(plain, tool.description.split("\n")),
         "",
     ]
-    lines += _parameters(tool)
+    # what the prompt export says of them
+    parameters = list(described(tool.parameters))
+    lines.append("parameters:" if parameters else "no parameters")
+    lines += chain.from_iterable(map(_lines, parameters))
     for key, value in _document(tool).items():
         if key not in {"name", "description", "parameters", "path", "instructions"}:
             is_words = isinstance(value, list) and all(isinstance(each, str) for each in value)
@@ -184,12 +187,6 @@ def _text(tool: ToolDefinition) -> str:
     if tool.instructions:
         lines += ["instructions:", *(f"  {plain(line)}" for line in tool.instructions.split("\n"))]
     return "\n".join(lines)
-
-
-def _parameters(tool: ToolDefinition) -> list[str]:
-    """Return the lines about the parameters, which say what the prompt export says of them."""
-    found = list(described(tool.parameters))
-    return ["parameters:" if found else "no parameters", *chain.from_iterable(map(_lines, found))]
 
 
 def _lines(parameter: Described) -> Iterator[str]:

@@ -122,7 +122,10 @@ def stub(name: str, tool: ForeignTool) -> str:
     """Return a module whose function takes what the schema says, and is still to be written."""
     properties = tool.parameters["properties"]
     required = {*tool.parameters.get("required", ())}
-    named = [each for each in properties if _can_be_named(each)]
+    # a first parameter of these names would make it look like a method
+    reserved = {"self", "cls"}
+    named = [each for each in properties if fitting_name(each) == each]
+    named = [each for each in named if each not in reserved and each[0] != "_"]
     declared = [
         _declaration(each, properties[each], tool.parameters, is_required=each in required)
         for each in sorted(named, key=lambda each: each not in required)
@@ -139,11 +142,6 @@ def stub(name: str, tool: ForeignTool) -> str:
     words = f"{name} is imported, but not written yet: write its function in {name}.py"
     body = f'    raise NotImplementedError(\n        "{words}"\n    )\n'
     return f"{import_}{head}\n{docstring(description)}{body}"
-
-
-def _can_be_named(name: str) -> bool:
-    # a first parameter of these names would make it look like a method
-    return fitting_name(name) == name and name not in {"self", "cls"} and name[0] != "_"
 
 
 def _declaration(name: str, schema: JSON, root: dict[str, JSON], *, is_required: bool) -> str:

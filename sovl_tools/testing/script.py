@@ -158,14 +158,12 @@ def calls(
             the text that is left of them.
         usage: the tokens; a few by default.
     """
-    made = tuple(_call(*tool) for tool in tools)
-    return Reply(text, made, reasoning=reasoning, is_cut=cut, usage=usage or Usage())
-
-
-def _call(name: str, arguments: JSON, identity: str | None = None) -> Call:
-    # a text is sent as it is, so that malformed arguments can be scripted
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return Call(name, text, identity)
+    made = []
+    for name, arguments, *identity in tools:
+        # a text is sent as it is, so that malformed arguments can be scripted
+        sent = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        made.append(Call(name, sent, *identity))
+    return Reply(text, tuple(made), reasoning=reasoning, is_cut=cut, usage=usage or Usage())
 
 
 def refuses(refusal: str, *, text: str = "", usage: Usage | None = None) -> Reply:

@@ -374,18 +374,14 @@ def _made(api: API, turn: Turn, memory: Memory) -> Answer:
     failure = turn.reply.failure
     # a plain answer has no midst in which an error could come
     if failure and (turn.reply.failure_after is None or not turn.is_streaming):
-        return _error(api, turn, failure)
+        if failure.event == "response.failed" and api.PROVIDER == "openai-responses":
+            return json_answer(200, responses.failed(turn, failure))
+        return json_answer(failure.status, api.error(failure), failure.headers)
     api.remember(turn, memory)
     if not turn.is_streaming:
         return json_answer(200, api.body(turn))
     events = {"content-type": "text/event-stream"}
     return Answer(200, events, _parts(api, turn), is_stream=True)
-
-
-def _error(api: API, turn: Turn, failure: Failure) -> Answer:
-    if failure.event == "response.failed" and api.PROVIDER == "openai-responses":
-        return json_answer(200, responses.failed(turn, failure))
-    return json_answer(failure.status, api.error(failure), failure.headers)
 
 
 def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:
