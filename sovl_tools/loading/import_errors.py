@@ -15,8 +15,7 @@ from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
 from sovl_tools.loading.interface import missing_helper
 from sovl_tools.loading.location import SourceLocation, innermost, relative_path
 from sovl_tools.loading.rules import module
-from sovl_tools.loading.rules import module as checks
-from sovl_tools.loading.rules.module import CodeCase
+from sovl_tools.loading.rules.module import CodeCase, ImportFailure
 from sovl_tools.model.diagnostic import Diagnostic, Position, Rule, Verdict, ask
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
@@ -44,8 +43,8 @@ def border_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
         if is_from_user(raised):
             raise
         place = Position(folder.module_name)
-        failure = checks.ImportFailure(place, "an exception", "it can't be looked at")
-        return ask((checks.import_failed,), failure)
+        failure = ImportFailure(place, "an exception", "it can't be looked at")
+        return ask((module.import_failed,), failure)
 
 
 def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
@@ -54,7 +53,7 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
         path = _relative(str(error.filename), folder)
         # Python leaves out line or column now and then, or says 0
         place = Position(path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
-        return _verdicts(checks.syntax_error, error, place)
+        return _verdicts(module.syntax_error, error, place)
     place = own_place(error, folder)
     if isinstance(error, ModuleNotFoundError):
         name = str(error.name or "").partition(".")[0]
@@ -63,26 +62,26 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
         if f"{name}.py" in files and name != folder.name:
             sibling = f"{name}.py"
         if sibling is not None:
-            failure = checks.ImportFailure(place, "", "", sibling)
-            return ask((checks.absolute_sibling_import,), failure)
+            failure = ImportFailure(place, "", "", sibling)
+            return ask((module.absolute_sibling_import,), failure)
     if isinstance(error, ImportError):
         missing = _missing(error, folder)
         if missing is not None:
-            return ask((checks.import_failed,), missing._replace(place=place))
+            return ask((module.import_failed,), missing._replace(place=place))
     if isinstance(error, ModuleNotFoundError):
         words, advice = _message(error), _advice(str(error.name or ""), folder)
-        failure = checks.ImportFailure(place, type(error).__name__, words, advice=advice)
-        return ask((checks.import_failed,), failure)
+        failure = ImportFailure(place, type(error).__name__, words, advice=advice)
+        return ask((module.import_failed,), failure)
     if isinstance(error, Exception):
-        return _verdicts(checks.import_failed, error, place)
-    return _verdicts(checks.import_exited, error, place)
+        return _verdicts(module.import_failed, error, place)
+    return _verdicts(module.import_exited, error, place)
 
 
 def _verdicts(rule: Rule, error: BaseException, place: Position) -> list[Verdict]:
     words = _message(error)
-    if rule is checks.import_exited:
+    if rule is module.import_exited:
         words = f": {words}" if words else ""
-    return ask((rule,), checks.ImportFailure(place, type(error).__name__, words))
+    return ask((rule,), ImportFailure(place, type(error).__name__, words))
 
 
 def error_text(error: BaseException) -> str:
@@ -102,7 +101,7 @@ def _message(error: BaseException) -> str:
     return text[:_LONGEST_MESSAGE]
 
 
-def _missing(error: ImportError, folder: ToolFolder) -> checks.ImportFailure | None:
+def _missing(error: ImportError, folder: ToolFolder) -> ImportFailure | None:
     """Return that a file for a relative import is missing, if that is why an import failed."""
     if isinstance(error, ModuleNotFoundError):
         found = re.fullmatch(_HELPER, str(error.name))

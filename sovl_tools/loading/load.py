@@ -23,7 +23,7 @@ from sovl_tools.model.diagnostic import Diagnostic, ask
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reporting.text import plain
-from sovl_tools.threads import Job, after_fork
+from sovl_tools.threads import Job
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -82,20 +82,6 @@ class LateFolder(NamedTuple):
         self.loader.give_up()
 
 
-class _Forks:
-    """Counts how often a process was forked until it became this one."""
-
-    def __init__(self) -> None:
-        self.number = 0
-
-    def count(self) -> None:
-        self.number += 1
-
-
-_FORKS = _Forks()
-after_fork(_FORKS.count)
-
-
 class _Loader:
     """One thread that loads folders in turn until it is done or abandoned.
 
@@ -115,7 +101,7 @@ class _Loader:
         self._handlers = handlers
         self._observe = observe
         self._candidates: list[Candidate] = []
-        self._forks = _FORKS.number
+        self._process = os.getpid()
         self._started = time.monotonic()
         self._abandoned = False
         self.late: LateFolder | None = None
@@ -161,7 +147,7 @@ class _Loader:
                 candidate = load_folder(folder, self._settings, self._handlers)
             except KeyboardInterrupt as error:  # a tool's own: the user's is for the main thread
                 candidate = rejected(folder, border_verdicts(error, folder))
-            if _FORKS.number != self._forks:
+            if os.getpid() != self._process:
                 os._exit(0)  # the tool has forked, and its parent goes on
             if not self._keep(candidate):
                 return

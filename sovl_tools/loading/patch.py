@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from typing import NamedTuple
 
 from sovl_tools.loading.function_spec import (
@@ -19,7 +18,7 @@ from sovl_tools.model.document import JSON, Path, canonical, copied, value_at
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
-from sovl_tools.schema.subschemas import SchemaNode, nodes
+from sovl_tools.schema.subschemas import SchemaNode, free_name, nodes
 from sovl_tools.signature.agreement import (
     BASE,
     Comparison,
@@ -249,8 +248,7 @@ def _rename_definitions(comparison: Comparison) -> dict[str, JSON]:
     taken = {*theirs, *names.values()}
     for name in ours:
         if name not in names:
-            tried = (name if number == 1 else f"{name}{number}" for number in count(1))
-            names[name] = next(each for each in tried if each not in taken)
+            names[name] = free_name(name, taken)
             taken.add(names[name])
     found = copied(own)
     for node in nodes(found, ()):
@@ -437,10 +435,7 @@ def insert(
         if document[key] is value and isinstance(document, dict):
             return document
         return {**document, key: value}
-    keys = list(document)
-    before = [keys.index(each) for each in after if each in document]
-    keys.insert(max(before, default=-1) + 1, key)
-    return {each: value if each == key else document[each] for each in keys}
+    return _add_missing(document, {key: value}, after=after)
 
 
 def _add_missing(

@@ -136,14 +136,14 @@ class Fingerprint(NamedTuple):
     def again(self) -> Fingerprint:
         """Return what the folder looks like now: this very object if that is as before."""
         if not (self.is_listed and self._has_same_stamps()):
-            return _walked(self.location, self.suffixes, reading=self.contents)
+            return fingerprint(self.location, self.suffixes, reading=self.contents)
         if not self.contents:
             return self
         # Files that were written a moment before the last look may have changed without a trace.
         moment = time_ns()
         contents = {path: _content(self.location, path) for path in self.contents}
         if contents != self.contents or None in contents.values():
-            return _walked(self.location, self.suffixes, reading=self.contents)
+            return fingerprint(self.location, self.suffixes, reading=self.contents)
         young = {
             path: each for path, each in contents.items() if not self.files[path].is_before(moment)
         }
@@ -178,7 +178,11 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprint(
-    location: str, suffixes: tuple[str, ...] = ("",), *, is_bare: bool = False
+    location: str,
+    suffixes: tuple[str, ...] = ("",),
+    *,
+    reading: Collection[str] = (),
+    is_bare: bool = False,
 ) -> Fingerprint:
     """Look at a folder and below it, noise left out, or at a single file.
 
@@ -187,9 +191,29 @@ def fingerprint(
 
     ``is_bare`` says that nothing but the tool's own two files matters, and that the folder is no
     link. Where the files are none either, it isn't listed then, which costs as much as asking for
-    five files.
+    five files. ``reading`` are files whose content is compared, whatever their stamps say.
     """
-    return _walked(location, suffixes, is_bare=is_bare)
+    moment = time_ns()
+    files: dict[str, Stamp] = _own_stamps(location) if is_bare else {}
+    folders: dict[str, Stamp] = {}
+    links: dict[str, str] = {}
+    if not files:
+        walk = _Walk(location, suffixes)
+        walk.run()
+        files, folders, links = walk.files, walk.folders, walk.links
+    newest = 0
+    for stamps in (files, folders):
+        for modified, changed, _, _ in stamps.values():
+            newest = max(newest, modified, changed)
+    contents: dict[str, bytes | None] = {}
+    is_listed = bool(folders or files)
+    # mostly nothing is so young that each file would have to be looked at
+    if reading or newest >= moment - _COARSE_TICK:
+        for path, stamp in files.items():
+            if path in reading or not stamp.is_before(moment):
+                contents[path] = _content(location, path)
+        is_listed = is_listed and all(each.is_before(moment) for each in folders.values())
+    return Fingerprint(location, suffixes, files, links, folders, contents, is_listed, newest)
 
 
 class _Known(NamedTuple):
@@ -241,7 +265,7 @@ class FolderChanges:
             if folder.location not in self._unseen or not now.files:
                 return True
             # without folders it was a look at the tool's own files, and they were there
-            if now.folders and not now.files.keys() >= {*_own(folder)}:
+            if now.folders and not now.files.keys() >= {*_own_names(folder.location)}:
                 return True
             young = now.since(self._since)
             if young and concerning(folder, young, patterns):
@@ -271,7 +295,7 @@ class FolderChanges:
             if not {*patterns}.issuperset(listed):
                 return True
             others = matching(others, listed)
-        others = others.difference(_own(folder))
+        others = others.difference(_own_names(folder.location))
         if not others:
             return False
         snapshot = take_snapshot(folder)
@@ -315,41 +339,7 @@ def concerning(folder: ToolFolder, paths: set[str], patterns: Sequence[str] | No
         return paths
     # a folder that has changed may have lost files, which nobody sees any more
     below = {path for path in paths if path.endswith("/")} if patterns else set()
-    return paths.intersection(_own(folder)) | below | matching(paths, patterns)
-
-
-def _own(folder: ToolFolder) -> tuple[str, str]:
-    return folder.manifest_name, folder.module_name
-
-
-def _walked(
-    location: str,
-    suffixes: tuple[str, ...],
-    *,
-    reading: Collection[str] = (),
-    is_bare: bool = False,
-) -> Fingerprint:
-    moment = time_ns()
-    files: dict[str, Stamp] = _own_stamps(location) if is_bare else {}
-    folders: dict[str, Stamp] = {}
-    links: dict[str, str] = {}
-    if not files:
-        walk = _Walk(location, suffixes)
-        walk.run()
-        files, folders, links = walk.files, walk.folders, walk.links
-    newest = 0
-    for stamps in (files, folders):
-        for modified, changed, _, _ in stamps.values():
-            newest = max(newest, modified, changed)
-    contents: dict[str, bytes | None] = {}
-    is_listed = bool(folders or files)
-    # mostly nothing is so young that each file would have to be looked at
-    if reading or newest >= moment - _COARSE_TICK:
-        for path, stamp in files.items():
-            if path in reading or not stamp.is_before(moment):
-                contents[path] = _content(location, path)
-        is_listed = is_listed and all(each.is_before(moment) for each in folders.values())
-    return Fingerprint(location, suffixes, files, links, folders, contents, is_listed, newest)
+    return paths.intersection(_own_names(folder.location)) | below | matching(paths, patterns)
 
 
 def _own_names(location: str) -> tuple[str, str]:

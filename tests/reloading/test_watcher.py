@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from sovl_tools.reloading.events import Events, Place
-from sovl_tools.reloading.watcher import POLLING, Debounce, Watcher
+from sovl_tools.reloading.reloader import POLLING, Debounce, Watcher
 from tests.patience import PATIENCE
 
 
