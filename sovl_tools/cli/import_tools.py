@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from typing import Any, NamedTuple
 
 import click
@@ -83,49 +84,51 @@ class Target(NamedTuple):
     selection: Selection
 
 
-target_options = options(
-    click.option(
-        "--include", multiple=True, metavar="PATTERN", help="Only such tools; may be repeated."
-    ),
-    click.option(
-        "--exclude", multiple=True, metavar="PATTERN", help="No such tools; may be repeated."
-    ),
-    tools_option,
-    click.option(
-        "-o",
-        "--output",
-        metavar="DIR",
-        type=click.Path(),
-        help="The directory for the folders. Default: the first tools directory.",
-    ),
-    click.option("--force", is_flag=True, help="Write over the files of tools that are there."),
-    click.option("--dry-run", is_flag=True, help="Write nothing; print what would be written."),
-)
-"""Adds the options that say which folders are written, where they go, and how."""
+def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say which folders are written, and where; the command gets ``target``.
 
-
-def target_of(
-    *,
-    output: str | None,
-    tools: Sequence[str],
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    force: bool,
-    dry_run: bool,
-) -> Target:
-    """Return where folders go.
-
-    Raises:
-        Misuse: no folders of tools can be there.
+    It raises Misuse where no folders of tools can be.
     """
-    directory = output if output is not None else load_configuration(tools).paths[0]
-    if not directory:
-        raise Misuse("there is no directory ''")
-    if os.path.lexists(directory) and not os.path.isdir(directory):
-        raise Misuse(f"{directory!r} is no directory")
-    if tool_folder(directory, os.path.abspath(directory)) is not None:
-        raise Misuse(f"{directory!r} is a tool; name the directory around it")
-    return Target(directory, force, dry_run, Selection(include, exclude))
+
+    @wraps(function)
+    def packed(
+        *,
+        include: tuple[str, ...],
+        exclude: tuple[str, ...],
+        tools: tuple[str, ...],
+        output: str | None,
+        force: bool,
+        dry_run: bool,
+        **given: Any,
+    ) -> Any:
+        directory = output if output is not None else load_configuration(tools).paths[0]
+        if not directory:
+            raise Misuse("there is no directory ''")
+        if os.path.lexists(directory) and not os.path.isdir(directory):
+            raise Misuse(f"{directory!r} is no directory")
+        if tool_folder(directory, os.path.abspath(directory)) is not None:
+            raise Misuse(f"{directory!r} is a tool; name the directory around it")
+        target = Target(directory, force, dry_run, Selection(include, exclude))
+        return function(**given, target=target)
+
+    return options(
+        click.option(
+            "--include", multiple=True, metavar="PATTERN", help="Only such tools; may be repeated."
+        ),
+        click.option(
+            "--exclude", multiple=True, metavar="PATTERN", help="No such tools; may be repeated."
+        ),
+        tools_option,
+        click.option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            type=click.Path(),
+            help="The directory for the folders. Default: the first tools directory.",
+        ),
+        click.option("--force", is_flag=True, help="Write over the files of tools that are there."),
+        click.option("--dry-run", is_flag=True, help="Write nothing; print what would be written."),
+    )(packed)
 
 
 def read_source(path: str) -> bytes:
@@ -203,13 +206,12 @@ OpenAI (both APIs), Anthropic, Gemini, Bedrock, MCP, or name, description and pa
 @click.command("openai", cls=Command, epilog=OPENAI_EXAMPLES, exits=EXITS)
 @click.argument("file")
 @target_options
-def import_openai(*, file: str, **options: Any) -> None:
+def import_openai(*, file: str, target: Target) -> None:
     """Write a folder for each definition in a file: a manifest, and a function to be written.
 
     The function takes what the schema says and raises NotImplementedError until you write it. A
     name that no folder may have becomes one that it may.
     """
-    target = target_of(**options)
     try:
         document = parse_json(read_source(file))
     except ValueError as error:
@@ -273,7 +275,7 @@ def import_mcp(
     headers: tuple[tuple[str, str], ...],
     env: tuple[tuple[str, str | None], ...],
     timeout: float | None,
-    **options: Any,
+    target: Target,
 ) -> None:
     """Write a folder for each tool of an MCP server, which calls that server.
 
@@ -281,7 +283,6 @@ def import_mcp(
     when the server has died. The functions need the extra [mcp]. registry.load_mcp does the same
     without files.
     """
-    target = target_of(**options)
     try:
         server = McpServer(address, headers, env, timeout or SERVER_TIMEOUT)
         listed = asyncio.run(server.list_tools())
@@ -353,7 +354,7 @@ def import_openapi(
     *,
     source: str,
     base_url: str | None,
-    **options: Any,
+    target: Target,
 ) -> None:
     """Write a folder for each operation of an OpenAPI 3 document, which calls the API.
 
@@ -361,7 +362,6 @@ def import_openapi(
     destructive, PUT as idempotent. An answer that is an error is an error of the tool. The
     functions need the extra [http].
     """
-    target = target_of(**options)
     if base_url is not None and not is_address(base_url):
         raise Misuse(f"--base-url: {base_url!r} is no http or https address")
     is_remote = is_address(source)

@@ -6,9 +6,10 @@ import asyncio
 import json
 import shlex
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import click
 
@@ -103,39 +104,53 @@ def run(
         raise Misuse("give the inputs with --input or with --inputs, not both")
     if run_id is not None and (pairs or text is not None):
         raise Misuse("a run that is resumed has its inputs already")
+    if run_id is None and (force or repeat_unfinished):
+        raise Misuse("--force and --repeat-unfinished need --resume")
+    if run_id is not None and journal_path is None:
+        raise Misuse("--resume needs --journal")
     options = ctx.ensure_object(dict)
     is_quiet, is_verbose = options.get("quiet", False), options.get("verbose", False)
-    is_new = run_id is None
     # the journal of a run that goes on must be there; a new one is made only once all is checked
-    with _opened(None if is_new else journal_path, create=False) as former:
-        resumption = _resumption(former, run_id, force=force, repeat_unfinished=repeat_unfinished)
-        if resumption is not None and _record(resumption).state == "succeeded":
+    with _opened(None if run_id is None else journal_path, create=False) as former:
+        record = None if former is None else _record(former, str(run_id))
+        if record is not None and record.state == "succeeded":
             click.echo(f"run {run_id} has succeeded already; nothing was done", err=True)
-            write(json_text(_record(resumption).result))
+            write(json_text(record.result))
             return
-        source = _source(file, resumption)
-        job = _prepare(source, tools, is_quiet=is_quiet)
-        moved = file if resumption is not None else None  # the file may lie elsewhere by now
-        # options of the run that its journal does not know, for the command that resumes it
-        resume_arguments = (
-            *((moved,) if moved is not None else ()),
-            *(part for each in tools.directories for part in ("--tools", each)),
-            *(() if tools.entry_points else ("--no-entry-points",)),
-            *(() if tools.locked is None else ("--locked" if tools.locked else "--no-locked",)),
-            *(("--force",) if force else ()),
-        )
+        job = _prepare(_source(file, record), tools, is_quiet=is_quiet)
         # before the inputs: a plan needs none
         if dry_run:
             write("\n\n".join(plan(each.procedure) for each in job.procedures if each.procedure))
             return
-        inputs = _inputs(job.procedure, pairs, text) if is_new else {}
+        inputs = _inputs(job.procedure, pairs, text) if former is None else {}
         with (
-            _opened(journal_path if is_new else None, create=True) as journal,
+            _opened(journal_path if former is None else None, create=True) as made,
             progress_display(is_quiet=is_quiet, is_verbose=is_verbose) as show,
         ):
-            kept = resumption or journal
-            job = job._replace(resume_arguments=resume_arguments)
-            result = execute(job, inputs, kept, timeout=timeout, show=show)
+            source = job.procedures[0]
+            begin: Begin = partial(job.manager.run, source, inputs, journal=made)
+            if former is not None:
+                begin = partial(
+                    job.manager.resume,
+                    former,
+                    str(run_id),
+                    source=source,
+                    force=force,
+                    repeat_unfinished=repeat_unfinished,
+                )
+            # options of the run that its journal does not know, for the command that resumes it
+            job = job._replace(
+                journal=former or made,
+                resume_arguments=(
+                    # the file may lie elsewhere by now
+                    *((file,) if former is not None and file is not None else ()),
+                    *(part for each in tools.directories for part in ("--tools", each)),
+                    *(() if tools.entry_points else ("--no-entry-points",)),
+                    *({None: (), True: ("--locked",), False: ("--no-locked",)}[tools.locked]),
+                    *(("--force",) if force else ()),
+                ),
+            )
+            result = execute(job, begin, timeout=timeout, show=show)
     write(json_text(result))
 
 
@@ -146,44 +161,25 @@ def _opened(path: str | None, *, create: bool) -> AbstractContextManager[Journal
         raise Misuse(f"--journal {error}") from error
 
 
-def _resumption(
-    journal: Journal | None, run_id: str | None, *, force: bool, repeat_unfinished: bool
-) -> Resumption | None:
-    """Return what is to go on; None if it is a new run."""
-    if run_id is None:
-        if force or repeat_unfinished:
-            raise Misuse("--force and --repeat-unfinished need --resume")
-        return None
-    if journal is None:
-        raise Misuse("--resume needs --journal")
-    return Resumption(journal, run_id, force, repeat_unfinished)
+def _record(journal: Journal, run_id: str) -> RunRecord:
+    try:
+        return journal.run(run_id)
+    except RunNotFoundError as error:
+        raise Misuse(str(error)) from error
 
 
-def _source(file: str | None, resumption: Resumption | None) -> str | Mapping[str, JSON]:
+def _source(file: str | None, record: RunRecord | None) -> str | Mapping[str, JSON]:
     """Return what was named, or what a run was made of: a file, or the text of a dictionary."""
     if file is not None:
         return file
-    if resumption is None:
+    if record is None:
         raise Misuse("name the file of a procedure, or a run with --journal and --resume")
-    record = _record(resumption)
     # a run that a program began from a dictionary has no file, but its text is in the journal
     document: dict[str, JSON] = {} if record.path else json.loads(record.text)
     return record.path or document
 
 
-def _record(resumption: Resumption) -> RunRecord:
-    try:
-        return resumption.journal.run(resumption.run_id)
-    except RunNotFoundError as error:
-        raise Misuse(str(error)) from error
-
-
-def _prepare(
-    source: str | Mapping[str, JSON],
-    tools: ToolOptions,
-    *,
-    is_quiet: bool,
-) -> Job:
+def _prepare(source: str | Mapping[str, JSON], tools: ToolOptions, *, is_quiet: bool) -> Job:
     """Return a procedure with its tools; exit with 1 if it is unsound, and say why.
 
     Warnings are left out if the user wants it quiet.
@@ -280,38 +276,27 @@ class Job(NamedTuple):
         manager: with the tools that it needs.
         procedure: the procedure.
         procedures: it and those that it runs, as they are written.
+        journal: where the run is written down.
         resume_arguments: those that resuming the run needs as well.
     """
 
     manager: ProcedureManager
     procedure: Procedure
     procedures: tuple[ProcedureDocument, ...]
+    journal: Journal | None = None
     resume_arguments: tuple[str, ...] = ()
 
 
-class Resumption(NamedTuple):
-    """A run of a journal that is to go on, and how; see ``ProcedureManager.resume``."""
-
-    journal: Journal
-    run_id: str
-    force: bool
-    repeat_unfinished: bool
+Begin: TypeAlias = Callable[..., Coroutine[Any, Any, JSON]]
+"""Begins a run, or goes on with one, given what hears of its events: ``on_event``."""
 
 
-def execute(
-    job: Job,
-    inputs: Mapping[str, JSON],
-    kept: Resumption | Journal | None,
-    *,
-    timeout: float | None,
-    show: Listener,
-) -> JSON:
+def execute(job: Job, begin: Begin, *, timeout: float | None, show: Listener) -> JSON:
     """Run a procedure, or go on with a run, and return the result.
 
     Args:
         job: the procedure, and what it needs.
-        inputs: of a new run.
-        kept: the run that is to go on, or the journal of a new one, if there is any.
+        begin: begins the run.
         timeout: how long it may take, in seconds.
         show: called with what happens.
 
@@ -335,16 +320,7 @@ def execute(
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGTERM, signal.raise_signal, signal.SIGINT)
         async with asyncio.timeout(timeout):
-            if not isinstance(kept, Resumption):
-                return await job.manager.run(job.procedures[0], inputs, journal=kept, on_event=hear)
-            return await job.manager.resume(
-                kept.journal,
-                kept.run_id,
-                source=job.procedures[0],
-                force=kept.force,
-                repeat_unfinished=kept.repeat_unfinished,
-                on_event=hear,
-            )
+            return await begin(on_event=hear)
 
     try:
         return asyncio.run(work())
@@ -352,7 +328,7 @@ def execute(
         raise Misuse(f"{error}{_ADVICE.get(type(error), '')}") from error
     except (StepError, TimeoutError, KeyboardInterrupt) as error:
         words = f"{_failure(error, job, timeout)}{_ADVICE.get(type(error), '')}"
-        raise click.ClickException(words + _how_to_resume(kept, run_ids, job)) from error
+        raise click.ClickException(words + _how_to_resume(job, run_ids)) from error
 
 
 def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
@@ -369,11 +345,11 @@ def _failure(error: BaseException, job: Job, timeout: float | None) -> str:
     return f"the run took longer than {timeout:g} s" if is_late else "the run was interrupted"
 
 
-def _how_to_resume(kept: Resumption | Journal | None, run_ids: Sequence[str], job: Job) -> str:
+def _how_to_resume(job: Job, run_ids: Sequence[str]) -> str:
     """Return lines that say how a run can go on; "" if it can't."""
-    if kept is None or not run_ids:
+    journal = job.journal
+    if journal is None or not run_ids:
         return ""
-    journal = kept.journal if isinstance(kept, Resumption) else kept
     command = ["sovl-tools", "run", "--journal", shortest_path(journal.path), "--resume", *run_ids]
     # a step that may have been done must not be done twice unless the user says so
     step = job.manager.unfinished_step(journal, run_ids[0], job.procedures[0])

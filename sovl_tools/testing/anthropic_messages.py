@@ -12,9 +12,9 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.testing.checking.anthropic import MESSAGES, check_choice, check_tools
-from sovl_tools.testing.checking.shapes import check_for_anthropic, unreadable_for_anthropic
+from sovl_tools.testing.anthropic_requests import MESSAGES, check_choice, check_tools
 from sovl_tools.testing.script import Event, Failure, Memory, Objection, Request, Turn, json_object
+from sovl_tools.testing.shapes import check_for_anthropic, unreadable_for_anthropic
 
 PROVIDER = "anthropic"
 PREFIX = "toolu"

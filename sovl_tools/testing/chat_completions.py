@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from sovl_tools.model.document import JSON
-from sovl_tools.testing.checking import openai
-from sovl_tools.testing.checking.openai import CHAT, Function, empty, misnamed, too_long
-from sovl_tools.testing.checking.shapes import check_for_openai, unreadable_for_openai
+from sovl_tools.testing import openai_requests
+from sovl_tools.testing.openai_requests import CHAT, Function, empty, misnamed, too_long
 from sovl_tools.testing.script import (
     CREATED,
     Call,
@@ -23,6 +22,7 @@ from sovl_tools.testing.script import (
     Turn,
     Usage,
 )
+from sovl_tools.testing.shapes import check_for_openai, unreadable_for_openai
 
 PROVIDER = "openai"
 PREFIX = "call"
@@ -170,7 +170,7 @@ def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
     ]
     if "tools" in body and not tools:
         yield empty("tools")
-    yield from openai.objections(body, functions)
+    yield from openai_requests.objections(body, functions)
     for key in ("tool_choice", "parallel_tool_calls"):
         if not tools and body.get(key) is not None and body[key] != "none":
             yield Objection(f"'{key}' is only allowed when 'tools' are specified.", key)

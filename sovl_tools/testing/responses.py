@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sovl_tools.model.document import JSON
+from sovl_tools.testing import openai_requests
 from sovl_tools.testing.chat_completions import error as error  # noqa: PLC0414 - one body for both
-from sovl_tools.testing.checking import openai
-from sovl_tools.testing.checking.openai import RESPONSES, Function, misnamed, too_long
-from sovl_tools.testing.checking.shapes import check_for_openai, unreadable_for_openai
+from sovl_tools.testing.openai_requests import RESPONSES, Function, misnamed, too_long
 from sovl_tools.testing.script import (
     CREATED,
     Call,
@@ -24,6 +23,7 @@ from sovl_tools.testing.script import (
     Request,
     Turn,
 )
+from sovl_tools.testing.shapes import check_for_openai, unreadable_for_openai
 
 PROVIDER = "openai-responses"
 PREFIX = "call"
@@ -235,7 +235,7 @@ def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
         for index, tool in enumerate(tools)
         if tool["type"] == "function"
     ]
-    yield from openai.objections(body, functions)
+    yield from openai_requests.objections(body, functions)
     choice = body.get("tool_choice")
     if isinstance(choice, dict) and choice["type"] == "function":
         if choice["name"] not in [function.definition["name"] for function in functions]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.testing.checking import anthropic, openai
-from sovl_tools.testing.checking.shapes import walk
+from sovl_tools.testing import anthropic_requests as anthropic
+from sovl_tools.testing import openai_requests as openai
+from sovl_tools.testing.shapes import walk
 from tests.formats.rules.openai import problems_of_schema as known_of_openai
 from tests.tables import check_each
 

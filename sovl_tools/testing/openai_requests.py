@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import lookup
-from sovl_tools.testing.checking.shapes import (
+from sovl_tools.testing.script import Objection
+from sovl_tools.testing.shapes import (
     COUNT,
     DEFINITIONS,
     FLAG,
@@ -39,7 +40,6 @@ from sovl_tools.testing.checking.shapes import (
     unsound,
     walk,
 )
-from sovl_tools.testing.script import Objection
 
 
 def _typed(kind: str, *keys: str, **others: Shape) -> Fields:

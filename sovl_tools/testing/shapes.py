@@ -1,4 +1,11 @@
-"""What a request looks like: its keys and types as data, and what both providers ask of schemas."""
+"""What a request looks like: its keys and types as data, and what both providers ask of schemas.
+
+What the APIs refuse is written from their documentation and their own messages. Where it is not
+known how an API decides, it is taken to refuse: two outputs of one call, and an item with an ``id``
+of its own whose reasoning is missing where nothing was stored (Responses), two tools of one name
+(OpenAI), and a ``$ref`` that leads nowhere in tools that are not strict. Limits that depend on the
+model are not looked at, nor is what hosted tools and media hold.
+"""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ from typing import Any
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.subschemas import lookup
-from sovl_tools.testing.checking.shapes import (
+from sovl_tools.testing.script import Objection
+from sovl_tools.testing.shapes import (
     COUNT,
     DEFINITIONS,
     FLAG,
@@ -38,7 +39,6 @@ from sovl_tools.testing.checking.shapes import (
     unsound,
     walk,
 )
-from sovl_tools.testing.script import Objection
 
 _CACHE = {
     "cache_control": maybe(Fields({"type": OneOf(("ephemeral",))}, {"ttl": OneOf(("5m", "1h"))}))
