@@ -21,7 +21,7 @@ from importlib import import_module
 from inspect import iscoroutinefunction
 from typing import Any, Self, TypeAlias
 
-from sovl_tools.loading.discovery import report_of
+from sovl_tools.loading.catalog_builder import report_of
 from sovl_tools.loading.load import Load, load, log_change, log_load, log_rejected, log_sources
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.model.call import SERVER_TIMEOUT

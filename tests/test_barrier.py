@@ -12,10 +12,10 @@ import pytest
 
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading import pipeline
-from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules import agreement, manifest, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.diagnostic import Finding, RuleTable, rule
 from sovl_tools.model.folder import Settings
 from sovl_tools.scaffolding.sync import plan_sync
@@ -101,7 +101,7 @@ def test_a_reload_that_fails_changes_nothing_and_says_so(
     monkeypatch.chdir(tools)
     # first, since it may be imported by this, and would keep the other's None
     monkeypatch.setattr("sovl_tools.reloading.reload_state.collect", None)
-    monkeypatch.setattr("sovl_tools.loading.discovery.collect", None)
+    monkeypatch.setattr("sovl_tools.loading.sources.collect", None)
     change = registry.reload()
     assert [each.code for each in change.diagnostics] == ["ST001"]
     assert registry.catalog is before

@@ -22,10 +22,10 @@ import pytest
 
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.linting.rules import RULES
-from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.discovery import collect, report_of
+from sovl_tools.loading.catalog_builder import combine, report_of
 from sovl_tools.loading.exporting import checked
 from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.folder import Settings
 from sovl_tools.reporting import text

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from sovl_tools import ProcedureManager, SovlToolsError, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.configuration import configuration
 from sovl_tools.linting.diff import compare, versions_of
-from sovl_tools.loading.discovery import discover
+from sovl_tools.loading.sources import discover
 from sovl_tools.model.errors import ConfigurationError, LockError
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.scaffolding.sync import plan_sync

@@ -27,7 +27,7 @@ SCHEMA = SHIPPED.parent / "schemas" / "tool.schema.json"
 BIN = Path(sys.executable).parent
 START = """
 import resource, sys
-from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.sources import collect
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.model.folder import Settings
 """

@@ -26,7 +26,7 @@ from sovl_tools.cli.git import commit, git
 from sovl_tools.cli.output import colored, write
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.diff import ToolChange, ToolVersion, compare, versions_of
-from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.sources import collect
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import painted, plain
 

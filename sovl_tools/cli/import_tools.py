@@ -25,8 +25,8 @@ from sovl_tools.cli.main import LazyGroup
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
 from sovl_tools.formats.foreign import Flaw, ForeignTool, Selection, definitions_in
-from sovl_tools.loading.discovery import tool_folder
 from sovl_tools.loading.jsontext import line_and_column
+from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.document import JSON, json_path, parse_json
 from sovl_tools.procedures.parse.yaml import NotYamlError, load

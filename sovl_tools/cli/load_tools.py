@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from sovl_tools.cli.command import Misuse, ToolOptions, note, refuse_unlisted, settings
 from sovl_tools.configuration import Configuration
 from sovl_tools.configured import add_code, folders_of
-from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean

@@ -8,9 +8,9 @@ import click
 
 from sovl_tools.cli.command import FINDINGS, Command, note, settings, tools_option
 from sovl_tools.cli.output import save, write
-from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import lock_changes, lock_of, read_lock, written
 from sovl_tools.loading.rules.folder import missing_directory
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.errors import LockError
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain

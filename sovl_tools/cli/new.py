@@ -15,7 +15,7 @@ import click
 from sovl_tools.cli.command import Command, Misuse, note, tools_option, value_reader
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
-from sovl_tools.loading.discovery import tool_folder
+from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.document import encodes
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import fitting_name, name_problem

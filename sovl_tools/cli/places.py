@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from sovl_tools.cli.command import Misuse, settings
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, configuration
-from sovl_tools.loading.discovery import Collected, collect, discover, is_tool_name, tool_folder
 from sovl_tools.loading.rules.folder import no_tools
+from sovl_tools.loading.sources import Collected, collect, discover, is_tool_name, tool_folder
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of

@@ -19,7 +19,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import colored, write
 from sovl_tools.configuration import Configuration
-from sovl_tools.loading.discovery import Collected, collect
+from sovl_tools.loading.sources import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import block, painted, plain

@@ -28,9 +28,9 @@ from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import colored, json_text, write_each
 from sovl_tools.linting.example_processes import run_examples
 from sovl_tools.linting.examples import LIMIT, Tested, examples_of, groups_of
-from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean

@@ -39,11 +39,11 @@ from sovl_tools.linting.selection import (
     strict,
     suppress_findings,
 )
-from sovl_tools.loading.catalog_builder import combine, equal_descriptions
+from sovl_tools.loading.catalog_builder import combine, equal_descriptions, report_of
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.dependencies import Findings, Loaded, state_of
-from sovl_tools.loading.discovery import collect, report_of, tool_folder
 from sovl_tools.loading.rules.folder import no_tools
+from sovl_tools.loading.sources import collect, tool_folder
 from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, Rule
 from sovl_tools.model.errors import ConfigurationError

@@ -16,7 +16,7 @@ from sovl_tools.loading.rules.between import (
     shared_description,
     shared_phrase,
 )
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport, Ruling
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import MAX_FINDINGS, Deferred, Diagnostic, ask, in_order
 from sovl_tools.model.folder import ToolFolder
@@ -190,6 +190,18 @@ def difference(before: Catalog, after: Catalog) -> CatalogChange:
         diagnostics=Deferred(diagnostics) if present else (),
         waiting=_sorted(each.name for each in present if each.status == "waiting"),
     )
+
+
+def report_of(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> LoadReport:
+    """Return the report of a load: of the paths, of each folder, and between tools."""
+    known = (*diagnostics, *catalog.diagnostics)
+
+    def found(candidates: Iterable[Candidate]) -> tuple[Diagnostic, ...]:
+        return in_order([*known, *chain.from_iterable(each.diagnostics for each in candidates)])
+
+    every = catalog.candidates
+    flawed = [each for each in every if each.status != "loaded"]
+    return LoadReport(every, Deferred(lambda: found(every)), Deferred(lambda: found(flawed)))
 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple
 
-from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
 from sovl_tools.loading.interface import missing_helper
 from sovl_tools.loading.location import SourceLocation, innermost, relative_path
 from sovl_tools.loading.rules import module
 from sovl_tools.loading.rules.module import CodeCase, ImportFailure
+from sovl_tools.loading.sources import listed
 from sovl_tools.model.diagnostic import Diagnostic, Position, Rule, Verdict, ask
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder

@@ -12,8 +12,8 @@ from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
-from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.rules.module import ImportFailure
+from sovl_tools.loading.sources import listed
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Position
 from sovl_tools.model.errors import InferenceError

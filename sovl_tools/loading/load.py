@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.discovery import Collected, collect
 from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.pipeline import load_folder, rejected
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
+from sovl_tools.loading.sources import Collected, collect
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import Diagnostic, ask

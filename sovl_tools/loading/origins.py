@@ -18,7 +18,6 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from sovl_tools.loading.catalog_builder import are_distinct
 from sovl_tools.loading.definitions import candidates_of, members
-from sovl_tools.loading.discovery import collect, is_gone
 from sovl_tools.loading.import_errors import (
     Unit,
     error_text,
@@ -30,6 +29,7 @@ from sovl_tools.loading.import_errors import (
 from sovl_tools.loading.importer import PLUGIN_ROOT, PrivatePackage, install
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.location import relative_path
+from sovl_tools.loading.sources import collect, is_gone
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings

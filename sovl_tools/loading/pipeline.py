@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.conversion import Conversion, converter_of
 from sovl_tools.annotations.kind import ConversionError
-from sovl_tools.loading.discovery import listed
 from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
 from sovl_tools.loading.location import Locator
@@ -29,6 +28,7 @@ from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
 from sovl_tools.loading.sources import (
     Snapshot,
     concerning_patterns,
+    listed,
     read_manifest,
     take_snapshot,
 )

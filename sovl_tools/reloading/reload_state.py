@@ -12,12 +12,11 @@ from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine, content_of, difference, duplicate
 from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.discovery import Collected, collect, listed
 from sovl_tools.loading.load import LateFolder, Load, load_folders
 from sovl_tools.loading.modules import forget_folder, snapshots
 from sovl_tools.loading.origins import OriginLoad
 from sovl_tools.loading.rules.folder import misnamed
-from sovl_tools.loading.sources import listed_now
+from sovl_tools.loading.sources import Collected, collect, listed, listed_now
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Deferred, Diagnostic

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sovl_tools.configuration import Configuration
-from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.rules.folder import Unreadable
-from sovl_tools.loading.sources import read_manifest, unique
+from sovl_tools.loading.sources import collect, read_manifest, unique
 from sovl_tools.model.document import JSON, encodes, number_problem
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.scaffolding.files import replace_files

@@ -16,10 +16,10 @@ import pytest
 
 from sovl_tools.linting.cache import DIRECTORY, Cache, Checked
 from sovl_tools.linting.selection import suppress_findings
-from sovl_tools.loading.catalog_builder import combine
+from sovl_tools.loading.catalog_builder import combine, report_of
 from sovl_tools.loading.dependencies import MAX_READ, Loaded
-from sovl_tools.loading.discovery import collect, report_of
 from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reporting.outcome import FORMATS, Outcome, render
 from tests.conftest import Run, Write, code_of, manifest_of

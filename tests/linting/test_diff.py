@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.linting.diff import ToolChange, ToolVersion, compare, versions_of
-from sovl_tools.loading.discovery import collect
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.engine import compile_schema
 from tests.schema.strategies import (

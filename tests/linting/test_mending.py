@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from sovl_tools.linting.cache import read_suppressions
 from sovl_tools.linting.mending import Mending
 from sovl_tools.linting.selection import suppress_findings
-from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.discovery import collect, report_of
+from sovl_tools.loading.catalog_builder import combine, report_of
 from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.folder import Settings, ToolFolder
 from tests.schema.strategies import examples, moderate

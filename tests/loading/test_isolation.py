@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from sovl_tools import Diagnostic, SovlToolsError
-from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.isolation import loaded_in_child
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import Settings, ToolFolder
 from tests.conftest import Write, code_of, is_running

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.loading.discovery import collect
 from sovl_tools.loading.importer import compiled
 from sovl_tools.loading.lock import lock_of, read_lock, written
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.errors import LockError
 from tests.conftest import Write, code_of, manifest_of
 

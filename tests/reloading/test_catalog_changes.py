@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sovl_tools import CatalogChange
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.discovery import Collected
 from sovl_tools.loading.load import Load
+from sovl_tools.loading.sources import Collected
 from sovl_tools.model.catalog import Candidate, Catalog, Status
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.reload_state import ReloadState

@@ -13,8 +13,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sovl_tools import Diagnostic
-from sovl_tools.loading.discovery import discover
 from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.sources import discover
 from sovl_tools.model.folder import Settings
 from sovl_tools.scaffolding.sync import plan_sync
 from tests.conftest import Run, Write, manifest_of

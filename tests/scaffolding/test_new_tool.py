@@ -76,7 +76,7 @@ def test_a_new_tool_is_in_line_with_its_function(tmp_path: Path) -> None:
 
 
 def folders(root: Path) -> Any:
-    from sovl_tools.loading.discovery import collect
+    from sovl_tools.loading.sources import collect
 
     return collect([root / "tools"]).folders
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.loading.discovery import discover
+from sovl_tools.loading.sources import discover
 from sovl_tools.scaffolding.sync import Sync, plan_sync
 from tests.conftest import Write, manifest_of
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.jsonvalues import to_json
 from sovl_tools.annotations.kind import ConversionError
-from sovl_tools.loading.discovery import tool_folder
 from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.folder import Settings
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.inference import Inference, implied
