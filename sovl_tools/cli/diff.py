@@ -22,7 +22,7 @@ from sovl_tools.cli.command import (
     settings,
     tools_option,
 )
-from sovl_tools.cli.git import commit, git
+from sovl_tools.cli.git import commit, git, top
 from sovl_tools.cli.output import colored, write
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.diff import ToolChange, ToolVersion, compare, versions_of
@@ -110,7 +110,7 @@ def _checkout(revision: str, paths: Sequence[str]) -> Iterator[list[str]]:
         Misuse: there is no git, no repository here, or no such revision.
     """
     try:
-        root = os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
+        root = top()
     except Misuse as error:
         raise Misuse(f"there is no directory {revision!r}, and {error.message}") from error
     known = commit(revision)

@@ -15,7 +15,7 @@ def commit(revision: str) -> str | None:
         Misuse: git can't be run.
     """
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    return output(*words).decode().strip() or None
+    return git(*words, may_fail=True).decode().strip() or None
 
 
 def has_known(path: str) -> bool:
@@ -23,8 +23,9 @@ def has_known(path: str) -> bool:
     one = ("-z", "--", f":(literal){path}")
     logged = ("log", "--all", "--max-count=1", "--format=", "--name-only", "--no-renames")
     try:
-        root = os.fsdecode(output("rev-parse", "--show-toplevel")).removesuffix("\n")
-        known = output("ls-files", "--full-name", *one) + output(*logged, *one)
+        root = top()
+        known = git("ls-files", "--full-name", *one, may_fail=True)
+        known += git(*logged, *one, may_fail=True)
     except Misuse:
         return False
     names = (os.fsdecode(each).strip("\n") for each in known.split(b"\0") if each)
@@ -32,28 +33,14 @@ def has_known(path: str) -> bool:
     return os.path.realpath(path) in {os.path.realpath(os.path.join(root, each)) for each in names}
 
 
-def git(*arguments: str) -> bytes:
-    """Return what git writes.
+def git(*arguments: str, may_fail: bool = False) -> bytes:
+    """Return what git writes; nothing if it fails where it may.
 
     Raises:
         Misuse: it can't be run, or fails.
     """
-    done = _run(arguments)
-    if done.returncode:
-        reason = os.fsdecode(done.stderr).strip().splitlines() or [f"exit code {done.returncode}"]
-        raise Misuse(f"git can't tell what has changed: {reason[0].removeprefix('fatal: ')}")
-    return done.stdout
-
-
-def output(*arguments: str) -> bytes:
-    """Return what git writes, or nothing if it fails."""
-    done = _run(arguments)
-    return b"" if done.returncode else done.stdout
-
-
-def _run(arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
     try:
-        return subprocess.run(  # noqa: S603 - no shell, and no option comes from outside
+        done = subprocess.run(  # noqa: S603 - no shell, and no option comes from outside
             ["git", *arguments],  # noqa: S607 - the user's own, as in their shell
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -62,6 +49,20 @@ def _run(arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise Misuse(f"git can't be run: {reason}") from error
+    if done.returncode and not may_fail:
+        reasons = os.fsdecode(done.stderr).strip().splitlines() or [f"exit code {done.returncode}"]
+        raise Misuse(f"git can't tell what has changed: {reasons[0].removeprefix('fatal: ')}")
+    return b"" if done.returncode else done.stdout
+
+
+def top() -> str:
+    """Return the directory of the repository.
+
+    Raises:
+        Misuse: there is no git, or no repository here.
+    """
+    # newlines are all that git writes behind it, and a directory's name may end in blanks
+    return os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
 
 
 def changed_files(revision: str | None = None) -> frozenset[str]:
@@ -73,15 +74,14 @@ def changed_files(revision: str | None = None) -> frozenset[str]:
     Raises:
         Misuse: there is no git, no repository here, or no such revision.
     """
-    # newlines are all that git writes behind it, and a directory's name may end in blanks
-    root = os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
+    root = top()
     base = commit("HEAD" if revision is None else revision)
     if base is None and (revision is None or commit("HEAD") is None):
         raise Misuse("there is no commit yet with which files could be compared")
     if base is None:
         raise Misuse(f"git knows no revision {revision!r}; is it fetched?")
     if revision is not None:
-        base = output("merge-base", base, "HEAD").decode().split("\n")[0] or base
+        base = git("merge-base", base, "HEAD", may_fail=True).decode().split("\n")[0] or base
     names = ("--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z")
     listed = (
         git("-C", root, "diff", *names, base, "--"),

@@ -29,25 +29,11 @@ class Node(NamedTuple):
     end: int
     children: tuple[Child, ...] = ()
 
-    @property
-    def lead(self) -> slice:
-        """The space between the opening bracket and the first child."""
-        return slice(self.start + 1, self.children[0].start)
-
-    def between(self, index: int) -> slice:
-        """The comma and the space before the child of an index, which is at least 1."""
-        return slice(self.children[index - 1].value.end, self.children[index].start)
-
-    @property
-    def tail(self) -> slice:
-        """The space between the last child and the closing bracket."""
-        return slice(self.children[-1].value.end, self.end - 1)
-
     def gap(self, index: int) -> slice:
-        """The text before the child of an index, or after the last one."""
-        if index == len(self.children):
-            return self.tail
-        return self.between(index) if index else self.lead
+        """The text before the child of an index, with the comma, or after the last one."""
+        start = self.children[index - 1].value.end if index else self.start + 1
+        is_last = index == len(self.children)
+        return slice(start, self.end - 1 if is_last else self.children[index].start)
 
     def containers(self) -> Iterator[Node]:
         """Yield every object and array that is not empty, outer ones first."""
@@ -133,18 +119,18 @@ def _layout_of(text: str, tree: Node) -> Layout:
     on_one_line = [each for each in every if "\n" not in text[each.start : each.end]]
     objects = [each for each in on_one_line if text[each.start] == "{"]
     arrays = [each for each in on_one_line if text[each.start] == "["]
-    commas = [text[each.between(1)] for each in on_one_line if len(each.children) > 1]
+    commas = [text[each.gap(1)] for each in on_one_line if len(each.children) > 1]
     first = [each.children[0] for each in every if each.children[0].key is not None]
     colons = [text[child.key_end : child.value.start] for child in first]
     colon = next((each for each in colons if "\n" not in each), HOUSE.colon)
-    lead = text[tree.lead] if tree.children else ""
+    lead = text[tree.gap(0)] if tree.children else ""
     return Layout(
         newline="\r\n" if "\r\n" in text else "\n",
         unit=_indentation(lead) if "\n" in lead else HOUSE.unit,
         colon=colon,
         comma=commas[0] if commas else ", " if colon != ":" else ",",
-        brace=text[objects[0].lead] if objects else "",
-        bracket=text[arrays[0].lead] if arrays else "",
+        brace=text[objects[0].gap(0)] if objects else "",
+        bracket=text[arrays[0].gap(0)] if arrays else "",
         is_mixed=bool(on_one_line) or not tree.children,
         # only an escape shows it: a text may be ASCII by chance
         is_ascii="\\u" in text and text.isascii(),
@@ -414,7 +400,7 @@ class _Editor(NamedTuple):
         if is_last and before.old == -1 and not behind and not above:
             return ""
         gap = self._separator(node, before, after)
-        if is_last and before.old != -1 and "," in _COMMENT.sub("", self.text[node.tail]):
+        if is_last and before.old != -1 and "," in _COMMENT.sub("", self.text[node.gap(count)]):
             gap = f",{gap}"
         if not behind and not above:
             return gap
@@ -433,17 +419,15 @@ class _Editor(NamedTuple):
     def _separator(self, node: Node, before: _Piece, after: _Piece) -> str:
         """Return the separator between two pieces, as in the old text, without comments."""
         count = len(node.children)
-        if before.old == -1:
-            return self._tidy(node.tail if after.old == count else node.lead)
-        if after.old == count:
-            return self._tidy(node.tail)
+        if before.old == -1 or after.old == count:
+            return self._tidy(node.gap(count if after.old == count else 0))
         if count == 1:
-            lead = self._tidy(node.lead)
+            lead = self._tidy(node.gap(0))
             return f",{lead}" if "\n" in lead else self.layout.comma
         # as in the old text; a new child gets the separator of the old one that followed here
         is_new = before.old is not None and after.old is None
         index = (before.old or 0) + 1 if is_new else after.old or 0
-        return self._tidy(node.between(min(max(index, 1), count - 1)))
+        return self._tidy(node.gap(min(max(index, 1), count - 1)))
 
     def _tidy(self, gap: slice) -> str:
         """Return a gap without its comments and the blanks around them."""

@@ -15,20 +15,13 @@ the stream with an error or ``holds`` it until the test has done something.
 
 from importlib import import_module
 
+_OF_SCRIPT = (
+    "Call", "Pause", "Reply", "Request", "Usage",
+    "calls", "drops", "fails", "holds", "interrupts", "refuses", "says",
+)  # fmt: skip
 _PUBLIC = {
-    "Call": "sovl_tools.testing.script",
-    "Pause": "sovl_tools.testing.script",
-    "Reply": "sovl_tools.testing.script",
-    "Request": "sovl_tools.testing.script",
+    **dict.fromkeys(_OF_SCRIPT, "sovl_tools.testing.script"),
     "ScriptedServer": "sovl_tools.testing.server",
-    "Usage": "sovl_tools.testing.script",
-    "calls": "sovl_tools.testing.script",
-    "drops": "sovl_tools.testing.script",
-    "fails": "sovl_tools.testing.script",
-    "holds": "sovl_tools.testing.script",
-    "interrupts": "sovl_tools.testing.script",
-    "refuses": "sovl_tools.testing.script",
-    "says": "sovl_tools.testing.script",
 }
 
 
