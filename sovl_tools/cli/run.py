@@ -34,10 +34,16 @@ from sovl_tools.cli.run_display import Listener, progress_display
 from sovl_tools.configured import folders_of
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.document import JSON, kind, parse_json
-from sovl_tools.procedures.errors import InputError, JournalError, RunNotFoundError, StepError
+from sovl_tools.procedures.errors import (
+    ChangedProcedureError,
+    InputError,
+    JournalError,
+    RunNotFoundError,
+    StepError,
+    UnfinishedError,
+)
 from sovl_tools.procedures.journal.database import RunRecord
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.journal.resume import ChangedProcedureError, UnfinishedError
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.outline import Outline, bare, outline_steps, shortened
 from sovl_tools.procedures.parse.library import ProcedureDocument

@@ -90,6 +90,30 @@ class StepError(SovlToolsError):
         return f"{self.key}: {self.message}" if self.key else self.message
 
 
+class ChangedProcedureError(SovlToolsError):
+    """A procedure that is another than the one of the run that is to go on."""
+
+    def __init__(self, name: str, run_id: str) -> None:
+        super().__init__(name, run_id)
+        self.name = name
+        self.run_id = run_id
+
+    def __str__(self) -> str:
+        return f"procedure {self.name!r} has changed since run {self.run_id} began"
+
+
+class UnfinishedError(StepError):
+    """A step that was under way when its run was interrupted, and may do harm if it is repeated."""
+
+    def __init__(self, key: str, action: str, tool: str | None) -> None:
+        what = f"tool {tool!r}" if tool else f"action {action!r}"
+        message = (
+            f"{what} was under way when the run was interrupted, and nothing says that it may be "
+            "repeated"
+        )
+        super().__init__(message, key=key)
+
+
 class JournalError(SovlToolsError):
     """A journal that can't be opened, read or written.
 

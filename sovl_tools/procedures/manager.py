@@ -1,10 +1,13 @@
-"""Procedures by name, their runs, and procedures as tools, whose parameters are their inputs."""
+"""Procedures by name, their runs and how these go on, and procedures as tools."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sovl_tools.dispatch.tooler import Tooler
@@ -12,25 +15,24 @@ from sovl_tools.loading.definitions import checked, rejected
 from sovl_tools.loading.import_errors import Unit, no_tools_found
 from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.origins import MODULES, Directory, OriginLoad
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.call import LogMessage
 from sovl_tools.model.caller import check_path
-from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.context import ToolCaller, ToolContext, ToolLookup
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolError
-from sovl_tools.procedures.errors import InputError, ProcedureError, StepError
-from sovl_tools.procedures.journal.database import RunRecord, StepRecord
-from sovl_tools.procedures.journal.journal import Journal, RunLog
-from sovl_tools.procedures.journal.resume import (
+from sovl_tools.procedures.errors import (
+    ChangedProcedureError,
+    InputError,
+    ProcedureError,
+    StepError,
     UnfinishedError,
-    changed,
-    check_unchanged,
-    fingerprints,
-    recording_end,
-    unfinished_step,
 )
+from sovl_tools.procedures.journal.database import ENDED, RunRecord, StepRecord
+from sovl_tools.procedures.journal.journal import Journal, RunLog
 from sovl_tools.procedures.parse.files import SUFFIXES, files
 from sovl_tools.procedures.parse.library import (
     Library,
@@ -39,7 +41,7 @@ from sovl_tools.procedures.parse.library import (
     ProcedureDocument,
     read_found_procedure,
 )
-from sovl_tools.procedures.procedure import Procedure, checked_inputs
+from sovl_tools.procedures.procedure import Procedure, Step, checked_inputs
 from sovl_tools.procedures.run.environment import Event, RunStarted
 from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope
 
@@ -135,12 +137,9 @@ class ProcedureManager:
             path=os.path.abspath(procedure.source) if procedure.source else "",  # noqa: ASYNC240 - no disk
             text=procedure.text,
             inputs=values,
-            tools=fingerprints(linked, self._registry),
+            tools=_fingerprints(linked, self._registry),
         )
-        with recording_end(log) as succeed:
-            result = await self._execute(linked, values, log, on_event)
-            succeed(result)
-        return result
+        return await self._execute(linked, values, log, on_event)
 
     async def resume(  # noqa: PLR0913 - each is a decision of its own
         self,
@@ -180,26 +179,24 @@ class ProcedureManager:
         """
         record = journal.run(run_id)
         linked = self._link_recorded(record) if source is None else self._link(source)
-        prints = fingerprints(linked, self._registry)
+        prints = _fingerprints(linked, self._registry)
         if not force:
-            check_unchanged(record, linked.first, prints)
+            _check_unchanged(record, linked.first, prints)
         inputs = checked_inputs(linked.first, record.inputs)
 
         # Asked while the journal is held, so that nobody else takes the run up in between.
         def check(steps: list[StepRecord]) -> None:
-            step = unfinished_step(steps, linked, self._registry)
+            step = _unfinished_step(steps, linked, self._registry)
             if step is not None and not repeat_unfinished:
-                raise UnfinishedError(step)
+                raise UnfinishedError(step.key, step.action, step.tool)
 
         log = journal.resume(run_id, check)
-        with recording_end(log) as succeed:
-            for name in changed(record, prints):
+        with log:
+            for name in _changed(record, prints):
                 if on_event is not None:
                     words = "it has changed since the run began"
                     on_event(LogMessage(name, run_id, "warning", words))
-            result = await self._execute(linked, inputs, log, on_event)
-            succeed(result)
-        return result
+            return await self._execute(linked, inputs, log, on_event)
 
     def run_sync(
         self, source: Named, inputs: Mapping[str, JSON] | None = None, **options: Any
@@ -218,7 +215,7 @@ class ProcedureManager:
             RunNotFoundError: there is no such run.
         """
         linked = self._link_recorded(journal.run(run_id)) if source is None else self._link(source)
-        return unfinished_step(journal.steps(run_id), linked, self._registry)
+        return _unfinished_step(journal.steps(run_id), linked, self._registry)
 
     def _link(self, source: Named) -> LinkedProcedures:
         return self._library.link(self._library.find(source), self._registry.catalog)
@@ -239,9 +236,139 @@ class ProcedureManager:
         on_event: Callable[[Event], object] | None,
     ) -> JSON:
         environment = RunEnvironment(self._registry, self._tooler, linked.other, log, on_event)
-        if on_event is not None:
-            on_event(RunStarted(linked.first.name, "" if log is None else log.run_id))
-        return await Execution(linked.first, environment).run(Scope({"inputs": inputs}))
+
+        async def execute() -> JSON:
+            environment.tell(RunStarted(linked.first.name, "" if log is None else log.run_id))
+            return await Execution(linked.first, environment).run(Scope({"inputs": inputs}))
+
+        if log is None:
+            return await execute()
+        # Whatever else is raised leaves the run interrupted, as the death of the process does.
+        with log:
+            try:
+                result = await execute()
+            except (asyncio.CancelledError, KeyboardInterrupt):
+                log.end("cancelled", error="the run was cancelled")
+                raise
+            except StepError as error:
+                log.end("failed", error=str(error))
+                raise
+            log.end("succeeded", result=result)
+        return result
+
+
+_REPEATABLE = ("idempotent", "read_only")
+_HARMLESS = {name for name, each in ACTIONS.items() if not each.has_effects}
+_OTHER = "procedure "
+
+
+def _unfinished_step(
+    steps: Iterable[StepRecord], linked: LinkedProcedures, registry: ToolLookup
+) -> StepRecord | None:
+    """Return the first step that was under way and is not known to do no harm if it is repeated."""
+    every = list(steps)
+    over = tuple(each.key for each in every if _is_over(each, linked))
+    for each in every:
+        # Nobody takes up again what lies in a step that is over.
+        is_below = any(each.key.startswith((f"{key}.", f"{key}[", f"{key}/")) for key in over)
+        if each.state != "started" or is_below or each.action in _HARMLESS:
+            continue
+        # Repeating a step does no harm if the tool says so that does it.
+        catalog = registry.catalog
+        tool = catalog.tools.get(each.tool) if each.tool else _tool_of_action(catalog, each.action)
+        if tool is None or not any(map(tool.annotations.get, _REPEATABLE)):
+            return each
+    return None
+
+
+_MARKS = re.compile(r"\[\d+\]|~\d+")
+"""Iterations and attempts in the key of a step."""
+
+
+def _tool_of_action(catalog: Catalog, action: str) -> ToolDefinition | None:
+    """Return the tool whose step handler does an action."""
+    return next((tool for tool in catalog.tools.values() if action in tool.step_handlers), None)
+
+
+def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
+    """Tell whether a step that holds others has ended, and the run went on.
+
+    A failure that ends the procedure is no such end: the step is taken again with the run.
+    """
+    if record.action not in _HARMLESS or record.state not in ENDED:
+        return False
+    if record.state == "succeeded":
+        return True
+    step = _step_of(record.key, linked)
+    if step is None:
+        return False
+    # Only the last attempt ends a step, and only if the run is to go on after its failure.
+    attempt = record.key.rpartition("~")[2]
+    is_last = (int(attempt) if attempt.isdigit() else 1) > step.on_error.retry
+    return not is_last or step.on_error.then == "continue"
+
+
+def _step_of(key: str, linked: LinkedProcedures) -> Step | None:
+    """Return the step that a key names, unless the procedure has changed too much for that."""
+    # As in steps.1/other:steps.0, see Scope: the last procedure and the place in it.
+    around, _, place = key.rpartition(":")
+    name = around.rpartition("/")[2] or linked.first.name
+    path = _MARKS.sub("", place)
+    for member in linked.members:
+        for step in member.every_step() if member.name == name else ():
+            if ".".join(map(str, step.path)) == path:
+                return step
+    return None
+
+
+def _fingerprints(linked: LinkedProcedures, registry: ToolLookup) -> dict[str, str]:
+    """Return hashes of what a run uses: by name the tools, and the procedures beside the first.
+
+    Tools are those that are called, and those whose step handlers are.
+
+    The hash of a tool is of what is said of it and of its code, which in a folder is given by the
+    name of its module.
+    """
+    catalog = registry.catalog
+    steps = [step for member in linked.members for step in member.every_step()]
+    names = {step.fields["tool"] for step in steps if step.action == "tool"}
+    for action in {step.action for step in steps} - ACTIONS.keys():
+        owner = _tool_of_action(catalog, action)
+        names |= set() if owner is None else {owner.name}
+    prints: dict[str, str] = {}
+    for name in sorted(names & catalog.tools.keys()):
+        tool = catalog.tools[name]
+        said = json.dumps([tool.description, tool.parameters], default=repr, sort_keys=True)
+        prints[name] = _hash(f"{getattr(tool.function, '__module__', '')}\n{said}")
+    return prints | {f"{_OTHER}{each.name}": _hash(each.text) for each in linked.members[1:]}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _check_unchanged(record: RunRecord, procedure: Procedure, prints: Mapping[str, str]) -> None:
+    """Refuse to go on with another procedure than the one with which a run began.
+
+    Args:
+        record: of the run.
+        procedure: as it is now.
+        prints: the hashes of what it uses now.
+
+    Raises:
+        ChangedProcedureError: it has changed, or one that it runs has.
+    """
+    if procedure.text != record.text:
+        raise ChangedProcedureError(procedure.name, record.id)
+    for name in _changed(record, prints):
+        if name.startswith(_OTHER):
+            raise ChangedProcedureError(name.removeprefix(_OTHER), record.id)
+
+
+def _changed(record: RunRecord, prints: Mapping[str, str]) -> list[str]:
+    """Return the names of tools and procedures that are others than when a run began."""
+    # A tool that is gone hasn't changed: the check of the procedure reports it.
+    return [name for name, before in record.tools.items() if prints.get(name, before) != before]
 
 
 class Procedures(NamedTuple):

@@ -14,6 +14,7 @@ import pytest
 from sovl_tools import ProcedureManager, ToolRegistry
 from sovl_tools.authoring.decorator import define
 from sovl_tools.procedures.errors import (
+    ChangedProcedureError,
     InputError,
     ProcedureError,
     RunBusyError,
@@ -22,7 +23,6 @@ from sovl_tools.procedures.errors import (
     StepError,
 )
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.journal.resume import ChangedProcedureError
 from sovl_tools.procedures.run.environment import Event, StepEnded
 from tests.patience import PATIENCE
 from tests.procedures.workshop import (
