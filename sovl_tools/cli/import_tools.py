@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import click
 
 from sovl_tools.cli.command import (
-    FINDINGS,
     Command,
     Misuse,
     is_quiet,
@@ -24,7 +23,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.main import LazyGroup
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
-from sovl_tools.formats.foreign import Flaw, ForeignTool, Selection, definitions_in
+from sovl_tools.formats.foreign import ForeignTool, Selection, definitions_in
 from sovl_tools.loading.jsontext import line_and_column
 from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.call import SERVER_TIMEOUT
@@ -155,7 +154,11 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
         ClickException: there is a flaw, or something can't be written.
     """
     if found.flaws:
-        raise ImportFailure(found.flaws, source)
+        lines = [f"{source}: {json_path(each.place)}: {each.message}" for each in found.flaws]
+        hidden = len(lines) - _MOST_SHOWN
+        shown = [*lines[:_MOST_SHOWN], *([f"and {hidden:,} more"] if hidden > 0 else [])]
+        last = "nothing is written; --exclude PATTERN leaves tools out"
+        raise click.ClickException("\n".join([*map(plain, shown), last]))
     for each_note in found.notes:
         note(each_note)
     if not found.tools:
@@ -178,19 +181,6 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
     if target.dry_run and not is_quiet():
         words = f"nothing is written: these would be {counted(len(found.tools), 'tool')}"
         click.echo(words, err=True)
-
-
-class ImportFailure(click.ClickException):
-    """What prevents an import, a line each."""
-
-    exit_code = FINDINGS
-
-    def __init__(self, flaws: Sequence[Flaw], source: str) -> None:
-        lines = [f"{source}: {json_path(each.place)}: {each.message}" for each in flaws]
-        more = len(lines) - _MOST_SHOWN
-        shown = [*lines[:_MOST_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]
-        last = "nothing is written; --exclude PATTERN leaves tools out"
-        super().__init__("\n".join([*map(plain, shown), last]))
 
 
 OPENAI_EXAMPLES = """\b

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -107,21 +107,18 @@ def new(
     elif parameters or is_async:
         raise Misuse("--from takes the parameters from the function: leave --param and --async out")
     else:
-        found = _imported_function(*source)
-        made, path = _tool_from(name, found, description), found.path
+        module, attribute = source
+        function, path = _imported_function(module, attribute)
+        try:
+            made = tool_of_function(
+                name, function, module=module, attribute=attribute, description=description
+            )
+        except InferenceError as error:
+            raise Misuse(f"--from: {error}") from error
     _save(made, place, force=force)
     write("\n".join(plain(f"{place}/{file}") for file in made.files))
     for line in (*made.notes, _advice(made, tools, origin=origin, path=path)):
         note(line)
-
-
-class _Function(NamedTuple):
-    """A function and where it was found; ``path`` is the directory that ``sys.path`` lacked."""
-
-    function: Callable[..., Any]
-    module: str
-    attribute: str
-    path: str
 
 
 def _module_and_attribute(origin: str) -> tuple[str, str]:
@@ -131,7 +128,8 @@ def _module_and_attribute(origin: str) -> tuple[str, str]:
     return module, attribute
 
 
-def _imported_function(module: str, attribute: str) -> _Function:
+def _imported_function(module: str, attribute: str) -> tuple[Callable[..., Any], str]:
+    """Return a function, and the directory that ``sys.path`` lacked for its module."""
     top = module.partition(".")[0]
     is_installed = top in sys.modules or find_spec(top) is not None
     path = "" if is_installed else "."
@@ -151,20 +149,7 @@ def _imported_function(module: str, attribute: str) -> _Function:
     function = members[attribute]
     if not callable(function) or isinstance(function, type):
         raise Misuse(f"--from: {module}:{attribute} is no function")
-    return _Function(function, module, attribute, path)
-
-
-def _tool_from(name: str, found: _Function, description: str) -> NewTool:
-    try:
-        return tool_of_function(
-            name,
-            found.function,
-            module=found.module,
-            attribute=found.attribute,
-            description=description,
-        )
-    except InferenceError as error:
-        raise Misuse(f"--from: {error}") from error
+    return function, path
 
 
 def _folder_for(name: str, tools: Sequence[str]) -> str:

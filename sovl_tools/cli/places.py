@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 from sovl_tools.cli.command import Misuse, settings
@@ -257,13 +258,8 @@ def _named_plugins(paths: Iterable[str], plugins: Sequence[str]) -> tuple[list[s
     """Return the configured plugin directories that paths are or lie in, and the other paths."""
     named, others = [], []
     for path in paths:
-        location = os.path.abspath(path)
-        # compared with a separator at the end: plugins2 does not lie in plugins
-        around = [
-            each
-            for each in plugins
-            if f"{location}{os.sep}".startswith(f"{os.path.abspath(each).rstrip(os.sep)}{os.sep}")
-        ]
+        location = Path(os.path.abspath(path))
+        around = [each for each in plugins if location.is_relative_to(os.path.abspath(each))]
         named += around[:1]
         others += [] if around else [path]
     return list(dict.fromkeys(named)), others

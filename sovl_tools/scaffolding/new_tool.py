@@ -172,7 +172,7 @@ class NewTool(NamedTuple):
 def tool_of_parameters(
     name: str, parameters: Sequence[NewParameter], *, description: str = "", is_async: bool = False
 ) -> NewTool:
-    """Return a tool with these parameters, which does nothing yet but return them."""
+    """Return a tool whose function returns its arguments, until somebody writes another."""
     # In Python a parameter with a default can't stand before one without.
     ordered = sorted(parameters, key=lambda each: not each.is_required)
     purpose = description or description_placeholder(name)
@@ -188,15 +188,8 @@ def tool_of_parameters(
         "required": [each.name for each in ordered if each.is_required],
     }
     document: dict[str, JSON] = {"name": name, "description": purpose, "parameters": schema}
-    return NewTool(name, document, source_of(name, ordered, description=purpose, is_async=is_async))
-
-
-def source_of(
-    name: str, parameters: Sequence[NewParameter], *, description: str, is_async: bool = False
-) -> str:
-    """Return a module whose function returns its arguments, until somebody writes another."""
     declared = []
-    for each in parameters:
+    for each in ordered:
         annotation, default = PYTHON[each.type], each.default
         if each.is_required:
             declared.append(f"{each.name}: {annotation}")
@@ -204,9 +197,10 @@ def source_of(
             declared.append(f"{each.name}: {annotation} | None = None")
         else:
             declared.append(f"{each.name}: {annotation} = {literal(default)}")
-    arguments = ", ".join(f'"{each.name}": {each.name}' for each in parameters)
+    arguments = ", ".join(f'"{each.name}": {each.name}' for each in ordered)
     head = function_head(name, declared, returns="dict", is_async=is_async)
-    return f"{head}\n{docstring(description)}    return {{{arguments}}}\n"
+    source = f"{head}\n{docstring(purpose)}    return {{{arguments}}}\n"
+    return NewTool(name, document, source)
 
 
 def literal(value: JSON) -> str:

@@ -222,16 +222,13 @@ class Prompter:
 
     def __init__(self, script: Script) -> None:
         self._lock = threading.Lock()
-        self._parts = (
-            {provider: _begun(part) for provider, part in script.items()}
-            if isinstance(script, Mapping)
-            else None
-        )
+        parts = script if isinstance(script, Mapping) else {}
+        self._parts = {provider: _begun(part) for provider, part in parts.items()}
         self._part = None if isinstance(script, Mapping) else _begun(script)
 
     def reply(self, request: Request) -> Reply | None:
         """Return the reply to a request, None if the script has none left for it."""
-        part = self._part if self._parts is None else self._parts.get(request.provider)
+        part = self._parts.get(request.provider, self._part)
         # also around a function of the script, which need not be ready for several threads
         with self._lock:
             if callable(part):
@@ -240,7 +237,7 @@ class Prompter:
 
     def unused(self) -> list[Reply]:
         """Return the replies that nobody has asked for."""
-        parts = [self._part] if self._parts is None else self._parts.values()
+        parts = (*self._parts.values(), self._part)
         return [reply for part in parts if isinstance(part, deque) for reply in part]
 
 

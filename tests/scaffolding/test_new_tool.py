@@ -21,7 +21,6 @@ from sovl_tools.scaffolding.new_tool import (
     NewParameter,
     NewTool,
     parameter,
-    source_of,
     tool_of_function,
     tool_of_parameters,
 )
@@ -108,7 +107,7 @@ def test_what_is_required_comes_first() -> None:
 @example('a"""')
 @example("first\n\n  second \\\\")
 def test_any_description_becomes_the_docstring(text: str) -> None:
-    source = source_of("fresh", [], description=text)
+    source = tool_of_parameters("fresh", [], description=text).source
     function = ast.parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)
     found = ast.get_docstring(function, clean=False) or ""
