@@ -19,7 +19,7 @@ COMMANDS = {
     "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),
     "test": ("sovl_tools.cli.test:test", "Run the examples of tools as tests."),
     "route-test": (
-        "sovl_tools.cli.route_test:route_test",
+        "sovl_tools.cli.search:route_test",
         "Test whether texts lead to their tools.",
     ),
     "list": ("sovl_tools.cli.show:list_tools", "List the tools."),

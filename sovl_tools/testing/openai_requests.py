@@ -469,11 +469,8 @@ def _levels(schema: JSON, root: JSON, entered: tuple[str, ...] = ()) -> int:
         again = reference in entered
         target = lookup(root, reference).target
         return 0 if again else _levels(target, root, (*entered, reference))
-    below = [_levels(child, root, entered) for child in _inner(node.keywords)]
+    keywords = node.keywords
+    inner = [*keywords.get("properties", {}).values(), *keywords.get("anyOf", ())]
+    inner += [keywords["items"]] if "items" in keywords else []
+    below = [_levels(child, root, entered) for child in inner]
     return (not {"array", "object"}.isdisjoint(node.types)) + max(below, default=0)
-
-
-def _inner(keywords: dict[str, JSON]) -> list[JSON]:
-    """Return the subschemas directly in a strict schema, but for its definitions."""
-    items = [keywords["items"]] if "items" in keywords else []
-    return [*keywords.get("properties", {}).values(), *keywords.get("anyOf", ()), *items]
