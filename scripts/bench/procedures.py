@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.parse.library import Library, read_procedure
+from sovl_tools.procedures.parse.library import LinkedProcedures
 from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope
 
 STEPS, JOURNALED, ROUNDS = 300, 50, 15
@@ -77,7 +77,7 @@ class Bench:
 
     def steps(self, source: dict[str, Any], *, is_heard: bool = False) -> Work:
         """Return a run of a procedure that has been read and checked."""
-        linked = Library().link(read_procedure(source), self.registry.catalog)
+        linked = LinkedProcedures(self.manager.checked(source), {})
         listen = (lambda _: None) if is_heard else None
         environment = RunEnvironment(self.registry, self.tooler, linked.other, None, listen)
         return lambda: Execution(linked.first, environment).run(Scope({"inputs": {"a": 2}}))

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import chdir
 from dataclasses import asdict, replace
-from functools import partial
 from queue import Empty
 from typing import Any
 
@@ -27,8 +26,6 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import parse_json
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.path_patterns import patterns_of
-from sovl_tools.procedures.parse.files import file_beside
-from sovl_tools.procedures.procedure import Procedure
 
 # for a fresh interpreter on a busy machine, beside what importing the modules may take
 _START_TIME = 30.0
@@ -93,17 +90,12 @@ def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diag
         catalog: the tools; None if they are not known, then what needs them is not asked.
     """
     # plugins are checked without procedures
-    from sovl_tools.procedures.parse.library import checked, read_found_procedure  # noqa: PLC0415
+    from sovl_tools.procedures.parse.library import (  # noqa: PLC0415
+        check_procedure,
+        read_found_procedure,
+    )
 
-    def other(path: str, name: str) -> Procedure | None:
-        place = file_beside(path, name)
-        return None if place is None else read_found_procedure(place).procedure
-
-    return [
-        each
-        for path in paths
-        for each in checked(read_found_procedure(path), catalog, partial(other, path))
-    ]
+    return [each for path in paths for each in check_procedure(read_found_procedure(path), catalog)]
 
 
 def missing_plugins(paths: Iterable[str]) -> Findings:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 from sovl_tools.dispatch.tooler import Tooler
@@ -18,30 +17,36 @@ from sovl_tools.loading.origins import MODULES, Directory, OriginLoad
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.call import LogMessage
 from sovl_tools.model.caller import check_path
-from sovl_tools.model.catalog import Candidate, Catalog
+from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.context import ToolCaller, ToolContext, ToolLookup
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolError
+from sovl_tools.model.suggestion import nearest
 from sovl_tools.procedures.errors import (
     ChangedProcedureError,
     InputError,
     ProcedureError,
+    ProcedureNotFoundError,
     StepError,
     UnfinishedError,
 )
 from sovl_tools.procedures.journal.database import ENDED, RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import Journal, RunLog
-from sovl_tools.procedures.parse.files import SUFFIXES, files
+from sovl_tools.procedures.parse.files import SUFFIXES, file_beside, files
 from sovl_tools.procedures.parse.library import (
-    Library,
+    OTHER,
     LinkedProcedures,
     Named,
     ProcedureDocument,
+    check_procedure,
+    fingerprints,
     read_found_procedure,
+    read_procedure,
+    tool_of_action,
 )
-from sovl_tools.procedures.procedure import Procedure, Step, checked_inputs
+from sovl_tools.procedures.procedure import Procedure, checked_inputs
 from sovl_tools.procedures.run.environment import Event, RunStarted
 from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope
 
@@ -59,12 +64,13 @@ class ProcedureManager:
         """Make a manager; ``tooler`` calls the tools, one of its own unless it is given."""
         self._registry = registry
         self._tooler = Tooler(registry) if tooler is None else tooler
-        self._library = Library()
+        self._added: dict[str, ProcedureDocument] = {}
 
     @property
     def procedures(self) -> Mapping[str, Procedure]:
         """Those that were added, by name."""
-        return self._library.procedures
+        found = {name: each.procedure for name, each in self._added.items()}
+        return {name: each for name, each in found.items() if each is not None}
 
     def add(self, source: Named) -> Procedure:
         """Add a procedure, so that it can be run by its name and by others; return it.
@@ -73,7 +79,10 @@ class ProcedureManager:
             ProcedureError: it can't be read, or does not fit the schema.
             OSError: there is no such file.
         """
-        return self._library.add(source)
+        found = source if isinstance(source, ProcedureDocument) else read_procedure(source)
+        procedure = found.sound()
+        self._added[procedure.name] = found
+        return procedure
 
     def add_directory(self, path: str | os.PathLike[str]) -> tuple[Diagnostic, ...]:
         """Add the procedures of a directory; return what is wrong with those that can't be.
@@ -81,7 +90,13 @@ class ProcedureManager:
         Raises:
             OSError: there is no such directory.
         """
-        return self._library.add_directory(check_path("path", path))
+        wrong: list[Diagnostic] = []
+        for file in files(check_path("path", path)):
+            try:
+                self.add(read_found_procedure(file))
+            except ProcedureError as error:
+                wrong += error.diagnostics
+        return tuple(wrong)
 
     def check(self, source: Named) -> tuple[Diagnostic, ...]:
         """Return all that is wrong with a procedure, but not with those that it runs.
@@ -90,7 +105,7 @@ class ProcedureManager:
             ProcedureNotFoundError: none of that name was added.
             OSError: there is no such file.
         """
-        return self._library.checked(self._library.find(source), self._registry.catalog)
+        return self._check(self._find(source))
 
     def checked(self, source: Named) -> Procedure:
         """Return a procedure that can be run.
@@ -137,7 +152,7 @@ class ProcedureManager:
             path=os.path.abspath(procedure.source) if procedure.source else "",  # noqa: ASYNC240 - no disk
             text=procedure.text,
             inputs=values,
-            tools=_fingerprints(linked, self._registry),
+            tools=fingerprints(linked, self._registry.catalog),
         )
         return await self._execute(linked, values, log, on_event)
 
@@ -179,7 +194,7 @@ class ProcedureManager:
         """
         record = journal.run(run_id)
         linked = self._link_recorded(record) if source is None else self._link(source)
-        prints = _fingerprints(linked, self._registry)
+        prints = fingerprints(linked, self._registry.catalog)
         if not force:
             _check_unchanged(record, linked.first, prints)
         inputs = checked_inputs(linked.first, record.inputs)
@@ -217,8 +232,60 @@ class ProcedureManager:
         linked = self._link_recorded(journal.run(run_id)) if source is None else self._link(source)
         return _unfinished_step(journal.steps(run_id), linked, self._registry)
 
+    def _find(self, source: Named) -> ProcedureDocument:
+        if isinstance(source, ProcedureDocument):
+            return source
+        if not isinstance(source, str):
+            return read_procedure(source)
+        if source in self._added:
+            return self._added[source]
+        # A text that looks like a path is opened, so that the error names the file.
+        if not source.endswith(SUFFIXES) and not os.path.exists(source):
+            raise ProcedureNotFoundError(source, nearest(source, self._added))
+        return read_procedure(source)
+
+    def _check(self, first: ProcedureDocument) -> tuple[Diagnostic, ...]:
+        @cache  # several rules ask for the same
+        def other(name: str) -> Procedure | None:
+            found = self._other(first, name, read_found_procedure)
+            return None if found is None else found.procedure
+
+        return check_procedure(first, self._registry.catalog, other)
+
     def _link(self, source: Named) -> LinkedProcedures:
-        return self._library.link(self._library.find(source), self._registry.catalog)
+        """Return a procedure with all that it runs, and what those run in turn.
+
+        Raises:
+            ProcedureError: one of them is unsound.
+        """
+        first = self._find(source)
+        related: dict[tuple[str, str], ProcedureDocument] = {}
+        # Each file is read once, so that a procedure is the same object for all callers.
+        pending, reading = [first], cache(read_found_procedure)
+        while pending:
+            asking = pending.pop()
+            for name in asking.runs:
+                known = (asking.path, name) in related
+                other = None if known else self._other(asking, name, reading)
+                if other is not None:
+                    related[asking.path, name] = other
+                    pending.append(other)
+        # By identity: a procedure may be found by several names and from several others.
+        every = {id(each): each for each in (first, *related.values())}
+        found = [each for member in every.values() for each in self._check(member)]
+        errors = [each for each in found if each.severity == "error"]
+        if errors:
+            raise ProcedureError(errors)
+        return LinkedProcedures(first.sound(), {key: each.sound() for key, each in related.items()})
+
+    def _other(
+        self, asking: ProcedureDocument, name: str, read: Callable[[str], ProcedureDocument]
+    ) -> ProcedureDocument | None:
+        """Return the procedure that another one means by a name."""
+        if name in self._added:  # wins over the file beside, as it does for who runs one by name
+            return self._added[name]
+        path = file_beside(asking.path, name) if asking.path else None
+        return None if path is None else read(path)
 
     def _link_recorded(self, record: RunRecord) -> LinkedProcedures:
         """Return the procedure of a run as it is now."""
@@ -259,7 +326,6 @@ class ProcedureManager:
 
 _REPEATABLE = ("idempotent", "read_only")
 _HARMLESS = {name for name, each in ACTIONS.items() if not each.has_effects}
-_OTHER = "procedure "
 
 
 def _unfinished_step(
@@ -275,19 +341,10 @@ def _unfinished_step(
             continue
         # Repeating a step does no harm if the tool says so that does it.
         catalog = registry.catalog
-        tool = catalog.tools.get(each.tool) if each.tool else _tool_of_action(catalog, each.action)
+        tool = catalog.tools.get(each.tool) if each.tool else tool_of_action(catalog, each.action)
         if tool is None or not any(map(tool.annotations.get, _REPEATABLE)):
             return each
     return None
-
-
-_MARKS = re.compile(r"\[\d+\]|~\d+")
-"""Iterations and attempts in the key of a step."""
-
-
-def _tool_of_action(catalog: Catalog, action: str) -> ToolDefinition | None:
-    """Return the tool whose step handler does an action."""
-    return next((tool for tool in catalog.tools.values() if action in tool.step_handlers), None)
 
 
 def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
@@ -299,52 +356,13 @@ def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
         return False
     if record.state == "succeeded":
         return True
-    step = _step_of(record.key, linked)
+    step = linked.step(record.key)
     if step is None:
         return False
     # Only the last attempt ends a step, and only if the run is to go on after its failure.
     attempt = record.key.rpartition("~")[2]
     is_last = (int(attempt) if attempt.isdigit() else 1) > step.on_error.retry
     return not is_last or step.on_error.then == "continue"
-
-
-def _step_of(key: str, linked: LinkedProcedures) -> Step | None:
-    """Return the step that a key names, unless the procedure has changed too much for that."""
-    # As in steps.1/other:steps.0, see Scope: the last procedure and the place in it.
-    around, _, place = key.rpartition(":")
-    name = around.rpartition("/")[2] or linked.first.name
-    path = _MARKS.sub("", place)
-    for member in linked.members:
-        for step in member.every_step() if member.name == name else ():
-            if ".".join(map(str, step.path)) == path:
-                return step
-    return None
-
-
-def _fingerprints(linked: LinkedProcedures, registry: ToolLookup) -> dict[str, str]:
-    """Return hashes of what a run uses: by name the tools, and the procedures beside the first.
-
-    Tools are those that are called, and those whose step handlers are.
-
-    The hash of a tool is of what is said of it and of its code, which in a folder is given by the
-    name of its module.
-    """
-    catalog = registry.catalog
-    steps = [step for member in linked.members for step in member.every_step()]
-    names = {step.fields["tool"] for step in steps if step.action == "tool"}
-    for action in {step.action for step in steps} - ACTIONS.keys():
-        owner = _tool_of_action(catalog, action)
-        names |= set() if owner is None else {owner.name}
-    prints: dict[str, str] = {}
-    for name in sorted(names & catalog.tools.keys()):
-        tool = catalog.tools[name]
-        said = json.dumps([tool.description, tool.parameters], default=repr, sort_keys=True)
-        prints[name] = _hash(f"{getattr(tool.function, '__module__', '')}\n{said}")
-    return prints | {f"{_OTHER}{each.name}": _hash(each.text) for each in linked.members[1:]}
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _check_unchanged(record: RunRecord, procedure: Procedure, prints: Mapping[str, str]) -> None:
@@ -361,8 +379,8 @@ def _check_unchanged(record: RunRecord, procedure: Procedure, prints: Mapping[st
     if procedure.text != record.text:
         raise ChangedProcedureError(procedure.name, record.id)
     for name in _changed(record, prints):
-        if name.startswith(_OTHER):
-            raise ChangedProcedureError(name.removeprefix(_OTHER), record.id)
+        if name.startswith(OTHER):
+            raise ChangedProcedureError(name.removeprefix(OTHER), record.id)
 
 
 def _changed(record: RunRecord, prints: Mapping[str, str]) -> list[str]:
@@ -422,7 +440,7 @@ _TOOLS: dict[str, _ProcedureTool] = {}
 
 
 def _candidate(source: ProcedureDocument) -> Candidate:
-    checks = Library().checked(source, None)
+    checks = check_procedure(source, None)
     found = [each._replace(path=relative_path(each.path)) for each in checks]
     errors = [each for each in found if each.severity == "error"]
     if errors or source.procedure is None:

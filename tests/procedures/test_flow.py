@@ -124,7 +124,7 @@ def test_a_step_behind_what_may_not_be_the_end_is_fine(step: dict[str, Any]) -> 
 
 
 def test_without_a_catalog_tools_and_actions_are_not_asked_for() -> None:
-    from sovl_tools.procedures.parse.library import Library, read_procedure
+    from sovl_tools.procedures.parse.library import check_procedure, read_procedure
 
     source = procedure(call("nowhere", a=1), {"action": "nothing"})
-    assert Library().checked(read_procedure(source), None) == ()
+    assert check_procedure(read_procedure(source), None) == ()

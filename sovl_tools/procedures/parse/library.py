@@ -1,35 +1,32 @@
-"""From a file or a dictionary to a procedure with its diagnostics, and procedures by name.
-
-By name are found those that somebody has added, and those in files beside one that runs.
-"""
+"""From a file or a dictionary to a procedure with its diagnostics."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.jsontext import too_deep_at
+from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.caller import check_path
 from sovl_tools.model.catalog import Catalog
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, Path, dotted, json_text
-from sovl_tools.model.suggestion import nearest
 from sovl_tools.procedures.errors import (
     ProcedureError,
-    ProcedureNotFoundError,
     UnreadableError,
 )
 from sovl_tools.procedures.parse.files import (
-    SUFFIXES,
     Source,
     file_beside,
-    files,
     read,
 )
-from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, Procedure, parse_procedure
+from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, Procedure, Step, parse_procedure
 from sovl_tools.procedures.rules import structure, variables
 from sovl_tools.procedures.rules.structure import DocumentCase, Others
 from sovl_tools.procedures.rules.variables import case_of
@@ -153,22 +150,33 @@ def _check_document(
     return ProcedureDocument(parse_procedure(value, text=text, source=path), verdicts, path, place)
 
 
-def checked(
-    source: ProcedureDocument, catalog: Catalog | None, others: Others
+def check_procedure(
+    source: ProcedureDocument, catalog: Catalog | None, others: Others | None = None
 ) -> tuple[Diagnostic, ...]:
-    """Return what is wrong with a procedure, all at once.
+    """Return what is wrong with a procedure, all at once, but not with those that it runs.
 
-    ``catalog`` has the tools and step handlers; None if they are not known.
+    ``catalog`` has the tools and step handlers; None if they are not known. ``others`` finds other
+    procedures by their names; unless it is given, they are those beside the file.
     """
+
+    @cache  # several rules ask for the same
+    def beside(name: str) -> Procedure | None:
+        path = file_beside(source.path, name) if source.path else None
+        return None if path is None else read_found_procedure(path).procedure
+
     verdicts = list(source.verdicts)
     if source.procedure is not None:
-        case = case_of(source.procedure, catalog, others)
+        case = case_of(source.procedure, catalog, others or beside)
         verdicts += ask((*structure.STEP_RULES, *variables.RULES), case)
     return source.diagnostics(verdicts)
 
 
 Named: TypeAlias = str | os.PathLike[str] | Mapping[str, JSON] | ProcedureDocument
 """A procedure: its file's path, a dictionary, the name of one that was added, or itself."""
+
+
+_MARKS = re.compile(r"\[\d+\]|~\d+")
+"""Iterations and attempts in the key of a step."""
 
 
 class LinkedProcedures(NamedTuple):
@@ -192,101 +200,48 @@ class LinkedProcedures(NamedTuple):
         every = {id(each): each for each in (self.first, *self.others.values())}
         return tuple(every.values())
 
+    def step(self, key: str) -> Step | None:
+        """Return the step of a key, see ``Scope``, unless procedures have changed too much."""
+        # As in steps.1/other:steps.0: the last procedure and the place in it.
+        around, _, place = key.rpartition(":")
+        name = around.rpartition("/")[2] or self.first.name
+        path = _MARKS.sub("", place)
+        for member in self.members:
+            for step in member.every_step() if member.name == name else ():
+                if ".".join(map(str, step.path)) == path:
+                    return step
+        return None
 
-class Library:
-    """Finds procedures and says what is wrong with them."""
 
-    def __init__(self) -> None:
-        self._added: dict[str, ProcedureDocument] = {}
+OTHER = "procedure "
+"""What the name of another procedure begins with, where tools have names, too."""
 
-    @property
-    def procedures(self) -> dict[str, Procedure]:
-        """Those that were added, by name."""
-        found = {name: each.procedure for name, each in self._added.items()}
-        return {name: each for name, each in found.items() if each is not None}
 
-    def add(self, source: Named) -> Procedure:
-        """Add a procedure; return it.
+def fingerprints(linked: LinkedProcedures, catalog: Catalog) -> dict[str, str]:
+    """Return hashes of what a run uses: by name the tools, and the procedures beside the first.
 
-        Raises:
-            ProcedureError: it can't be read, or does not fit the schema.
-            OSError: there is no such file.
-        """
-        found = source if isinstance(source, ProcedureDocument) else read_procedure(source)
-        procedure = found.sound()
-        self._added[procedure.name] = found
-        return procedure
+    Tools are those that are called, and those whose step handlers are.
 
-    def add_directory(self, path: str | os.PathLike[str]) -> tuple[Diagnostic, ...]:
-        """Add the procedures of a directory; return what is wrong with those that can't be.
+    The hash of a tool is of what is said of it and of its code, which in a folder is given by the
+    name of its module.
+    """
+    steps = [step for member in linked.members for step in member.every_step()]
+    names = {step.fields["tool"] for step in steps if step.action == "tool"}
+    for action in {step.action for step in steps} - ACTIONS.keys():
+        owner = tool_of_action(catalog, action)
+        names |= set() if owner is None else {owner.name}
+    prints: dict[str, str] = {}
+    for name in sorted(names & catalog.tools.keys()):
+        tool = catalog.tools[name]
+        said = json.dumps([tool.description, tool.parameters], default=repr, sort_keys=True)
+        prints[name] = _hash(f"{getattr(tool.function, '__module__', '')}\n{said}")
+    return prints | {f"{OTHER}{each.name}": _hash(each.text) for each in linked.members[1:]}
 
-        Raises:
-            OSError: there is no such directory.
-        """
-        wrong: list[Diagnostic] = []
-        for file in files(path):
-            try:
-                self.add(read_found_procedure(file))
-            except ProcedureError as error:
-                wrong += error.diagnostics
-        return tuple(wrong)
 
-    def find(self, source: Named) -> ProcedureDocument:
-        """Return a procedure.
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
-        Raises:
-            ProcedureNotFoundError: none of that name was added.
-            OSError: there is no such file.
-        """
-        if isinstance(source, ProcedureDocument):
-            return source
-        if not isinstance(source, str):
-            return read_procedure(source)
-        if source in self._added:
-            return self._added[source]
-        # A text that looks like a path is opened, so that the error names the file.
-        if not source.endswith(SUFFIXES) and not os.path.exists(source):
-            raise ProcedureNotFoundError(source, nearest(source, self._added))
-        return read_procedure(source)
 
-    def checked(self, first: ProcedureDocument, catalog: Catalog | None) -> tuple[Diagnostic, ...]:
-        """Return what is wrong with a procedure, but not with those that it runs."""
-
-        @cache  # several rules ask for the same
-        def other(name: str) -> Procedure | None:
-            place = self._place(first, name)
-            found = read_found_procedure(place) if isinstance(place, str) else place
-            return None if found is None else found.procedure
-
-        return checked(first, catalog, other)
-
-    def link(self, first: ProcedureDocument, catalog: Catalog) -> LinkedProcedures:
-        """Return a procedure with all that it runs, and what those run in turn.
-
-        Raises:
-            ProcedureError: one of them is unsound.
-        """
-        related: dict[tuple[str, str], ProcedureDocument] = {}
-        # Each file is read once, so that a procedure is the same object for all callers.
-        pending, reading = [first], cache(read_found_procedure)
-        while pending:
-            asking = pending.pop()
-            for name in asking.runs:
-                place = None if (asking.path, name) in related else self._place(asking, name)
-                if place is not None:
-                    other = reading(place) if isinstance(place, str) else place
-                    related[asking.path, name] = other
-                    pending.append(other)
-        # By identity: a procedure may be found by several names and from several others.
-        every = {id(each): each for each in (first, *related.values())}
-        found = [each for member in every.values() for each in self.checked(member, catalog)]
-        errors = [each for each in found if each.severity == "error"]
-        if errors:
-            raise ProcedureError(errors)
-        return LinkedProcedures(first.sound(), {key: each.sound() for key, each in related.items()})
-
-    def _place(self, asking: ProcedureDocument, name: str) -> ProcedureDocument | str | None:
-        """Return a procedure that was added, or the path of one beside that which asks."""
-        if name in self._added:  # wins over the file beside, as it does for who runs one by name
-            return self._added[name]
-        return file_beside(asking.path, name) if asking.path else None
+def tool_of_action(catalog: Catalog, action: str) -> ToolDefinition | None:
+    """Return the tool whose step handler does an action."""
+    return next((tool for tool in catalog.tools.values() if action in tool.step_handlers), None)
