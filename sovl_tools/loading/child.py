@@ -137,21 +137,20 @@ def request(folders: list[ToolFolder], settings: Settings) -> dict[str, JSON]:
     return {"path": sys.path, "folders": names, "settings": settings}
 
 
-def end_with_parent() -> None:
-    """Have the kernel end this process with its parent, whatever it does; on Linux alone."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 def report_pipe() -> FileIO:
     """Prepare a child that calls tools; return where its answers go, unbuffered.
 
     That is what was the standard output. The standard output itself leads to the error output from
     here on, because it belongs to whatever the tools print.
     """
-    end_with_parent()
+    # the kernel ends this process with its parent, whatever it does
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     reports = FileIO(os.dup(1), "w")
-    lead_output_to_errors()
+    os.dup2(2, 1)
+    # by lines: this process ends by ``os._exit``, or by whatever a tool does, and flushes nothing
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
     faulthandler.enable()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no user is there: a tool has sent it
 
@@ -161,16 +160,6 @@ def report_pipe() -> FileIO:
             reports.close()
 
     return reports
-
-
-def lead_output_to_errors() -> None:
-    """Let what is printed from here on go to the error output, by lines: nothing flushes the rest.
-
-    This process ends by ``os._exit``, or by whatever a tool does.
-    """
-    os.dup2(2, 1)
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True)
 
 
 def serve(document: dict[str, Any]) -> None:

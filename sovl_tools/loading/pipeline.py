@@ -415,10 +415,11 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
 ) -> Candidate:
     """Return the candidate of a folder; what is wrong is located when somebody looks."""
     folder, verdicts = work.folder, work.verdicts
-    text, source = work.manifest.text, None if snapshot is None else snapshot.main
+    source = None if snapshot is None else snapshot.main
+    locator = Locator(folder, work.manifest.text, source)
     late = partial(_lint, work, lint)
     if has_errors(verdicts):
-        return rejected(folder, verdicts, text=text, source=source, lint=late)
+        return rejected(folder, verdicts, locator=locator, lint=late)
     return Candidate(
         folder.name,
         folder.path,
@@ -428,7 +429,7 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
         _phrases(work.manifest, interface) if definition is None else definition.activation_phrases,
         interface.has_phrases,
         interface.actions,
-        Deferred(lambda: _diagnostics(Locator(folder, text, source), verdicts, late)),
+        Deferred(partial(_diagnostics, locator, verdicts, late)),
         reasons,
         patterns=concerning_patterns(work.manifest, snapshot)
         if snapshot is not None and status == "loaded"
@@ -451,14 +452,13 @@ def rejected(
     folder: ToolFolder,
     verdicts: Sequence[Verdict],
     *,
-    text: str | None = None,
-    source: bytes | None = None,
+    locator: Locator | None = None,
     lint: Lint = list,
 ) -> Candidate:
     """Return the candidate of a folder that can't be loaded, for the errors among the verdicts."""
     errors = [each for each in verdicts if each.rule.severity == "error"]
     # one for both, because each reads the manifest again to find places in it
-    locator = Locator(folder, text, source)
+    locator = locator or Locator(folder)
     found = Deferred(partial(_diagnostics, locator, verdicts, lint))
     causes = partial(_diagnostics, locator, errors, list)
     return Candidate(

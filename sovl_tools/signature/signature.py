@@ -11,6 +11,7 @@ import typing
 from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache, partial
+from itertools import repeat
 from types import FunctionType, MethodType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union
 
@@ -324,12 +325,11 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     except NameError:  # since Python 3.14 reading them evaluates them
         annotations = read_annotations(inspect.get_annotations, function, "format")
     said = {name: _read(each, function) for name, each in annotations.items() if name != "return"}
-    found: list[Parameter] = []
     defaults = function.__defaults__ or ()
-    only, bare = code.co_posonlyargcount, positional - len(defaults)
-    for name, default in zip(names, (*(REQUIRED,) * bare, *defaults), strict=False):
-        kind: ParameterKind = "positional_only" if len(found) < only else "positional_or_keyword"
-        found.append(Parameter(name, kind, default, said.get(name, _UNANNOTATED)))
+    kinds: list[ParameterKind] = ["positional_or_keyword"] * positional
+    kinds[: code.co_posonlyargcount] = ["positional_only"] * code.co_posonlyargcount
+    values = (*(REQUIRED,) * (positional - len(defaults)), *defaults)
+    found = [*map(Parameter, names, kinds, values, map(said.get, names, repeat(_UNANNOTATED)))]
     last = positional + code.co_kwonlyargcount
     if flags & inspect.CO_VARARGS:
         annotation = said.get(names[last], _UNANNOTATED)
