@@ -131,17 +131,10 @@ def provider_error(error: BaseException) -> ProviderError | None:
 
 
 def reported_error(error: JSON) -> ProviderError:
-    """Return an error that a provider sent instead of an answer or in the middle of one."""
+    """Return an error that a provider sent in the middle of an answer, or instead of one."""
     words = error if isinstance(error, dict) else {"message": error}
     return ProviderError(
         _message_in(words) or "the provider failed", _kind_in(words) or "overloaded"
-    )
-
-
-def missing_answer(response: Mapping[str, JSON]) -> ProviderError:
-    """Return what a response says that has no answer in it."""
-    return reported_error(
-        response.get("error") or {"message": "there is no answer in the response"}
     )
 
 
@@ -174,6 +167,7 @@ def _kind(error: BaseException, status: int | None) -> ProviderErrorKind:
 
 _WRONG, _SERVER = 400, 500
 _MOST_DETAIL = 200
+NO_ANSWER = "there is no answer in the response"
 _LOST = {"APIConnectionError", "ConnectionError", "TransportError"}
 _TYPES: dict[str, ProviderErrorKind] = {
     "overloaded_error": "overloaded",

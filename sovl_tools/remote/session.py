@@ -22,14 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sovl_tools.model.call import SERVER_TIMEOUT
-from sovl_tools.model.content import (
-    Audio,
-    Content,
-    EmbeddedResource,
-    Image,
-    Text,
-    cut_characters,
-)
+from sovl_tools.model.content import Audio, Content, EmbeddedResource, Image, Text, cut_characters
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError, ToolError

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.search.phrases import PhraseIndex, PhraseMatch, ToolMatch
+from sovl_tools.search.ranking import SearchIndex
 
 _ABSENT = object()
 _LOGGER = logging.getLogger("sovl_tools")
@@ -85,8 +86,6 @@ class Indexes:
     def search(self, query: str, *, limit: int | None) -> list[ToolMatch]:
         """Return the tools that have words of the query, as ``SearchIndex`` does."""
         if self._ranking is None:
-            from sovl_tools.search.ranking import SearchIndex  # noqa: PLC0415 - 4 ms for its users
-
             self._ranking = SearchIndex(self.catalog.tools.values())
         found: list[ToolMatch] = self._ranking.search(query, limit=limit)
         return found

@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager
 from functools import partial
 from hashlib import sha256
-from typing import Any, Final, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Receive
 
 from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
@@ -32,9 +31,9 @@ from sovl_tools.registry import ToolRegistry
 from sovl_tools.search.phrases import MOST_FOUND
 from sovl_tools.serving.advertised import page
 from sovl_tools.serving.event_stream import stream_call
+from sovl_tools.serving.mcp_http import McpEndpoint
 from sovl_tools.serving.problems import (
     CLIENT_LEFT,
-    JSONAnswer,
     encoded,
     failed,
     problem,
@@ -43,23 +42,11 @@ from sovl_tools.serving.problems import (
 from sovl_tools.serving.security import MCP_PATH, Guard, Log, Security, Traffic
 
 
-class McpApp(Protocol):
-    """What speaks the Model Context Protocol; ``serving.mcp_http`` has it, and needs the SDK."""
-
-    def run(self) -> AbstractAsyncContextManager[None]:
-        """Answer requests for as long as a block."""
-        ...
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        ...
-
-
 def make_app(
     registry: ToolRegistry,
     tooler: Tooler,
     *,
-    mcp: McpApp | None = None,
+    mcp: McpEndpoint | None = None,
     security: Security | None = None,
     log: Log | None = None,
 ) -> Starlette:
@@ -104,13 +91,13 @@ def make_app(
 
 
 async def _healthy(_: Request) -> Response:
-    return JSONAnswer({"status": "ok"})
+    return JSONResponse({"status": "ok"})
 
 
 async def _ready(request: Request) -> Response:
     if request.app.state.traffic.is_ending:
         return problem(503, "the server ends")
-    return JSONAnswer({"status": "ready"})
+    return JSONResponse({"status": "ready"})
 
 
 async def _refused(request: Request, reason: Exception) -> Response:
@@ -236,7 +223,7 @@ class Api:
         except ClientDisconnect:
             return Response(status_code=CLIENT_LEFT)
         if result.error is None:
-            return JSONAnswer(result.value)
+            return JSONResponse(result.value)
         return failed(without_directories(result.error, self._registry))
 
     async def _stream(self, request: Request) -> Response:
@@ -259,7 +246,7 @@ class Api:
         if query is None:
             return problem(400, "the query parameter 'q' is required: words to look for")
         found = self._registry.search(query, limit=limit)
-        return JSONAnswer({"matches": [each._asdict() for each in found]})
+        return JSONResponse({"matches": [each._asdict() for each in found]})
 
     async def _describe(self, request: Request) -> Response:
         """Answer with the OpenAPI document of these routes."""
@@ -296,7 +283,7 @@ def _tagged(request: Request, listing: Listing, value: JSON) -> Response:
     tags = ",".join(request.headers.getlist("if-none-match")).split(",")
     if {each.strip().removeprefix("W/") for each in tags} & {listing.tag, "*"}:
         return Response(status_code=304, headers=headers)
-    return JSONAnswer(value, headers=headers)
+    return JSONResponse(value, headers=headers)
 
 
 _JSON_TYPE = re.compile(

@@ -427,16 +427,13 @@ def _answered(params: CallToolRequestParams) -> list[Answered]:
     """
     if params.request_state is None:
         return []
-    foreign = MCPError(INVALID_PARAMS, "requestState is none of this server's")
     try:
         state = [
-            Answered(str(digest), answer, str(key))
+            Answered(str(digest), None if answer is None else {**answer}, str(key))
             for digest, answer, key in json.loads(params.request_state)
         ]
     except (ValueError, TypeError, RecursionError) as error:
-        raise foreign from error
-    if not all(each.answer is None or isinstance(each.answer, dict) for each in state):
-        raise foreign
+        raise MCPError(INVALID_PARAMS, "requestState is none of this server's") from error
     given = params.input_responses or {}
     return [
         each._replace(answer=_form(given[each.key]))

@@ -6,10 +6,9 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse
 
 from sovl_tools.formats.openapi import ANSWERS, PROBLEM_MEDIA, PROBLEM_TYPE
 from sovl_tools.model.content import encodable
@@ -27,17 +26,7 @@ def encoded(value: JSON) -> bytes:
     return text.encode()
 
 
-class JSONAnswer(Response):
-    """A JSON value as the answer to a request."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        """Return the bytes of the value; bytes are those of one already."""
-        return content if isinstance(content, bytes) else encoded(content)
-
-
-class ProblemAnswer(JSONAnswer):
+class ProblemAnswer(JSONResponse):
     """A problem document as the answer to a request."""
 
     media_type = PROBLEM_MEDIA

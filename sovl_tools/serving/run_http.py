@@ -160,7 +160,7 @@ class _Server(uvicorn.Server):
         self._on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self._traffic.begin()
+        self._traffic.is_ending = False  # of a server that has ended before
         try:
             await super().startup(sockets)
         except SystemExit:

@@ -190,10 +190,6 @@ class Traffic:
         self.unread = 0
         self.is_ending = False
 
-    def begin(self) -> None:
-        """Take requests, of a server that may have ended before."""
-        self.is_ending = False
-
     def end(self) -> None:
         """Take no more requests, and end those that would never end by themselves."""
         self.is_ending = True

@@ -21,7 +21,7 @@ from sovl_tools.agent.answer import (
     request_body,
     to_dict,
 )
-from sovl_tools.agent.errors import missing_answer
+from sovl_tools.agent.errors import NO_ANSWER, reported_error
 from sovl_tools.agent.history import (
     arguments_of,
     calls_of,
@@ -112,7 +112,7 @@ def parse_answer(response: Any) -> Answer:
     message = to_dict(response)
     blocks = message.get("content")
     if blocks is None:
-        raise missing_answer(message)
+        raise reported_error(message.get("error") or NO_ANSWER)
     inputs = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _is_call(each)}
     return _answer(blocks, inputs, message, message.get("usage") or {})
 

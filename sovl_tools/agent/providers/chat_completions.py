@@ -21,7 +21,7 @@ from sovl_tools.agent.answer import (
     to_dict,
     usage_of,
 )
-from sovl_tools.agent.errors import missing_answer, reported_error
+from sovl_tools.agent.errors import NO_ANSWER, reported_error
 from sovl_tools.agent.history import (
     arguments_of,
     arguments_text,
@@ -96,7 +96,7 @@ def parse_answer(response: Any) -> Answer:
     response = to_dict(response)
     choices = response.get("choices")
     if not choices:
-        raise missing_answer(response)
+        raise reported_error(response.get("error") or NO_ANSWER)
     message, reason = choices[0]["message"], choices[0].get("finish_reason")
     return _answer(message, reason, response.get("usage"))
 

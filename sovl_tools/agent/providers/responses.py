@@ -23,7 +23,7 @@ from sovl_tools.agent.answer import (
     to_dict,
     usage_of,
 )
-from sovl_tools.agent.errors import missing_answer, reported_error
+from sovl_tools.agent.errors import NO_ANSWER, reported_error
 from sovl_tools.agent.history import (
     arguments_text,
     calls_of,
@@ -106,7 +106,7 @@ def parse_answer(response: Any) -> Answer:
         raise reported_error(response.get("error"))
     items, whole_text = response.get("output"), response.get("output_text") or ""
     if items is None and not whole_text:
-        raise missing_answer(response)
+        raise reported_error(response.get("error") or NO_ANSWER)
     # Some servers send null for an id or a status that they do not know, and none takes it back.
     items = [{key: part for key, part in each.items() if part is not None} for each in items or ()]
     for each in items:
