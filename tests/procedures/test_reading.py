@@ -209,7 +209,7 @@ def test_a_hundred_levels_are_read(path: str) -> None:
 @check_each("character", ["\x00", "\x07", "\x7f", "\x85", "\u2028", "\ufffe"])
 def test_yaml_may_not_hold_control_characters_and_forgotten_line_breaks(character: str) -> None:
     error = refused(f"a: b\nc: x{character}")
-    words = f"2:5: the character U+{ord(character):04X} may not stand here"
+    words = f"2:5: the character U+{ord(character):04X} is not allowed here"
     assert str(error) == f"{words}; write it as an escape in double quotes"
 
 

@@ -121,7 +121,7 @@ def test_what_json_has_not_is_refused_at_its_place(text: str, offset: int, messa
 @check_each(
     ("text", "offset", "message"),
     [
-        ("a:\n\t- b", 3, "a tab stands where only spaces may"),
+        ("a:\n\t- b", 3, "a tab is where only spaces may be"),
         ("a: @b", 3, "no value can begin with this character"),
         ("a: b: c", 4, "a colon makes no sense here"),
         ("- a\nb", 5, "a colon is missing after the key"),
@@ -133,7 +133,7 @@ def test_what_json_has_not_is_refused_at_its_place(text: str, offset: int, messa
         (r'a: "\xg"', 6, "the escape needs more hexadecimal digits"),
         (r'a: "\UFFFFFFFF"', 6, "an escape or a number is too large here"),
         ("%YAML " + "1" * 5000 + ".1\n---", 6, "an escape or a number is too large here"),
-        ("a:\n  - b\n c: d", 10, "this does not belong to what stands above"),
+        ("a:\n  - b\n c: d", 10, "this does not belong to what is above"),
         ("[1", 2, "a comma or ']' is missing before this"),
         ("{a: 1", 5, "a comma or '}' is missing before this"),
         ("[}", 1, "a value is missing here"),
@@ -141,7 +141,7 @@ def test_what_json_has_not_is_refused_at_its_place(text: str, offset: int, messa
         ("!x!y z", 0, "the tag has no meaning here"),
         ("& a", 1, "an anchor needs a name of letters and digits"),
         ("* a", 1, "an alias needs a name of letters and digits"),
-        ("a: |x", 4, "after '|' or '>' only '-', '+' or a digit may stand"),
+        ("a: |x", 4, "only '-', '+' or a digit may follow '|' or '>'"),
         ("%YAML x", 6, "the directive is unknown or broken"),
         ("a: !<x", 6, "the tag is broken"),
         ("a: !x{", 5, "the tag is broken"),
@@ -180,8 +180,8 @@ def test_an_alias_stands_where_it_is_and_its_parts_at_the_anchor() -> None:
 @check_each(
     ("text", "message", "advice"),
     [
-        ("&a [*a]", "the alias 'a' stands in what it stands for", None),
-        ("&a {b: {c: *a}}", "the alias 'a' stands in what it stands for", None),
+        ("&a [*a]", "the alias 'a' is part of what it repeats", None),
+        ("&a {b: {c: *a}}", "the alias 'a' is part of what it repeats", None),
         ("- &name 1\n- *nam", "there is no anchor 'nam' before this", "did you mean 'name'?"),
         ("[*a, &a 1]", "there is no anchor 'a' before this", None),
         ("[&a 1, &a 2]", "the anchor 'a' stands here a second time", None),
@@ -205,7 +205,7 @@ def test_aliases_may_stand_for_so_many_values_and_not_one_more() -> None:
     times = MAX_EXPANSION // 100
     assert len(load(hundred + "- *a\n" * times).value) == times + 1
     error = refused(hundred + "- *a\n" * (times + 1))
-    assert error.message == "the aliases up to here stand for more than 10,000 values"
+    assert error.message == "the aliases up to here repeat more than 10,000 values"
     assert error.offset == len(hundred) + 5 * times + 2
 
 

@@ -262,7 +262,7 @@ def _read_yaml(text: str) -> Source:
     # PyYAML lets some of these pass, and its error for the others has no mark.
     unfit = _UNFIT.search(text)
     if unfit:
-        message = f"the character U+{ord(unfit.group()):04X} may not stand here"
+        message = f"the character U+{ord(unfit.group()):04X} is not allowed here"
         advice = "write it as an escape in double quotes"
         raise _unreadable(text, unfit.start(), message, advice)
     try:

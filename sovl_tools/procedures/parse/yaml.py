@@ -21,7 +21,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.procedure import MAX_DEPTH, MAX_VALUES
 
 MAX_EXPANSION = 10_000
-"""How many values the aliases of a document may stand for in all."""
+"""How many values the aliases of a document may repeat in all."""
 
 _CHARACTERS_PER_VALUE = 100
 _SHOWN = 40
@@ -80,7 +80,7 @@ def load(text: str, *, most_values: int = MAX_VALUES, has_any_keys: bool = False
     try:
         loader = _Loader(text, most_values)
     except yaml.reader.ReaderError as error:
-        raise NotYamlError("a character here can't stand in YAML", error.position) from error
+        raise NotYamlError("YAML does not allow a character here", error.position) from error
     try:
         node = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
@@ -158,11 +158,11 @@ class _Loader(yaml.SafeLoader):
             raise NotYamlError(f"there is no anchor {name!r} before this", offset, advice)
         # A collection gets its end when all in it is composed.
         if self.anchors[name].end_mark is None:
-            raise NotYamlError(f"the alias {name!r} stands in what it stands for", offset)
+            raise NotYamlError(f"the alias {name!r} is part of what it repeats", offset)
         # Counted as if it were written out, and here, before there are too many to look at.
         self._expanded += self._sizes[name]
         if self._expanded > MAX_EXPANSION:
-            message = f"the aliases up to here stand for more than {MAX_EXPANSION:,} values"
+            message = f"the aliases up to here repeat more than {MAX_EXPANSION:,} values"
             raise NotYamlError(message, offset, "write out what is needed")
         # Shallow: what is in it is shared, and made anew of the nodes for each alias.
         node = copy(self.anchors[name])
@@ -210,7 +210,7 @@ class _Construction:
         return mapping
 
     def _key(self, node: Node, alias: int | None) -> str:
-        # An alias in the place of a key may stand for a collection, which is refused below.
+        # An alias in the place of a key may refer to a collection, which is refused below.
         key = self.value(node, 1, alias)
         if isinstance(key, str):
             return key
@@ -323,7 +323,7 @@ for _kind, _first in (
 
 _QUOTES = "put text with special characters in quotes"
 _MISTAKES: tuple[tuple[str, str, str | None], ...] = (
-    ("found character '\\t'", "a tab stands where only spaces may", "indent with spaces"),
+    ("found character '\\t'", "a tab is where only spaces may be", "indent with spaces"),
     ("that cannot start any token", "no value can begin with this character", _QUOTES),
     ("mapping values are not allowed", "a colon makes no sense here", "quote text that has ': '"),
     ("could not find expected ':'", "a colon is missing after the key", "check the indentation"),
@@ -333,7 +333,7 @@ _MISTAKES: tuple[tuple[str, str, str | None], ...] = (
     ("unexpected document separator", "the quoted text does not end", "close it with a quote"),
     ("unknown escape character", "the backslash begins no escape that YAML has", "write it twice"),
     ("expected escape sequence", "the escape needs more hexadecimal digits", None),
-    ("expected <block end>", "this does not belong to what stands above", "check the indentation"),
+    ("expected <block end>", "this does not belong to what is above", "check the indentation"),
     ("expected ',' or ']'", "a comma or ']' is missing before this", None),
     ("expected ',' or '}'", "a comma or '}' is missing before this", None),
     ("expected the node content", "a value is missing here", None),
@@ -341,7 +341,7 @@ _MISTAKES: tuple[tuple[str, str, str | None], ...] = (
     ("undefined tag handle", "the tag has no meaning here", "remove it"),
     ("while scanning an anchor", "an anchor needs a name of letters and digits", _QUOTES),
     ("while scanning an alias", "an alias needs a name of letters and digits", _QUOTES),
-    ("while scanning a block scalar", "after '|' or '>' only '-', '+' or a digit may stand", None),
+    ("while scanning a block scalar", "only '-', '+' or a digit may follow '|' or '>'", None),
     ("while scanning a directive", "the directive is unknown or broken", "remove it"),
     ("while scanning a tag", "the tag is broken", _QUOTES),
     ("while parsing a tag", "the tag is broken", _QUOTES),
