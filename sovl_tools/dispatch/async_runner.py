@@ -17,15 +17,17 @@ from typing import Any, TypeVar
 from sovl_tools.annotations.jsonvalues import is_lazy
 from sovl_tools.dispatch.background import is_cancellation
 from sovl_tools.dispatch.cancellation import begin, set_outcome
+from sovl_tools.dispatch.reference import Outcome
 from sovl_tools.dispatch.runner import (
     IS_ON_THREAD,
+    RemoteTool,
     Runner,
     Stepwise,
     ThreadWork,
+    cancel_future,
 )
 from sovl_tools.dispatch.scope import CallScope, Limiter, leave_once
 from sovl_tools.dispatch.steps import AwaitThread, TakeAsync, convert_result
-from sovl_tools.dispatch.workers import Outcome, RemoteTool, cancel_future
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError

@@ -12,11 +12,11 @@ from time import perf_counter, time
 from types import CoroutineType, MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.failure import failure_of, log_exception, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
+from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
-from sovl_tools.dispatch.runner import SYNC, Runner, in_background, run_without_loop
+from sovl_tools.dispatch.runner import SYNC, Runner, run_without_loop
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
 from sovl_tools.dispatch.statistics import FULL
 from sovl_tools.model.call import MODES, CallEvent, ToolCall
@@ -338,8 +338,11 @@ class Caller:
             return found if isinstance(found, ToolResult) else run_without_loop(found)
         work = call_async(tool, arguments, self._engine.async_runner, scope, limit)
         try:
+            # no import cost: the tool or a hook of its own has imported asyncio
+            from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
+
             # hooks may take as long as they like
-            return in_background(work, limit=None if tool.hooks else limit)
+            return run_in_background(work, limit=None if tool.hooks else limit)
         except BaseException as error:
             if SYNC.is_own_end(error):
                 raise

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from sovl_tools.dispatch.workers import Fields, Outcome, Receive, Task
+from sovl_tools.dispatch.reference import Fields, Outcome, Receive, Task
 from sovl_tools.model.errors import RunCancelledError, SovlToolsError, ToolError
 from sovl_tools.model.result import Failure
 from sovl_tools.threads import start

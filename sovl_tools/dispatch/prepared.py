@@ -14,7 +14,7 @@ from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
 from sovl_tools.dispatch.hooks import Hook, with_form
-from sovl_tools.dispatch.runner import Runner
+from sovl_tools.dispatch.runner import RemoteTool, Runner, Workers
 from sovl_tools.dispatch.scope import CallScope, Coerce, Limiter
 from sovl_tools.dispatch.statistics import CallLog
 from sovl_tools.dispatch.steps import (
@@ -28,7 +28,6 @@ from sovl_tools.dispatch.steps import (
     is_async,
     limit_result,
 )
-from sovl_tools.dispatch.workers import RemoteTool, Workers
 from sovl_tools.loading.requirements import needs_process
 from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
 from sovl_tools.model.catalog import Catalog

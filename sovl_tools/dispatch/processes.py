@@ -28,8 +28,8 @@ from weakref import WeakSet
 
 from pebble import ProcessExpired, ProcessFuture
 
+from sovl_tools.dispatch.reference import Fields, Receive, Target, Task
 from sovl_tools.dispatch.worker import serve
-from sovl_tools.dispatch.workers import Fields, Receive, Target, Task
 from sovl_tools.loading.isolation import ending
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.threads import after_fork

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.dispatch.arguments import parse_arguments
+from sovl_tools.dispatch.parse_arguments import parse_arguments
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind, value_at
 from sovl_tools.model.result import Repair
 from sovl_tools.schema.engine import Problem, Validator

@@ -1,32 +1,54 @@
 """Runs the steps of a call: what both runners do, and the one for sync code.
 
 A call is written once, as coroutines. In sync code they never suspend, so that ``run_without_loop``
-runs them without an event loop. The runner for asyncio is in ``async_runner``.
+runs them without an event loop. The runner for asyncio is in ``async_runner``. Tools in other
+processes are begun and waited for here, too.
 """
 
 from __future__ import annotations
 
+import logging
+import os
+import pickle
+import sys
 import threading
 from collections.abc import (
     Awaitable,
     Callable,
     Coroutine,
 )
+from concurrent.futures import Executor, Future
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
+from sovl_tools.dispatch.failure import RemoteError
+from sovl_tools.dispatch.reference import (
+    Drafts,
+    Fields,
+    Outcome,
+    Receive,
+    Target,
+    Task,
+    reference_of,
+)
 from sovl_tools.dispatch.scope import CallScope, Limiter, leave_once, stop_call
 from sovl_tools.dispatch.steps import Take, TakeAsync
-from sovl_tools.dispatch.workers import RemoteTool, run_remotely
+from sovl_tools.loading.requirements import processes_missing
 from sovl_tools.model.call import ToolCall
-from sovl_tools.model.errors import RunCancelledError
+from sovl_tools.model.content import Content
+from sovl_tools.model.context import Listener
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import RunCancelledError, UnavailableError
 from sovl_tools.model.result import ToolResult
+from sovl_tools.signature.signature import from_function
 from sovl_tools.threads import start
 
 _T = TypeVar("_T")
+_LOGGER = logging.getLogger("sovl_tools")
 
 
 class Stepwise(Protocol):
@@ -225,16 +247,6 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
     return result
 
 
-def in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) -> _T:
-    """Run a coroutine on the loop in the background and return its value.
-
-    ``limit`` is the one that the work itself keeps to, in seconds, unless it blocks the loop.
-    """
-    from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415 - imports asyncio
-
-    return run_in_background(work, limit=limit)
-
-
 def run_without_loop(coroutine: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine that never suspends, without any event loop."""
     try:
@@ -243,3 +255,203 @@ def run_without_loop(coroutine: Coroutine[Any, Any, _T]) -> _T:
         value: _T = stop.value
         return value
     raise RuntimeError("something was awaited where there is no event loop")
+
+
+class Workers:
+    """Where the calls of a Tooler run that run in other processes.
+
+    Attributes:
+        executor: somebody's, in the place of processes of our own.
+        limit: how many processes of our own there may be.
+    """
+
+    def __init__(self, executor: Executor | None = None, limit: int | None = None) -> None:
+        """Start nothing yet; there will be at most ``limit`` processes, by default one a core."""
+        self.executor = executor
+        self.limit = limit or os.cpu_count() or 1
+        self._lock = threading.Lock()
+        self._pool: Any = None  # of the extra; see there
+        self._is_closed = False
+
+    def __del__(self) -> None:
+        """End the processes of a Tooler that nobody has closed."""
+        pool = getattr(self, "_pool", None)
+        # at the end of the program the pool does it, and a thread would never begin
+        if pool is not None and not sys.is_finalizing():
+            # on a thread, because the collector runs anywhere
+            threading.Thread(target=pool.close, daemon=True).start()
+
+    def submit(self, target: Target, task: Task, receive: Receive) -> Future[Fields]:
+        """Begin a call.
+
+        Raises:
+            UnavailableError: there are no processes.
+        """
+        if self.executor is not None:
+            from sovl_tools.dispatch import cluster, worker  # noqa: PLC0415 - multiprocessing
+
+            # as bytes, because Dask looks into the arguments for what it knows
+            data = pickle.dumps(tuple(task))
+            if cluster.is_dask(self.executor):
+                is_idempotent = target.is_idempotent
+                return cluster.submit(self.executor, data, receive, is_idempotent=is_idempotent)
+            return self.executor.submit(worker.run_pickled, data)
+        with self._lock:
+            reason = "its Tooler is closed" if self._is_closed else processes_missing()
+            if reason is not None:
+                raise UnavailableError(target.reference.name, reason)
+            if self._pool is None:
+                from sovl_tools.dispatch.processes import ProcessPool  # noqa: PLC0415 - the extra
+
+                self._pool = ProcessPool(self.limit)
+        begun: Future[Fields] = self._pool.submit(target, task, receive)
+        return begun
+
+    def close(self) -> None:
+        """End the processes of our own, and the calls in them; start no others."""
+        with self._lock:
+            self._is_closed = True
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+
+
+class RemoteTool:
+    """A tool as other processes can call it.
+
+    Args:
+        definition: the tool.
+        workers: where it runs.
+        listener: returns what is called with the progress and messages of a call.
+        finish: from JSON, and the content of which it consists, to the value that the model reads.
+    """
+
+    __slots__ = ("_definition", "_drafts", "_finish", "_listener", "_target", "_workers")
+
+    def __init__(
+        self,
+        definition: ToolDefinition,
+        workers: Workers,
+        listener: Callable[[CallScope], Listener],
+        finish: Callable[[Any, CallScope], Any],
+    ) -> None:
+        self._definition = definition
+        self._workers = workers
+        self._listener = listener
+        self._finish = finish
+        self._target: tuple[Target, bytes] | None = None
+        self._drafts: Drafts = ()
+
+    def begin(
+        self, keywords: dict[str, Any], scope: CallScope, *, with_sources: bool = False
+    ) -> Future[Fields]:
+        """Begin a call with checked arguments; with the sources any worker can make it.
+
+        Raises:
+            UnavailableError: the tool can't be called in another process.
+        """
+        found = self._target
+        if found is None or found[0].process != os.getpid():
+            found = self._target = self._make_target()
+        target, pickled = found
+        task = Task(
+            pickled,
+            keywords,
+            scope.call_id,
+            scope.sink is not None,
+            _LOGGER.isEnabledFor(logging.DEBUG),
+            self._drafts if with_sources else (),
+        )
+
+        # not of self, or the thread that reads from a worker would keep the Tooler
+        listener = self._listener
+
+        def receive(kind: str, content: Any) -> None:
+            if kind == "event":
+                listener(scope)(content)
+            elif scope.sink is None or scope.is_stopped:
+                raise RunCancelledError
+            elif kind == "stream":
+                scope.sink.is_used = True
+            else:
+                scope.sink.put(content)
+
+        return self._workers.submit(target, task, receive)
+
+    def _make_target(self) -> tuple[Target, bytes]:
+        """Return what names the tool in another process, also pickled.
+
+        Raises:
+            UnavailableError: nothing does.
+        """
+        tool = self._definition
+        reference, self._drafts = reference_of(tool)
+        execution = tool.execution
+        names = tuple(tool.requires.get("env", ()))
+        target = Target(
+            reference,
+            os.getpid(),
+            execution.get("memory_mb"),
+            names if execution.get("isolated_env") else None,
+            bool(from_function(tool.function).contexts),
+            tool.annotations.get("idempotent") is True,
+        )
+        return target, pickle.dumps(target)
+
+    def end(self, outcome: Outcome, scope: CallScope) -> tuple[JSON, tuple[Content, ...]]:
+        """Return the value of a call.
+
+        Raises:
+            RemoteError: the tool has failed.
+            InvalidResult: its result is none that the model may read.
+        """
+        for event in outcome.events:
+            self._listener(scope)(event)
+        if outcome.needs_sources:
+            raise UnavailableError(self._definition.name, "a worker has made other sources of it")
+        if outcome.failure is not None:
+            raise RemoteError(outcome.failure, outcome.trace)
+        found: tuple[JSON, tuple[Content, ...]] = self._finish(
+            (outcome.value, outcome.content), scope
+        )
+        return found
+
+
+def run_remotely(remote: RemoteTool, keywords: Any, scope: CallScope) -> Any:
+    """Make a call in another process and wait for it, no longer than it may take.
+
+    Raises:
+        TimeLimitError: the limit is over.
+        RunCancelledError: the call was stopped.
+        RemoteError: the tool has failed.
+    """
+    outcome = Outcome(*wait_for_future(remote.begin(keywords, scope), scope))
+    if outcome.needs_sources:
+        again = remote.begin(keywords, scope, with_sources=True)
+        outcome = Outcome(*wait_for_future(again, scope))
+    return remote.end(outcome, scope)
+
+
+def wait_for_future(future: Future[_T], scope: CallScope) -> _T:
+    """Return a future's result; the future is cancelled when the waiting ends early."""
+    ended: SimpleQueue[Future[_T] | None] = SimpleQueue()
+    scope.on_stop(partial(ended.put, None))
+    future.add_done_callback(ended.put)
+    found = None
+    try:
+        with suppress(Empty):
+            found = ended.get(timeout=scope.left)
+    finally:
+        if found is None:
+            cancel_future(future, scope)
+    if found is None:
+        raise stop_call(scope)
+    if future.cancelled():
+        raise RunCancelledError
+    return future.result()
+
+
+def cancel_future(future: Future[Any], scope: CallScope) -> None:
+    """Cancel a future; note if that ends nothing, because it runs on somebody's executor."""
+    if not future.cancel() and not future.done():
+        scope.abandon()

@@ -20,9 +20,7 @@ from multiprocessing.connection import Connection
 from typing import Any, NoReturn, Protocol, cast
 
 from sovl_tools.dispatch.failure import failure_of, secrets_of, trace_of
-from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.steps import author_steps, chained, convert_result
-from sovl_tools.dispatch.workers import (
+from sovl_tools.dispatch.reference import (
     CodeReference,
     Drafts,
     Event,
@@ -36,6 +34,8 @@ from sovl_tools.dispatch.workers import (
     drafts_of,
     tool_in,
 )
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.steps import author_steps, chained, convert_result
 from sovl_tools.loading.modules import Sources
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable

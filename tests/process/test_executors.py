@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolDefinition, Tooler, ToolRegistry, definition_of
+from sovl_tools.dispatch.reference import Outcome, Target, Task, reference_of
 from sovl_tools.dispatch.worker import _answer
-from sovl_tools.dispatch.workers import Outcome, Target, Task, reference_of
 from sovl_tools.loading.lock import hashes_of
 from sovl_tools.loading.modules import sources_of
 from sovl_tools.model.folder import Manifest

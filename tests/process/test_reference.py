@@ -9,7 +9,7 @@ import pytest
 
 from sovl_tools import ToolDefinition, ToolRegistry, definition_of
 from sovl_tools.authoring.decorator import definitions_in
-from sovl_tools.dispatch.workers import CodeReference, FolderReference, reference_of
+from sovl_tools.dispatch.reference import CodeReference, FolderReference, reference_of
 from sovl_tools.model.errors import UnavailableError
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import TEXT
