@@ -245,21 +245,20 @@ def prompts(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, JSON]]:
     """
     made = {}
     for tool in tools:
-        if not tool.activation_phrases:
-            continue
-        prompt: dict[str, JSON] = {"name": tool.name, "title": tool.activation_phrases[0]}
-        prompt["description"] = tool.description
-        properties = without_functions(tool.parameters).get("properties", {})
-        prompt["arguments"] = [_argument(name, each) for name, each in properties.items()]
-        made[tool.name] = prompt
-    return made
-
-
-def _argument(name: str, schema: JSON) -> dict[str, JSON]:
-    made: dict[str, JSON] = {"name": name, "required": False}
-    description = schema.get("description") if isinstance(schema, dict) else None
-    if isinstance(description, str):
-        made["description"] = description
+        if tool.activation_phrases:
+            arguments: list[dict[str, JSON]] = []
+            properties = without_functions(tool.parameters).get("properties", {})
+            for name, schema in properties.items():
+                arguments.append({"name": name, "required": False})
+                description = schema.get("description") if isinstance(schema, dict) else None
+                if isinstance(description, str):
+                    arguments[-1]["description"] = description
+            made[tool.name] = {
+                "name": tool.name,
+                "title": tool.activation_phrases[0],
+                "description": tool.description,
+                "arguments": arguments,
+            }
     return made
 
 
