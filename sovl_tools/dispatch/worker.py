@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -312,14 +312,10 @@ def _environment(names: tuple[str, ...] | None) -> Iterator[None]:
             os.environ.update(before)
 
 
-def _memory(limit: int | None) -> AbstractContextManager[None]:
-    """Limit memory for a while to a number of MiB beyond what this process has."""
-    return nullcontext() if limit is None else _limited_memory(limit)
-
-
 @contextmanager
-def _limited_memory(limit: int) -> Iterator[None]:
-    if sys.platform != "linux":  # elsewhere there is no such limit, or it does nothing
+def _memory(limit: int | None) -> Iterator[None]:
+    """Limit memory for a while to a number of MiB beyond what this process has."""
+    if limit is None or sys.platform != "linux":  # elsewhere there is no limit, or it does nothing
         yield
         return
     import resource  # noqa: PLC0415 - not on every platform
