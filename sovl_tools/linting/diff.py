@@ -86,21 +86,19 @@ class ToolChange(NamedTuple):
     @property
     def is_raised(self) -> bool:
         """Whether the version is higher than before, as PEP 440 orders them; none is lowest."""
-        return self.new is not None and (self.old is None or _is_higher(self.new, self.old))
+        from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - 10 ms
+
+        try:
+            return self.new is not None and (
+                self.old is None or Version(self.new) > Version(self.old)
+            )
+        except InvalidVersion:
+            return False
 
     @property
     def is_broken(self) -> bool:
         """Whether something breaks although the version says nothing of it."""
         return not self.is_raised and any(each.kind == "breaking" for each in self.changes)
-
-
-def _is_higher(new: str, old: str) -> bool:
-    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - 10 ms
-
-    try:
-        return Version(new) > Version(old)
-    except InvalidVersion:
-        return False
 
 
 def versions_of(folders: Iterable[ToolFolder]) -> dict[str, ToolVersion]:

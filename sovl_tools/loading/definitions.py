@@ -281,7 +281,8 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
         for each in differences(signature, parameters)
         if each.kind != "not_sent" or not _is_supplied(each.name, parameters)
     ]
-    return agreement.errors(case._replace(differences=tuple(found))) if found else []
+    case = case._replace(differences=tuple(found))
+    return agreement.RULES.verdicts(case, "error") if found else []
 
 
 def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:

@@ -261,17 +261,13 @@ class RuleTable:
     def __init__(self, *rules: Rule) -> None:
         self._rules = rules
         self._due: dict[tuple[tuple[str, ...], Severity | None], tuple[Rule, ...]] = {}
-        self._parts: dict[Severity, RuleTable] = {}
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self._rules)
 
     def only(self, severity: Severity) -> RuleTable:
         """Return the table of the errors, or of the warnings."""
-        # the same table each time, because plans are cached by the table
-        if severity not in self._parts:
-            self._parts[severity] = RuleTable(*(r for r in self if r.severity == severity))
-        return self._parts[severity]
+        return RuleTable(*(each for each in self if each.severity == severity))
 
     def due(self, words: tuple[str, ...], severity: Severity | None = None) -> tuple[Rule, ...]:
         """Return the rules that have their occasion where these words say all there is to say."""

@@ -171,11 +171,6 @@ def argument_of(difference: Difference) -> str:
     return re.split(r"[.\[]", difference.name, maxsplit=1)[0]
 
 
-def errors(case: AgreementCase) -> list[Verdict]:
-    """Return by which differences calls would fail."""
-    return RULES.verdicts(case, "error")
-
-
 def contradictions(manifest: Manifest, interface: Interface) -> list[Verdict]:
     """Return what is wrong in the values that a manifest admits."""
     case = AgreementCase(manifest.name, manifest.parameters, interface).with_values()
@@ -184,8 +179,7 @@ def contradictions(manifest: Manifest, interface: Interface) -> list[Verdict]:
 
 def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
     """Return what is wrong between a manifest, whose parameters are a schema, and its module."""
-    case = AgreementCase.between(manifest, interface)
-    return RULES.verdicts(case)
+    return RULES.verdicts(AgreementCase.between(manifest, interface))
 
 
 @rule("ST401", at=["no_function"])

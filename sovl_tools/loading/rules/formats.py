@@ -101,17 +101,6 @@ def left_out_of_export(case: FormatCase) -> Iterator[Finding]:
     yield from _finding(case)
 
 
-RULES = (
-    dropped_by_format,
-    moved_to_description,
-    rewritten_for_format,
-    not_strict_in_format,
-    provider_limit,
-    refused_property_name,
-    doubtful_in_format,
-    left_out_of_export,
-)
-
 BY_KIND: dict[str, Rule] = {
     "dropped": dropped_by_format,
     "moved": moved_to_description,
@@ -123,3 +112,5 @@ BY_KIND: dict[str, Rule] = {
     "left_out": left_out_of_export,
 }
 """The rule that tells of each kind of loss."""
+
+RULES = tuple(BY_KIND.values())
