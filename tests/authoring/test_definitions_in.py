@@ -19,7 +19,6 @@ from sovl_tools import (
     tool,
 )
 from sovl_tools.authoring.decorator import ATTRIBUTE, definitions_in
-from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.tables import check_each
 
 EXPECTED = "a function, a method, an object with @tool methods, an AITool or a ToolDefinition"
@@ -261,15 +260,6 @@ class Waiting:
         return repr(day)
 
 
-def test_a_method_that_waits_for_a_name_waits_for_it_when_it_is_bound_as_well() -> None:
-    waiting = Waiting()
-    found = by_name(waiting)
-    assert list(found) == ["early", "late"]
-    assert (found["late"].instance, found["late"].function) == (waiting, waiting.late)
-    with pytest.raises(UnresolvedReferenceError, match="'day': annotated Day, but the name"):
-        found["late"].to_schema()
-
-
 def test_one_method_that_can_not_be_inferred_does_not_stop_the_others() -> None:
     registry = ToolRegistry()
     with pytest.raises(ToolLoadError) as caught:
@@ -279,18 +269,6 @@ def test_one_method_that_can_not_be_inferred_does_not_stop_the_others() -> None:
     assert (found.code, found.tool) == ("ST703", "late")
     assert found.line == Waiting.late.__code__.co_firstlineno + 1
     assert [each.name for each in registry] == ["early"]
-
-
-def test_what_waited_is_the_same_tool_when_it_is_registered_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    registry, waiting = ToolRegistry(), Waiting()
-    before = definitions_in(waiting.late)
-    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
-    first = registry.register(before)
-    assert registry.register(waiting.late) is first
-    assert registry.report.errors == ()
-    assert Tooler(registry).call_sync("late", {"day": 3}).value == "3"
 
 
 class Numbered:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import functools
 import pickle
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from types import ModuleType, SimpleNamespace
@@ -184,14 +182,6 @@ def test_a_method_that_takes_no_instance_is_an_error() -> None:
         assert str(caught.value) == words
 
 
-def wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def wrapper(*arguments: Any, **keywords: Any) -> Any:
-        return function(*arguments, **keywords)
-
-    return wrapper
-
-
 def marked(city: str) -> None: ...
 
 
@@ -214,16 +204,6 @@ class Odd:
     __signature__ = "none"
 
     def __call__(self) -> None: ...
-
-
-def test_callables_of_all_kinds_are_described() -> None:
-    assert properties(wrapping(weather)) == properties(weather)
-    assert properties(wrapping(Agent.method), is_method=True)["layer"] == LAYER
-    assert properties(marked) == {"city": STRING}
-    partial = infer(functools.partial(weather, "Paris", hours=5)).parameters
-    assert list(partial["properties"]) == ["day", "units", "hours", "detail", "note"]
-    assert partial["properties"]["hours"] == {**INTEGER, "default": 5}
-    assert properties(functools.cache(marked)) == {"city": STRING}
 
 
 def _positional(city: str, /) -> None: ...
@@ -295,51 +275,6 @@ def test_a_result_that_is_not_defined_hinders_nothing() -> None:
     assert infer(result) == Inference(
         {"type": "object", "properties": {"city": STRING}, "required": ["city"]}, {"city": str}
     )
-
-
-def test_text_may_name_what_the_function_sees() -> None:
-    class Local(Enum):
-        B = "b"
-
-    @dataclass
-    class Point:
-        x: int
-
-    def inner(kind: Local, point: Point) -> tuple[type, type]:
-        return Local, Point
-
-    inner.__annotations__ |= {"kind": "Local", "point": "list[Point] | None"}
-    found = properties(inner)
-    assert found["kind"] == {**STRING, "enum": ["b"]}
-    assert found["point"]["items"]["properties"] == {"x": INTEGER}
-
-
-def test_a_name_that_is_bound_later_can_be_waited_for() -> None:
-    def inner(kind: Later) -> Any:
-        return Later
-
-    with pytest.raises(UnresolvedReferenceError, match="'Later' is not defined"):
-        infer(inner)
-
-    class Later(Enum):
-        C = "c"
-
-    assert properties(inner) == {"kind": {**STRING, "enum": ["c"]}}
-
-
-def test_a_method_s_text_may_name_its_class_even_where_that_is_local() -> None:
-    class Local:
-        class Layer(Enum):
-            ROADS = "roads"
-
-        def method(self, layer: Layer, others: list[Local]) -> None: ...
-        def layer(self, layer: Layer) -> None: ...
-
-    assert properties(Local().layer) == {"layer": LAYER}
-    with pytest.raises(UnresolvedReferenceError, match="'Layer' is not defined"):
-        infer(Local.layer, is_method=True)
-    with pytest.raises(InferenceError, match="there is no JSON for Local"):
-        infer(Local().method)
 
 
 JSON = dict[str, "JSON"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -48,14 +47,6 @@ def test_what_a_reference_says_is_merged_into_the_root() -> None:
     assert made(schema)[:2] == ({"title": "All", **target, "$defs": {"a": target}}, ())
 
 
-def test_all_of_several_schemas_is_merged_into_the_root() -> None:
-    schema = of(a=TEXT) | {
-        "allOf": [{"$ref": "#/$defs/b"}, {"required": ["a"]}, True],
-        "$defs": {"b": {"allOf": [of(b=NUMBER), {"$ref": "#/$defs/b"}, {"$ref": "#"}]}},
-    }
-    assert made(schema)[:2] == (of("a", a=TEXT, b=NUMBER), ())
-
-
 def test_what_nothing_evaluates_is_said_of_the_merged_root() -> None:
     schema = of(a=TEXT) | {"allOf": [of(b=NUMBER)], "unevaluatedProperties": False}
     assert made(schema)[:2] == (of(a=TEXT, b=NUMBER) | {"unevaluatedProperties": False}, ())
@@ -86,15 +77,6 @@ def test_a_reference_that_can_not_be_merged_is_told_in_words() -> None:
         "description": 'Fits all of: {"properties":{"a":{"pattern":"b"}}}.'
     }
     assert lost(found) == [("$ref",)]
-
-
-def test_alternatives_are_told_without_what_the_properties_say() -> None:
-    schema = of(a=TEXT, b=TEXT) | {"anyOf": [{"required": ["a"]}, of("b", b=TEXT)]}
-    found = made(schema)
-    assert found.schema == of(a=TEXT, b=TEXT) | {
-        "description": 'Fits at least one of: {"required":["a"]}, {"required":["b"]}.'
-    }
-    assert lost(found) == [("anyOf",)]
 
 
 def test_a_model_learns_of_the_properties_of_alternatives() -> None:
@@ -171,15 +153,6 @@ def test_consequences_of_nothing_say_nothing() -> None:
     assert made(of() | {"then": of(a=TEXT), "else": False})[:2] == (of(), ())
 
 
-def test_whatever_else_is_refused_is_told_in_words() -> None:
-    found = made(of() | {"not": {"required": ["a"]}, "enum": [{}], "const": {}, "minProperties": 1})
-    assert found.schema == of() | {
-        "minProperties": 1,
-        "description": 'Must not fit {"required":["a"]}. One of: {}. Must be {}.',
-    }
-    assert lost(found) == [("not",), ("enum",), ("const",)]
-
-
 def test_what_is_not_refused_stays() -> None:
     schema = of() | {"if": of(a=TEXT), "then": of(), "anyOf": [{}]}
     assert made(schema, frozenset({"oneOf"}))[:2] == (schema, ())
@@ -202,14 +175,3 @@ def test_definitions_stay_if_something_refers_to_them_be_it_in_words() -> None:
         },
     }
     assert {*made(schema).schema["$defs"]} == {"one", "two", "three"}
-
-
-def test_nothing_stands_twice_in_the_result() -> None:
-    schema = of() | {
-        "anyOf": [{"$ref": "#/$defs/a"}, of(again={"$ref": "#/$defs/a"})],
-        "$defs": {"a": of(b={"type": "array", "items": TEXT})},
-    }
-    found = made(schema).schema
-    before = json.dumps(found["$defs"])
-    found["properties"]["b"]["items"]["type"] = "spoilt"
-    assert json.dumps(found["$defs"]) == before

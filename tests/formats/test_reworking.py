@@ -49,28 +49,6 @@ def of(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-def test_every_subschema_comes_by_with_its_place() -> None:
-    seen = []
-
-    def change(node: Node) -> None:
-        seen.append((node.path, node.written))
-
-    reworked(
-        of(items={"type": "array", "items": TEXT, "enum": [{"items": 1}]})
-        | {"anyOf": [{"not": {"minimum": 1}}], "additionalProperties": {"maximum": 2}}
-        | {"$defs": {"unused": {}}},
-        change,
-    )
-    assert [(path[1:], {*schema}) for path, schema in seen[:-1]] == [
-        (("properties", "items", "items"), {"type"}),
-        (("properties", "items"), {"type", "items", "enum"}),
-        (("anyOf", 0, "not"), {"minimum"}),
-        (("anyOf", 0), {"not"}),
-        (("additionalProperties",), {"maximum"}),
-    ]
-    assert seen[-1][0] == ("parameters",)
-
-
 def test_what_stands_below_is_changed_before() -> None:
     def change(node: Node) -> Changed:
         made = {**node.schema, "title": str(len(node.schema.get("properties", ())))}
@@ -100,14 +78,6 @@ def test_definitions_are_changed_where_they_stood() -> None:
     }
 
 
-def test_what_only_identifies_a_schema_is_gone_without_a_word() -> None:
-    schema = of(**{"$id": {**TEXT, "$comment": "c", "$anchor": "here"}})
-    schema |= {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:x"}
-    found = reworked(schema, as_it_is)
-    assert found.schema == of(**{"$id": TEXT})
-    assert found.losses == ()
-
-
 def test_true_and_false_become_objects_but_where_they_are_usual() -> None:
     schema = of(a=True, b=False, c={"type": "array", "items": True, "unevaluatedItems": False})
     schema |= {"additionalProperties": False}
@@ -132,16 +102,6 @@ def test_false_that_can_not_be_said_is_told_in_words() -> None:
     )
 
 
-def test_keywords_are_told_in_words_in_their_order() -> None:
-    schema = of(a={"maximum": 9, "description": "How many.", "minimum": 1})
-    found = reworked(schema, without("maximum", "minimum"))
-    assert found.schema == of(a={"description": "How many.\n\nAt most 9. At least 1."})
-    assert [(loss.path[-1], loss.message) for loss in found.losses] == [
-        ("maximum", "maximum stands in the description only"),
-        ("minimum", "minimum stands in the description only"),
-    ]
-
-
 def test_a_condition_is_told_with_what_follows() -> None:
     schema = of(a={"if": TEXT, "then": {"minLength": 1}}, b={"then": TEXT})
     found = reworked(schema, without("if", "then"))
@@ -153,12 +113,6 @@ def test_a_condition_is_told_with_what_follows() -> None:
         "b": {},
     }
     assert [loss.path[-1] for loss in found.losses] == ["if"]
-
-
-def test_what_is_lost_within_what_is_told_in_words_is_not_reported_again() -> None:
-    schema = of(a={"not": {"pattern": "x"}, "items": {"pattern": "y"}})
-    found = reworked(schema, without("not", "pattern"))
-    assert [loss.path[3:] for loss in found.losses] == [("items", "pattern"), ("not",)]
 
 
 @pytest.mark.parametrize(

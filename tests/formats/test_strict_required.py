@@ -5,8 +5,6 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-import pytest
-
 from sovl_tools.formats.form import Restore
 from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.providers import OPENAI
@@ -69,26 +67,6 @@ def test_what_may_be_left_out_may_be_null(schema: Any, expected: Any) -> None:
     assert demanded(schema) == expected
 
 
-def test_every_property_is_required_at_every_depth() -> None:
-    schema = {
-        **closed(
-            "a",
-            a=closed(b=TEXT),
-            c={"type": "array", "items": closed(d=TEXT)},
-            e={"anyOf": [closed(f=TEXT), {"$ref": "#/$defs/g"}]},
-        ),
-        "$defs": {"g": closed(h={"type": ["integer", "null"]})},
-    }
-    before = deepcopy(schema)
-    found = demanding(schema)
-    assert found["required"] == ["a", "c", "e"]
-    assert found["properties"]["a"]["required"] == ["b"]
-    assert found["properties"]["c"]["items"]["required"] == ["d"]
-    assert found["properties"]["e"]["anyOf"][0]["required"] == ["f"]
-    assert found["$defs"]["g"]["required"] == ["h"]
-    assert schema == before
-
-
 @check_each(
     ("schema", "accepts"),
     [
@@ -112,12 +90,6 @@ def test_null_is_admitted_by_what_says_so(schema: dict[str, Any], accepts: bool)
         "c": NULL,
     }
     assert accepts_null(schema, definitions) is accepts
-
-
-def test_where_everything_is_required_nothing_has_to_be_undone() -> None:
-    whole = closed("a", a={"type": "array", "items": closed("b", b=TEXT)})
-    assert not strict_subset(whole, OPENAI.dialect).has_optional
-    assert not strict_subset(closed(), OPENAI.dialect).has_optional
 
 
 SCHEMA: dict[str, Any] = {
@@ -181,51 +153,6 @@ def test_a_null_for_what_was_left_out_is_taken_out(given: Any, expected: Any) ->
     assert given == before
 
 
-def test_a_whole_call_comes_back() -> None:
-    tool = {
-        "type": "object",
-        "properties": {
-            "city": TEXT,
-            "days": {"type": "integer", "minimum": 1, "default": 3},
-            "filters": {"type": "array", "items": {**closed(tag=TEXT, limit={"type": "integer"})}},
-        },
-        "required": ["city"],
-    }
-    strict, undo = demanding(tool), undoing(tool)
-    sent = {"city": "Oslo", "days": None, "filters": [{"tag": "a", "limit": None}]}
-    assert compile_schema(strict).is_valid(sent)
-    assert undo is not None
-    found = undo(sent, check_of)
-    assert found == {"city": "Oslo", "filters": [{"tag": "a"}]}
-    assert compile_schema(tool).is_valid(found)
-
-
-EITHER = [{"type": ["string", "null"]}, {"type": ["integer", "null"]}]
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [{"oneOf": EITHER}, {"type": ["string", "null"], "not": {"type": "null"}}],
-    ids=["oneOf", "not"],
-)
-def test_a_null_that_only_the_strict_schema_admits_is_taken_out(schema: dict[str, Any]) -> None:
-    parameters = closed(v=schema)
-    undo = undoing(parameters)
-    assert undo is not None
-    assert undo({"v": None}, check_of) == {}
-    assert undo({"v": "text"}, check_of) == {"v": "text"}
-
-
-def test_the_manifest_decides_between_alternatives() -> None:
-    long = closed("k", k={**TEXT, "minLength": 5}, x={"type": ["string", "null"]})
-    parameters = closed("p", p={"anyOf": [long, closed("k", k=TEXT, x=TEXT)]})
-    undo = undoing(parameters)
-    assert undo is not None
-    assert undo({"p": {"k": "ab", "x": None}}, check_of) == {"p": {"k": "ab"}}
-    kept = {"p": {"k": "abcde", "x": None}}
-    assert undo(kept, check_of) == kept
-
-
 def test_so_many_ways_there_may_be_and_no_more_are_tried() -> None:
     names = [f"p{number}" for number in range(40)]
     nullable = {"type": ["string", "null"]}
@@ -234,15 +161,6 @@ def test_so_many_ways_there_may_be_and_no_more_are_tried() -> None:
     assert undo is not None
     given = dict.fromkeys([*names, "needed"])
     assert undo(given, check_of) == given
-
-
-def test_a_property_may_be_called_like_a_keyword() -> None:
-    branch = closed("enum", enum={"$ref": "#"})
-    parameters = closed(city=TEXT, deep={"anyOf": [branch, TEXT]})
-    undo = undoing(parameters)
-    assert undo is not None
-    sent = {"city": None, "deep": {"enum": {"city": None, "deep": None}}}
-    assert undo(sent, check_of) == {"deep": {"enum": {}}}
 
 
 def test_a_definition_that_refers_to_itself_admits_no_null() -> None:

@@ -45,17 +45,6 @@ def test_no_candidates_make_an_empty_catalog() -> None:
     assert combine([]) == Catalog()
 
 
-def test_of_two_tools_of_one_name_the_first_stays() -> None:
-    first, second = loaded("echo", "one"), loaded("echo", "two")
-    catalog = combine([first, second])
-    assert catalog.tools == {"echo": first.definition}
-    assert said(catalog) == [("ST801", "error", "there is already a tool 'echo' in one/echo")]
-    assert [each.status for each in catalog.candidates] == ["loaded", "rejected"]
-    assert catalog.candidates[1].definition is None
-    assert "ST801" in catalog.candidates[1].reasons[0]
-    assert catalog.unavailable == {}
-
-
 def test_when_the_first_is_gone_the_second_takes_its_place() -> None:
     first, second = loaded("echo", "one"), loaded("echo", "two")
     combine([first, second])
@@ -98,21 +87,8 @@ def test_a_rejected_tool_claims_nothing() -> None:
     assert [each.code for each in catalog.diagnostics] == ["ST802"]
 
 
-def test_two_tools_with_one_phrase_both_stay() -> None:
-    catalog = combine([loaded("a", phrases=("say it",)), loaded("b", phrases=("x", "Say, it!"))])
-    assert list(catalog.tools) == ["a", "b"]
-    assert said(catalog) == [("ST803", "warning", "the phrase 'Say, it!' is one of 'a' too")]
-
-
 def test_phrases_without_words_are_not_the_same() -> None:
     assert combine([loaded("a", phrases=("!",)), loaded("b", phrases=("?",))]).diagnostics == ()
-
-
-def test_tools_that_were_only_parsed_clash_as_well() -> None:
-    parsed = [loaded("echo", path)._replace(definition=None) for path in ("one", "two")]
-    catalog = combine(parsed)
-    assert catalog.tools == {}
-    assert [each.code for each in catalog.diagnostics] == ["ST801"]
 
 
 candidates = st.builds(

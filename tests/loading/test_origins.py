@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolRegistry
-from sovl_tools.loading.importer import PLUGIN_ROOT
 from sovl_tools.loading.origins import (
     MODULES,
     PACKAGES,
@@ -25,8 +23,7 @@ from sovl_tools.loading.origins import (
     PackageFolders,
     package_of,
 )
-from tests.conftest import Write
-from tests.loading.plugins import GROUP, HEAD, Site, classed, decorated, importable
+from tests.loading.plugins import GROUP, HEAD, Site, decorated, importable
 from tests.patience import PATIENCE
 
 HERE = "things"
@@ -62,58 +59,10 @@ def test_packages_come_before_directories_of_modules() -> None:
     assert Modules(HERE).level == MODULES > PACKAGES
 
 
-def test_entry_points_are_functions_classes_modules_and_packages(site: Site) -> None:
-    site.write("shop/functions.py", decorated("first", 1) + decorated("hidden", 0))
-    site.write("shop/classes.py", classed("second", 2) + "\n\nthird = Second()\n")
-    site.write("shop/plain.py", "def fourth(text: str = '') -> int:\n    return 4\n")
-    site.write("shop/module.py", decorated("fifth", 5))
-    site.write("shop/below/__init__.py", decorated("sixth", 6))
-    site.write("shop/below/deeper.py", decorated("seventh", 7))
-    site.install(
-        "shop",
-        a="shop.functions:first",
-        b="shop.classes:Second",
-        c="shop.plain:fourth",
-        d="shop.module",
-        e="shop.below",
-    )
-    sight = EntryPoints("sovl_tools.tools").look()
-    assert answers(sight) == {
-        "first": 1, "second": 2, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
-    }  # fmt: skip
-    assert (sight.diagnostics, sight.lost) == ((), {})
-
-
 def test_entry_points_of_another_group_are_not_looked_at(site: Site) -> None:
     site.write("other.py", "raise AssertionError")
     site.install("other", "another.group", a="other")
     assert EntryPoints(GROUP).look() == OriginLoad()
-
-
-IMPORTED = "can't be imported"
-BROKEN = {
-    "raises": (
-        "import os\n\n\ndef f():\n    raise OSError('boom')\n\n\nf()\n",
-        "5:5",
-        "OSError: boom",
-    ),
-    "leaves": ("import sys\n\nsys.exit('enough')\n", "3:1", "SystemExit: enough"),
-    "syntax": ("x = (\n", "1:5", "SyntaxError: '(' was never closed"),
-    "absent": ("import of_nobody\n", "1:1", "ModuleNotFoundError: No module named 'of_nobody'"),
-}
-
-
-def test_an_entry_point_that_breaks_stops_no_other(site: Site) -> None:
-    for name, (source, _, _) in BROKEN.items():
-        site.write(f"{name}.py", source)
-    site.write("zz_good.py", decorated("good", 1))
-    site.install("many", GROUP, **{name: f"{name}:tool" for name in BROKEN}, zz_good="zz_good")
-    sight = EntryPoints(GROUP).look()
-    assert answers(sight) == {"good": 1}
-    assert sorted(lines(sight)) == sorted(
-        f"site/{name}.py:{place}: ST701 the entry point {name!r} ({name}:tool) {IMPORTED}: {words}"
-        for name, (_, place, words) in BROKEN.items()
-    )
 
 
 BROKEN_FILES: list[bytes] = [
@@ -190,16 +139,6 @@ def test_an_entry_point_that_leads_to_something_else_is_told(site: Site) -> None
     ]
 
 
-def test_an_exception_is_told_even_if_it_can_not_tell_itself(site: Site) -> None:
-    source = (
-        "class Opaque(BaseException):\n    def __str__(self):\n        return 1 / 0\nraise Opaque"
-    )
-    site.write("opaque.py", source)
-    (line,) = lines(Package("opaque").look())
-    assert line.startswith("site/opaque.py:4:1: ST701 the package 'opaque' can't be imported: ")
-    assert line.endswith("Opaque: its message can't be read")
-
-
 USER = (
     "import signal, threading\n\n"
     "signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)\n"
@@ -224,16 +163,6 @@ def test_a_keyboard_interrupt_of_the_code_itself_is_told(site: Site, origin: Ori
     (line,) = lines(origin.look())
     assert line.startswith("site/stops/__init__.py:1:1: ST701 the package 'stops")
     assert line.endswith(" can't be imported: KeyboardInterrupt")
-
-
-def test_so_it_is_below_a_package_and_stops_nothing_beside_it(site: Site) -> None:
-    site.write("outer/good.py", decorated("good", 1))
-    site.write("outer/inner.py", "raise KeyboardInterrupt")
-    site.write("outer/last.py", decorated("last", 2))
-    sight = Package("outer").look()
-    assert answers(sight) == {"good": 1, "last": 2}
-    words = "site/outer/inner.py:1:1: ST701 the module 'outer.inner' can't be imported: "
-    assert lines(sight) == [f"{words}KeyboardInterrupt"]
 
 
 def test_what_is_no_file_is_told_by_its_path(plugins: Site) -> None:
@@ -267,60 +196,6 @@ def test_a_package_is_looked_through_to_its_bottom_but_its_program_is_not_run(si
     assert sight.diagnostics == ()
 
 
-def test_what_breaks_below_a_package_stops_nothing_beside_it(site: Site) -> None:
-    site.write("half/a.py", decorated("a", 1))
-    site.write("half/b/__init__.py", "\nimport package_that_nobody_has\n")
-    site.write("half/b/lost.py", decorated("lost", 0))
-    site.write("half/c.py", "import sys\nsys.exit()\n")
-    site.write("half/d.py", decorated("d", 2))
-    sight = Package("half").look()
-    assert answers(sight) == {"a": 1, "d": 2}
-    first, second = lines(sight)
-    head = "site/half/b/__init__.py:2:1: ST701 the module 'half.b' can't be imported: "
-    assert first == f"{head}ModuleNotFoundError: No module named 'package_that_nobody_has'"
-    assert second == "site/half/c.py:2:1: ST701 the module 'half.c' can't be imported: SystemExit"
-
-
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        (
-            "absent",
-            "absent: ST701 the package 'absent' can't be imported: ModuleNotFoundError: ",
-        ),
-        ("bare", "bare: ST706 there is no tool in the package 'bare'"),
-        ("", "ST701 the package '' can't be imported: ValueError: Empty module name"),
-    ],
-)
-def test_a_package_that_gives_nothing_is_told(site: Site, name: str, line: str) -> None:
-    site.write("bare.py", "x = 1\n")
-    (told,) = lines(Package(name).look())
-    assert told.startswith(line)
-
-
-def test_one_object_imported_into_two_modules_is_one_tool(site: Site) -> None:
-    site.write("double/one.py", decorated("tool_of_one", 1) + classed("thing", 2))
-    site.write("double/two.py", "from double.one import Thing, tool_of_one\n")
-    site.write("double/__init__.py", "from double.two import *\n")
-    sight = Package("double").look()
-    assert answers(sight) == {"tool_of_one": 1, "thing": 2}
-    site.install("double", GROUP, a="double.two", b="double.one:tool_of_one")
-    assert len(EntryPoints(GROUP).look().candidates) == 2
-
-
-def test_tool_folders_inside_of_a_package(site: Site, write: Write, tmp_path: Path) -> None:
-    for name in ("echo", "broken"):
-        write(name, code="raise OSError" if name == "broken" else None)
-    site.write("shelf/__init__.py")
-    os.rename(tmp_path / "tools", site.root / "shelf" / "tools")
-    sight = PackageFolders("shelf.tools").look()
-    assert {each.name: each.status for each in sight.candidates} == {
-        "echo": "loaded",
-        "broken": "rejected",
-    }
-    assert sight.diagnostics == ()
-
-
 @pytest.mark.parametrize(
     ("name", "line"),
     [
@@ -343,22 +218,6 @@ def test_a_package_without_tool_folders_is_told(site: Site, name: str, line: str
     assert line in told
 
 
-def test_modules_of_a_directory_stand_alone(plugins: Site) -> None:
-    plugins.write("json.py", decorated("encode", 1))
-    plugins.write("classes.py", classed("wind", 2))
-    plugins.write("with-dash.py", decorated("dashed", 3))
-    for name in ("_private.py", ".hidden.py", "text.txt", "package/inside.py"):
-        (plugins.root / name).parent.mkdir(exist_ok=True)
-        (plugins.root / name).write_text("raise AssertionError")
-    sight = Modules(str(plugins.root)).look()
-    assert answers(sight) == {"encode": 1, "wind": 2, "dashed": 3}
-    assert sight.diagnostics == ()
-    assert all(each.location.startswith(f"{PLUGIN_ROOT}.") for each in sight.candidates)
-    import json
-
-    assert json.loads("1") == 1
-
-
 def test_a_module_runs_again_only_if_it_has_changed(plugins: Site) -> None:
     file = plugins.write("once.py", decorated("once", 1) + "print('ran')\n")
     moment = file.stat().st_mtime_ns
@@ -369,22 +228,6 @@ def test_a_module_runs_again_only_if_it_has_changed(plugins: Site) -> None:
     os.utime(file, ns=(moment, moment))
     assert answers(modules.look()) == {"once": 2}
     assert answers(first) == {"once": 1}
-
-
-def test_a_module_that_breaks_leaves_the_one_of_before_and_says_what_is_lost(
-    plugins: Site,
-) -> None:
-    modules = Modules(str(plugins.root))
-    plugins.write("echo.py", decorated("echo", 1))
-    (candidate,) = modules.look().candidates
-    before = sys.modules[candidate.location.rpartition(".")[0]]
-    plugins.write("echo.py", f"{HEAD}x = 1 / 0\n")
-    sight = modules.look()
-    (diagnostic,) = sight.lost.values()
-    assert sys.modules[before.__name__] is before
-    words = "the module can't be imported: ZeroDivisionError: division by zero"
-    assert lines(sight) == [str(diagnostic)]
-    assert str(diagnostic) == f"plugins/echo.py:4:5: ST701 {words}"
 
 
 def test_a_module_that_never_ran_is_not_there(plugins: Site) -> None:
@@ -429,15 +272,6 @@ def test_a_module_with_a_dot_in_its_name_is_told(plugins: Site) -> None:
     plugins.write("a.b.py", decorated("never", 1))
     words = "there is no tool in a file with a dot in its name"
     assert lines(Modules(str(plugins.root)).look()) == [f"plugins/a.b.py:1:1: ST706 {words}"]
-
-
-def test_modules_of_a_directory_may_import_one_another(plugins: Site) -> None:
-    plugins.write("first.py", "from . import second\nfrom ._help import NUMBER\n" + TWICE)
-    plugins.write("second.py", decorated("other", 2))
-    plugins.write("_help/__init__.py", "NUMBER = 3\n")
-    modules = Modules(str(plugins.root))
-    assert answers(modules.look()) == {"twice": [3, 2], "other": 2}
-    assert modules.look() == modules.look()
 
 
 TWICE = f"{HEAD}\n\n@tool\ndef twice() -> list:\n    return [NUMBER, second.other()]\n"
@@ -550,23 +384,6 @@ def test_what_a_factory_makes_are_tools_of_their_own(plugins: Site) -> None:
         if each.definition and each.name == "base"
     ]
     assert sorted(said) == ["1 x", "2 x"]
-
-
-def test_a_module_that_answers_for_any_name_is_looked_at_alone(plugins: Site) -> None:
-    source = 'OPTIONS = {"colour": "red"}\n\n\ndef __getattr__(name):\n    return OPTIONS'
-    plugins.write("gentle.py", decorated("gentle", 1) + f"\n\n{source}.get(name)\n")
-    plugins.write("strict.py", decorated("strict", 2) + f"\n\n{source}[name]\n")
-    before = set(sys.modules)
-    sight = Modules(str(plugins.root)).look()
-    assert (answers(sight), lines(sight)) == ({"gentle": 1, "strict": 2}, [])
-    assert {name.partition(".")[0] for name in set(sys.modules) - before} <= {PLUGIN_ROOT}
-
-
-def test_what_a_plugin_defines_can_be_pickled(plugins: Site) -> None:
-    plugins.write("shapes.py", decorated("echo", 1) + "\n\nclass Square:\n    side = 2\n")
-    (candidate,) = Modules(str(plugins.root)).look().candidates
-    square = vars(sys.modules[candidate.location.rpartition(".")[0]])["Square"]()
-    assert pickle.loads(pickle.dumps(square)).side == 2
 
 
 def test_each_source_that_fails_is_logged_once(

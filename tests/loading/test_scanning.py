@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import AITool, definition_of, tool
+from sovl_tools import AITool, tool
 from sovl_tools.loading.definitions import candidate_of, candidates_of, identity, members
 from sovl_tools.model.catalog import Candidate
-from tests.dispatch.toolbox import tooler
 from tests.tables import check_each
 
 
@@ -79,19 +78,6 @@ def local(base: type = Base, /, **members: Any) -> Any:
 class _Hidden(Greeter): ...
 
 
-def test_a_module_holds_decorated_functions_classes_and_instances() -> None:
-    names = found(
-        forecast=forecast, Greeter=Greeter, one=Named("one"), plain=plain, number=5, tool=tool
-    )
-    assert list(names) == ["forecast", "greet", "one"]
-    assert {each.status for each in names.values()} == {"loaded"}
-
-
-def test_an_object_with_several_names_counts_once() -> None:
-    greeter = Named("greet")
-    assert len(tools_in(module(a=forecast, b=forecast, c=greeter, d=greeter))) == 2
-
-
 def test_bases_are_left_in_peace() -> None:
     names = found(
         AITool=AITool,
@@ -108,24 +94,6 @@ def test_a_class_that_is_not_finished_is_told_where_it_is_written() -> None:
     assert (candidate.status, candidate.name) == ("rejected", "Local")
     assert (diagnostic.code, diagnostic.message) == ("ST702", "Local lacks name")
     assert diagnostic.help == "define them, or begin the name of a mere base class with '_'"
-
-
-def test_an_instance_stands_for_its_class() -> None:
-    one, other = Named("one"), Named("other")
-    assert list(found(Named=Named, one=one, other=other)) == ["one", "other"]
-    (rejected,) = found(Named=Named).values()
-    assert (rejected.name, rejected.status) == ("Named", "rejected")
-
-
-def test_a_class_has_one_instance_however_often_it_is_looked_at() -> None:
-    kind = local(Greeter, made=0)
-    candidates = [only(kind) for _ in range(3)]
-    assert kind.made == 1
-    assert len({id(each.definition.instance) for each in candidates if each.definition}) == 1
-    heir = local(kind)
-    definition = only(heir).definition
-    assert definition is not None
-    assert type(definition.instance) is heir
 
 
 class OpaqueError(Exception):
@@ -168,26 +136,6 @@ def test_only_the_user_interrupts(member: str) -> None:
         candidate_of(local(name="local", **{member: raising(KeyboardInterrupt())}))
 
 
-def test_a_plain_function_is_taken_if_somebody_names_it() -> None:
-    definition = only(plain).definition
-    assert definition is not None
-    assert (definition.name, definition.function) == ("plain", plain)
-
-
-def test_a_decorated_function_brings_its_definition() -> None:
-    assert only(forecast).definition is definition_of(forecast)
-
-
-def test_a_function_that_wraps_a_tool_is_called_in_its_place() -> None:
-    def loud(city: str) -> str:
-        return forecast(city).upper()
-
-    loud.__dict__.update(vars(forecast))
-    definition = only(loud).definition
-    assert definition is not None
-    assert tooler(definition).call_sync("forecast", {"city": "Oslo"}).value == "OSLO"
-
-
 @check_each("value", [5, None, "text", object(), sys, plain("Oslo")], ids=type)
 def test_anything_else_is_no_candidate(value: Any) -> None:
     assert candidate_of(value) is None
@@ -220,22 +168,6 @@ def test_a_function_that_can_not_be_expressed_is_told_at_its_parameter() -> None
     assert diagnostic.code == "ST703"
     assert diagnostic.message.startswith("'server': annotated memoryview, but there is no JSON")
     assert diagnostic.column == 16
-
-
-def test_what_waits_for_a_name_is_told_also_if_it_is_wrapped() -> None:
-    @tool
-    def waits(day: Day) -> str:  # type: ignore[name-defined]  # noqa: F821 - it is not there
-        """Wait."""
-        return str(day)
-
-    def wrapper(day: str) -> str:
-        return waits(day)
-
-    wrapper.__dict__.update(vars(waits))
-    for function in (waits, wrapper):
-        candidate = only(function)
-        assert [each.code for each in candidate.diagnostics] == ["ST703"]
-        assert candidate.name == "waits"
 
 
 @pytest.mark.parametrize("value", [forecast, plain, Greeter], ids=["tool", "plain", "class"])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Annotated, Any, Optional
+from typing import Any, Optional
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,11 +14,8 @@ from sovl_tools import (
     Tooler,
     ToolLoadError,
     ToolRegistry,
-    definition_of,
-    tool,
 )
 from sovl_tools.loading.definitions import disagreements
-from sovl_tools.signature.signature import signature_for
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
@@ -112,40 +108,6 @@ def test_what_would_fail_at_each_call_is_told(
 def test_what_preprocess_gives_can_not_be_told(schema: dict[str, Any], function: Any) -> None:
     assert codes(schema, function, preprocess=dict) == []
     assert codes(schema, None, preprocess=dict) == ["ST409"]
-
-
-def test_annotations_that_somebody_has_resolved_count() -> None:
-    schema = parameters(wall={})
-    assert codes(schema, paint) == ["ST403"]
-    assert codes(schema, paint, types={"wall": str | None}) == []
-    signature = signature_for(definition(schema, paint, types={"wall": Annotated[int, "How."]}))
-    assert [each.annotation.text for each in signature.parameters[:2]] == [
-        "Annotated[int, 'How.']",
-        "int",
-    ]
-
-
-def decorated(marks: dict[str, Any], function: Callable[..., Any] = paint) -> ToolDefinition:
-    def copy(wall: str, coats: int = 1, *, color: str = "red") -> str:
-        return str(function(wall, coats, color=color))
-
-    return definition_of(tool(**marks)(copy))
-
-
-@check_each(
-    "marks",
-    [
-        {},
-        {"required": ["wall", "color"]},
-        {"params": {"wall": {"default": "north"}}},
-        {"params": {"wall": {"default": lambda: "north"}}},
-        {"params": {"wall": lambda: {"default": "north"}}},
-        {"required": [], "preprocess": dict},
-    ],
-    ids=range(6),
-)
-def test_what_has_been_inferred_is_in_agreement(marks: dict[str, Any]) -> None:
-    assert disagreements(decorated(marks)) == []
 
 
 ANY = st.sampled_from(["wall", "coats", "color", "side"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from typing import NamedTuple
-from weakref import ref
 
 import pytest
 from hypothesis import given, settings
@@ -88,28 +86,6 @@ def test_what_its_author_takes_out_does_not_serve(status: Status) -> None:
     assert state.catalog.tools == {}
 
 
-def test_a_mended_tool_serves_and_its_last_good_version_is_let_go() -> None:
-    first, second = good("a"), good("a")
-    gone = ref(first.definition)
-    state = state_of(first)
-    entered(state, bad("a"))
-    assert gone() is first.definition
-    del first
-    change = entered(state, second)
-    assert (change.updated, change.rejected) == (("a",), ())
-    assert state.catalog.tools == {"a": second.definition}
-    gc.collect()
-    assert gone() is None
-
-
-def test_an_undone_edit_serves_as_updated() -> None:
-    first = good("a")
-    state = state_of(first)
-    entered(state, bad("a"))
-    assert entered(state, first).updated == ("a",)
-    assert statuses(state.catalog) == {"one/a": "loaded"}
-
-
 def test_the_same_once_more_is_no_change() -> None:
     first = good("a")
     state = state_of(first)
@@ -118,40 +94,6 @@ def test_the_same_once_more_is_no_change() -> None:
     assert state.catalog is catalog
     entered(state, bad("a"))
     assert not entered(state, bad("a"))
-
-
-def test_a_removed_winner_lets_the_loser_serve() -> None:
-    winner, loser = good("a"), good("a", "two")
-    state = state_of(winner, loser)
-    assert state.catalog.tools == {"a": winner.definition}
-    change = left(state, winner)
-    assert (change.updated, change.removed) == (("a",), ())
-    assert state.catalog.tools == {"a": loser.definition}
-    assert left(state, loser).removed == ("a",)
-    assert state.catalog.tools == {}
-
-
-def test_the_new_tool_that_comes_first_by_precedence_wins() -> None:
-    second, third = good("a", "two"), good("a", "three")
-    state = state_of(third)
-    entered(state, second)
-    assert state.catalog.tools == {"a": second.definition}
-    first = good("a")
-    change = entered(state, first)
-    assert state.catalog.tools == {"a": first.definition}
-    assert statuses(state.catalog) == {
-        "one/a": "loaded", "two/a": "rejected", "three/a": "rejected"
-    }  # fmt: skip
-    assert change.updated == ("a",)
-    assert {each.code for each in change.diagnostics} == {"ST801"}
-
-
-def test_a_broken_winner_serves_as_it_was_and_the_loser_waits() -> None:
-    winner, loser = good("a"), good("a", "two")
-    state = state_of(winner, loser)
-    entered(state, bad("a"))
-    assert state.catalog.tools == {"a": winner.definition}
-    assert statuses(state.catalog) == {"one/a": "rejected", "two/a": "rejected"}
 
 
 def test_a_winner_that_never_loaded_leaves_the_name_to_the_other() -> None:
@@ -163,44 +105,6 @@ def test_a_winner_that_never_loaded_leaves_the_name_to_the_other() -> None:
     assert change.rejected == ("a",)
 
 
-def test_an_action_that_another_has_keeps_the_version_before() -> None:
-    first, before = good("a", actions=("greet",)), good("b", actions=("wave",))
-    state = state_of(first, before)
-    after = good("b", actions=("greet",))
-    change = entered(state, after)
-    assert change.rejected == ("b",)
-    assert [each.code for each in change.diagnostics] == ["ST802"]
-    assert state.catalog.tools == {"a": first.definition, "b": before.definition}
-    assert list(state.catalog.step_handlers) == ["greet", "wave"]
-    assert left(state, first).updated == ("b",)
-    assert state.catalog.tools == {"b": after.definition}
-
-
-def test_a_last_good_version_that_clashes_as_well_does_not_serve() -> None:
-    first, before = good("a"), good("b", actions=("wave",))
-    state = state_of(first, before)
-    entered(state, bad("b"))
-    assert state.catalog.tools == {"a": first.definition, "b": before.definition}
-    taker = good("a", actions=("wave",))
-    change = entered(state, taker)
-    assert state.catalog.tools == {"a": taker.definition}
-    assert state.catalog.unavailable == {"b": ("it is rejected",)}
-    assert change.removed == ("b",)
-    assert change.rejected == ()
-    back = entered(state, good("a"))
-    assert state.catalog.tools["b"] is before.definition
-    assert (back.added, back.updated, back.rejected) == (("b",), ("a",), ())
-
-
-def test_what_a_last_good_version_brings_is_taken() -> None:
-    first, before = good("a", actions=("greet",)), good("b", actions=("wave",))
-    state = state_of(first, before)
-    entered(state, good("b", actions=("greet",)))
-    change = entered(state, good("c", actions=("wave",)))
-    assert change.rejected == ("c",)
-    assert state.catalog.tools == {"a": first.definition, "b": before.definition}
-
-
 def test_a_phrase_that_another_has_is_only_warned_of() -> None:
     first = good("a", phrases=("say it",))
     state = state_of(first)
@@ -210,13 +114,6 @@ def test_a_phrase_that_another_has_is_only_warned_of() -> None:
     assert [each.code for each in change.diagnostics] == ["ST803"]
     entered(state, bad("b"))
     assert state.catalog.tools["b"] is second.definition
-    assert state.catalog.diagnostics == ()
-
-
-def test_of_a_name_that_two_folders_have_the_broken_one_is_told_of() -> None:
-    state = state_of(good("a"), good("a", "two"))
-    change = entered(state, bad("a", "two", why="it is broken"))
-    assert change.rejected == ("a",)
     assert state.catalog.diagnostics == ()
 
 
@@ -241,20 +138,6 @@ def test_a_change_has_the_diagnostics_of_the_folders_in_it() -> None:
     first = old._replace(path="one/b", line=1)
     change = entered(state, good("b")._replace(diagnostics=(new, first)))
     assert change.diagnostics == (first, new)
-
-
-def test_a_new_version_of_a_tool_leaves_those_alone_that_claim_nothing_of_it() -> None:
-    others = [good(name, phrases=(name,)) for name in "bc"]
-    state = state_of(good("a"), *others, good("c", "two"))
-    entered(state, good("a", "two"))
-    seen = shown(state.catalog)
-    change = entered(state, bad("a", why="it is broken"))
-    assert [each.tool for each in change.diagnostics] == []
-    others_now = {
-        place: each for place, each in shown(state.catalog).items() if "one/a" not in place
-    }
-    assert all(seen[place] is each for place, each in others_now.items())
-    assert statuses(state.catalog)["two/c"] == "rejected"
 
 
 def test_a_change_tells_only_what_is_wrong_with_what_has_changed() -> None:

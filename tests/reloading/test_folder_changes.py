@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from pathlib import Path
 from time import time_ns
@@ -14,7 +13,6 @@ from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges, fingerprint
 from tests.conftest import REPOSITORY, Write, manifest_of
 
-HELPED = "from . import helpers\n\n\ndef echo(text: str):\n    return text\n"
 LONG_AGO = 1_000_000_000_000_000_000
 
 
@@ -73,104 +71,10 @@ def test_a_file_beside_them_is_data_whether_new_other_or_gone(echo: Watched) -> 
     assert echo.has_other_data()
 
 
-def test_a_file_below_is_data(echo: Watched) -> None:
-    echo.load()
-    put(echo.path / "data" / "words.csv", "a,b")
-    assert echo.has_other_data()
-
-
-def test_noise_is_no_data(echo: Watched) -> None:
-    echo.load()
-    put(echo.path / "echo.py~", "old")
-    put(echo.path / "__pycache__" / "echo.pyc", "")
-    assert not echo.has_other_data()
-
-
-def test_a_helper_that_the_module_can_import_is_no_data(write: Write) -> None:
-    echo = Watched(write("echo", code=HELPED, helpers="WORD = 1\n"))
-    echo.load()
-    put(echo.path / "helpers.py", "WORD = 2\n")
-    assert not echo.has_other_data()
-
-
-@pytest.mark.parametrize("listed", [[], ["*.py"]])
-def test_a_python_file_that_the_module_can_only_read_is_data_if_it_is_listed(
-    write: Write, listed: list[str]
-) -> None:
-    echo = Watched(write("echo", manifest_of("echo", reload=listed), helpers="WORD = 1\n"))
-    echo.load()
-    put(echo.path / "helpers.py", "WORD = 2\n")
-    assert echo.has_other_data() == bool(listed)
-
-
-def test_beside_a_tool_that_did_not_load_every_file_is_data(write: Write) -> None:
-    echo = Watched(write("echo"), is_loaded=False)
-    echo.load()
-    put(echo.path / "words.txt", "a")
-    assert echo.is_changed()
-    assert echo.has_other_data()
-
-
-def test_a_file_that_is_not_listed_is_none(write: Write) -> None:
-    echo = Watched(write("echo", manifest_of("echo", reload=["words/*"])))
-    echo.load()
-    put(echo.path / "words.txt", "a")
-    assert not echo.is_changed()
-    put(echo.path / "words" / "more" / "a.txt", "a")
-    assert echo.is_changed()
-    assert echo.has_other_data()
-
-
-def test_beside_a_module_that_can_not_be_read_everything_is_data(write: Write) -> None:
-    manifest = manifest_of("echo", reload=["*.py"])
-    echo = Watched(write("echo", manifest, code=HELPED, helpers="WORD = 1\n"))
-    echo.load()
-    (echo.path / "echo.py").unlink()
-    assert not echo.has_other_data()
-    put(echo.path / "helpers.py", "WORD = 2\n")
-    assert echo.has_other_data()
-
-
 def test_in_a_folder_that_nobody_looked_at_the_times_of_data_tell(echo: Watched) -> None:
     put(echo.path / "words.csv", "a,b")
     assert echo.has_other_data()
     assert not Watched(echo.path, since=2 * time_ns()).has_other_data()
-
-
-def test_what_takes_the_place_of_a_forgotten_folder_is_other(echo: Watched) -> None:
-    put(echo.path / "words.csv", "a,b")
-    late = Watched(echo.path, since=2 * time_ns())
-    late.changes.forget(echo.folder.location)
-    assert late.is_changed()
-    assert late.has_other_data()
-    echo.load()
-    assert not echo.has_other_data()
-    echo.changes.forget(echo.folder.location)
-    assert echo.has_other_data()
-
-
-def test_a_file_that_was_written_during_the_load_is_seen_afterwards(echo: Watched) -> None:
-    seen = fingerprint(echo.folder.location)
-    put(echo.path / "words.csv", "a,b")
-    echo.keep(seen)
-    assert echo.has_other_data()
-
-
-def test_a_module_that_writes_at_each_load_is_told_of_and_left_alone(
-    echo: Watched, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING, "sovl_tools")
-    for number in range(10):
-        assert caplog.messages == []
-        seen = fingerprint(echo.folder.location)
-        put(echo.path / "words.csv", "a,b", number)
-        echo.keep(seen)
-    assert caplog.messages == ["tool tools/echo writes into its own folder when it is imported"]
-    assert not echo.has_other_data()
-    assert not echo.is_changed()
-    put(echo.path / "words.csv", "a,b", 99)
-    assert echo.has_other_data()
-    assert echo.is_changed()
 
 
 def test_a_quiet_load_ends_the_count_of_those_that_wrote(
@@ -215,12 +119,6 @@ def test_what_was_written_before_the_load_is_as_it_was_loaded(echo: Watched) -> 
 def test_what_was_written_since_the_load_may_be_another_version(echo: Watched) -> None:
     late = Watched(echo.path, since=time_ns() - 1_000_000_000)
     assert late.is_changed()
-
-
-@pytest.mark.parametrize("name", ["echo.json", "echo.py"])
-def test_a_file_that_is_missing_is_looked_for_again(echo: Watched, name: str) -> None:
-    (echo.path / name).unlink()
-    assert Watched(echo.path, since=2 * time_ns()).is_changed()
 
 
 def test_links_are_known_by_their_places(echo: Watched, write: Write, tmp_path: Path) -> None:

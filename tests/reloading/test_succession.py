@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +24,6 @@ def version(**fields: Any) -> Candidate:
     """Return a tool that loaded; those of the same fields are made of the same."""
     made = {"name": "a", "description": "", "parameters": {}, "function": function, **fields}
     return bad("a", status="loaded")._replace(definition=ToolDefinition(**made), reasons=())
-
-
-def test_a_good_version_has_the_one_before_beside_it() -> None:
-    old, new = good("a"), good("a")
-    after = successor(old, new, is_served=True)
-    assert after._replace(previous=None) == new
-    assert after.previous == old
-
-
-def test_only_one_version_is_kept() -> None:
-    first, second, third = good("a"), good("a"), good("a")
-    after = successor(successor(first, second, is_served=True), third, is_served=True)
-    assert after.previous == second
 
 
 @pytest.mark.parametrize("status", ["rejected", "loaded"])
@@ -87,29 +71,6 @@ def test_what_a_broken_one_has_beside_it_is_no_difference() -> None:
 
 
 @check_each(
-    "fields",
-    [
-        {"description": "Another."},
-        {"function": lambda: None},
-        {"metadata": {"number": 1.0}},
-        {"metadata": {"number": True}},
-        {"metadata": {"number": "1"}},
-        {"step_handlers": {"x": partial(handler)}},
-        {"step_handlers": {"y": handler}},
-        {"tags": ("io",)},
-    ],
-    ids=[
-        "description", "function", "float", "truth", "text", "handler", "action", "tags",
-    ],
-)  # fmt: skip
-def test_a_new_one_is_told_from_the_old_by_whatever_differs(fields: dict[str, Any]) -> None:
-    same: dict[str, Any] = {"metadata": {"number": 1}, "step_handlers": {"x": handler}}
-    old, new = version(**same), version(**{**same, **fields})
-    assert successor(old, version(**same), is_served=True) is old
-    assert successor(old, new, is_served=True).definition is new.definition
-
-
-@check_each(
     "change",
     [
         {"phrases": ("say it",)},
@@ -144,51 +105,3 @@ def test_a_folder_that_was_renamed_is_told_what_else_to_rename(write: Write) -> 
     assert arrival(folder) == f"{head} and rename 'old.py' to 'new.py'"
     (folder / "old.py").rename(folder / "new.py")
     assert arrival(folder) == "new.json has not arrived yet; rename 'old.json' to 'new.json'"
-
-
-def test_files_of_other_names_that_may_belong_there_are_no_reason_for_advice(write: Write) -> None:
-    folder = write("echo", helpers="")
-    (folder / "echo.py").unlink()
-    assert arrival(folder) == "echo.py has not arrived yet"
-    (folder / "echo.json").rename(folder / "first.json")
-    (folder / "second.json").touch()
-    assert arrival(folder) == "echo.json and echo.py have not arrived yet"
-
-
-def test_a_folder_with_both_files_is_not_waited_for(write: Write) -> None:
-    assert arrival(write("echo")) is None
-    assert arrival(write("echo", manifest="broken", code="broken")) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("echo.json", "echo.json has not arrived yet"),
-        ("echo.py", "echo.py has not arrived yet"),
-    ],
-)
-def test_a_file_that_is_missing_or_empty_is_waited_for(name: str, words: str, write: Write) -> None:
-    folder = write("echo")
-    (folder / name).write_text("")
-    assert arrival(folder) == words
-    (folder / name).unlink()
-    assert arrival(folder) == words
-
-
-def test_an_empty_folder_and_one_that_is_gone_are_waited_for(tmp_path: Path) -> None:
-    folder = tmp_path / "echo"
-    os.mkdir(folder)
-    assert arrival(folder) == "echo.json and echo.py have not arrived yet"
-    shutil.rmtree(folder)
-    assert arrival(folder) == "echo.json and echo.py have not arrived yet"
-
-
-def test_a_known_folder_that_has_lost_both_files_is_waited_for(write: Write) -> None:
-    folder = write("echo")
-    place = ToolFolder("echo", "echo", str(folder))
-    (folder / "echo.py").unlink()
-    assert arriving(place, fingerprint(str(folder)), is_new=False) is None
-    (folder / "echo.json").unlink()
-    candidate = arriving(place, fingerprint(str(folder)), is_new=False)
-    assert candidate is not None
-    assert candidate.reasons == ("echo.json and echo.py have not arrived yet",)

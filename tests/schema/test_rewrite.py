@@ -91,22 +91,6 @@ def test_a_reference_that_only_an_engine_can_follow_stays(reference: str) -> Non
     assert not found.definitions
 
 
-def test_the_address_of_definitions_is_the_callers() -> None:
-    schema = {"items": {"$ref": "#/$defs/a"}, "not": {"$ref": "#"}, "$defs": {"a": TEXT}}
-    found = hoisted(schema, lambda name: f"#/components/{name}")
-    assert found.schema == {
-        "items": {"$ref": "#/components/a"},
-        "not": {"$ref": "#/components/None"},
-    }
-
-
-def test_a_definition_without_a_name_gets_one() -> None:
-    schema = {"properties": {"": TEXT, "a": {"$ref": "#/properties/"}}}
-    found = hoisted(schema)
-    assert found.schema["properties"]["a"] == {"$ref": "#/$defs/definition"}
-    assert found.definitions == {"definition": TEXT}
-
-
 def test_a_part_with_a_name_of_its_own_becomes_a_definition() -> None:
     thing = {"$id": "urn:x:thing", "type": "string"}
     found = hoisted({"properties": {"a": {"$ref": "urn:x:thing"}}, "$defs": {"any": thing}})

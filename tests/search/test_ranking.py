@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import ToolDefinition, ToolMatch, ToolRegistry
+from sovl_tools import ToolDefinition, ToolRegistry
 from sovl_tools.search.ranking import FIELDS, SearchIndex, texts
 from sovl_tools.search.words import parts, term, terms
 from tests.schema.strategies import moderate
 from tests.search.everyday_tools import TOOLS, made
-from tests.tables import check_each
 
 WORDS = ("map", "maps", "route", "city", "draw", "the", "of", "天気", "read_file")
 QUERY = "draw the map of a city, maps of routes, read_file 天気"
@@ -44,66 +43,9 @@ def of(catalog: Mapping[str, Mapping[str, Any]]) -> Tools:
     return {name: made(name, **fields) for name, fields in catalog.items()}
 
 
-@check_each(
-    ("better", "worse"),
-    [
-        (made("weather"), made("b", title="Weather")),
-        (made("b", activation_phrases=("weather",)), made("a", tags=("weather", "x", "y"))),
-        (made("b", title="Weather"), made("a", "Tell the weather.")),
-        (made("b", tags=("weather",)), made("a", "Tell the weather.")),
-        (made("b", "Tell the weather."), made("a", "Tell it.", {"weather": ""})),
-        (made("b", "", {"weather": ""}), made("a", examples=({"input": {"x": "weather"}},))),
-        (made("b", "The weather."), made("a", "The weather " + "and more " * 20)),
-        (made("b", "The weather, weather!"), made("a", "The weather, people!")),
-    ],
-)
-def test_where_and_how_often_a_word_stands_decides(
-    better: ToolDefinition, worse: ToolDefinition
-) -> None:
-    first, second = SearchIndex([worse, better, made("other")]).search("weather")
-    assert (first.tool, second.tool) == (better.name, worse.name)
-    assert first.score > second.score
-
-
 def test_a_rare_word_counts_for_more_than_one_that_many_tools_have() -> None:
     many = [made(f"tool_{n}", "Look at a picture.") for n in range(9)]
     assert found("weather picture", *many, made("z", "Weather."))[0] == "z"
-
-
-def test_who_has_more_of_the_query_comes_first() -> None:
-    tools = made("a", "Weather."), made("b", "Forecast."), made("z", "Weather forecast.")
-    assert found("weather forecast", *tools) == ["z", "a", "b"]
-
-
-def test_those_that_are_alike_come_by_name() -> None:
-    tools = [made(name, "Weather.") for name in ("c", "a", "b")]
-    assert found("weather", *tools) == ["a", "b", "c"]
-
-
-def test_a_match_says_which_words_stand_where() -> None:
-    tool = made("forecast", "Forecasts the weather.", {"city": "Where."}, tags=("weather",))
-    (match,) = SearchIndex([tool]).search("Weather FORECASTS for Oslo city?")
-    assert match == ToolMatch(
-        "forecast",
-        match.score,
-        {
-            "weather": ("tags", "description"),
-            "forecasts": ("name", "description"),
-            "city": ("parameters",),
-        },
-    )
-    assert 0 < match.score < 1
-
-
-def test_a_part_of_the_query_that_no_tool_has_lowers_the_score() -> None:
-    index = SearchIndex([made("weather")])
-    whole, part = index.search("weather"), index.search("weather zzz")
-    assert whole[0].score > part[0].score
-
-
-@check_each("query", ["", " ", "?!", "🚀", "zz", "nothing of the kind"])
-def test_nothing_is_found_where_no_word_is_known(query: str) -> None:
-    assert found(query, made("weather", "Tell.")) == []
 
 
 def test_nothing_is_found_among_no_tools() -> None:
@@ -114,28 +56,6 @@ def test_common_words_count_only_if_there_are_no_others() -> None:
     tools = made("a", "Tell what it is."), made("b", "Weather.")
     assert found("tell me what the weather is", *tools) == ["b"]
     assert found("what is it?", *tools) == ["a"]
-
-
-def test_a_beginning_is_enough_if_no_whole_word_is_known() -> None:
-    tools = made("a", "Temperatures and temper."), made("b", "Temples.")
-    assert found("temp", *tools) == ["a", "b"]
-    assert found("te", *tools) == []
-    assert found("what is temp?", *tools, made("c", "What is it?")) == ["a", "b"]
-    assert found("temp temper", *tools) == ["a"]
-
-
-def test_a_beginning_stands_wherever_a_word_begins_with_it() -> None:
-    tool = made("temple", "Temperatures.", {"temper": "Temper."})
-    index = SearchIndex([tool, made("b")])
-    (match,) = index.search("temp")
-    assert match.words == {"temp": ("name", "description", "parameters")}
-    (match,) = index.search("temp tempera")
-    assert match.words == {"temp": ("name", "parameters"), "tempera": ("description",)}
-
-
-def test_of_two_forms_in_the_query_the_first_is_told() -> None:
-    (match,) = SearchIndex([made("forecast")]).search("forecasts forecast")
-    assert match.words == {"forecasts": ("name",)}
 
 
 def test_no_more_than_the_limit_are_returned() -> None:
@@ -222,13 +142,6 @@ def test_an_index_answers_as_before_whatever_is_made_of_it(
     more = of({name: each for name, each in edit.items() if each is not None})
     index.changed(tools.values(), more.values())
     assert index.search(QUERY) == answers
-
-
-def test_a_tool_that_is_not_there_need_not_be_removed_and_a_new_one_takes_the_place() -> None:
-    index = SearchIndex([made("a", "Weather.")])
-    changed = index.changed([made("b", "Weather.")], [made("a", "Forecast.")])
-    assert changed.search("weather") == []
-    assert [match.tool for match in changed.search("forecast")] == ["a"]
 
 
 def test_what_a_change_does_not_touch_is_shared() -> None:

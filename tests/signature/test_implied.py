@@ -47,17 +47,6 @@ def test_of_an_annotation_that_is_known_in_part_that_part_counts() -> None:
     assert found.errors.keys() == {"a", "b", "rest"}
 
 
-def test_a_default_that_a_call_would_make_another_value_of_is_inexact() -> None:
-    def made(a: float = 1, b: int = 1.0, c: Any = (1, 2), d: int | None = None) -> None: ...  # type: ignore[assignment]  # that is the point
-
-    found = implied_by(made)
-    defaults = {
-        name: each.get("default") for name, each in found.with_all_defaults["properties"].items()
-    }
-    assert defaults == {"a": 1, "b": 1.0, "c": [1, 2], "d": None}
-    assert found.inexact == {"b": 1.0, "c": [1, 2]}
-
-
 def test_what_takes_any_keyword_says_so() -> None:
     def made(a: int, **rest: str) -> None: ...
     def bare(**rest: Any) -> None: ...

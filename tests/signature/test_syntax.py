@@ -64,25 +64,6 @@ def test_a_place_is_found_in_the_source(source: str, place: ModulePlace) -> None
     assert place_of(text.encode(), place) == position
 
 
-@check_each(
-    ("source", "place"),
-    [
-        ("größe = 1; »echo = 2", ECHO),
-        ("def echo(größe='日本', »text=''): ...", TEXT),
-        ("PHRASES = ['🚀é', »'b']", SECOND),
-        ("'ä'\r\ndef »echo(): ...", ECHO),
-        ("'ä'\rdef »echo(): ...", ECHO),
-        ("'ä\f\u2028'; »echo = 1", ECHO),
-        ("if x:\n\tdef »echo(): ...", ECHO),
-        ("def  »echo(): ...", ECHO),
-        ("async  def »echo(): ...", ECHO),
-    ],
-)
-def test_columns_are_counted_in_characters(source: str, place: ModulePlace) -> None:
-    text, position = unmarked(source)
-    assert place_of(text.encode(), place) == position
-
-
 def test_a_byte_order_mark_is_no_column() -> None:
     text, position = unmarked("PHRASES = ['é', »'b']")
     assert place_of(text.encode("utf-8-sig"), SECOND) == position
