@@ -100,9 +100,7 @@ KEYS = tuple(
 """The keys of the table in the order in which ``sovl-tools config`` prints them."""
 
 
-def configuration(
-    flags: Sequence[str] = (), *, environment: Mapping[str, str] | None = None
-) -> Configuration:
+def configuration(flags: Sequence[str] = ()) -> Configuration:
     """Return the settings for the current directory.
 
     ``flags`` win over ``SOVL_TOOLS_PATH`` (paths joined by the system's path separator), that
@@ -115,12 +113,11 @@ def configuration(
         ConfigurationError: the file can't be read or says something else than it may, or there is
             no current directory any more.
     """
-    environment = os.environ if environment is None else environment
     file = _nearest_file()
     table = _table(file) if file else {}
     sources = dict.fromkeys(table, str(file))
-    paths, source = _paths(flags, environment, table, str(file))
-    plugins = _listed(environment, PLUGINS_VARIABLE)
+    paths, source = _paths(flags, table, str(file))
+    plugins = _listed(PLUGINS_VARIABLE)
     if plugins:
         table["plugins"], sources["plugins"] = plugins, PLUGINS_VARIABLE
     values: dict[str, Any] = {key.replace("-", "_"): value for key, value in table.items()}
@@ -130,13 +127,13 @@ def configuration(
 
 
 def _paths(
-    flags: Sequence[str], environment: Mapping[str, str], table: Mapping[str, JSON], file: str
+    flags: Sequence[str], table: Mapping[str, JSON], file: str
 ) -> tuple[tuple[str, ...], str]:
     """Return the tools directories and what named them."""
     # an empty list or variable names nothing, so that the next one is asked
     candidates = (
         (tuple(flags), "--tools"),
-        (_listed(environment, PATH_VARIABLE), PATH_VARIABLE),
+        (_listed(PATH_VARIABLE), PATH_VARIABLE),
         (table.get("paths", ()), file),
         (_beside(file) if table else (), DEFAULT_SOURCE),
         ((DEFAULT_PATH,), DEFAULT_SOURCE),
@@ -150,8 +147,8 @@ def _beside(file: str) -> tuple[str, ...]:
     return (_shown(path),) if os.path.isdir(path) and not os.path.isdir(DEFAULT_PATH) else ()
 
 
-def _listed(environment: Mapping[str, str], variable: str) -> tuple[str, ...]:
-    return tuple(path for path in environment.get(variable, "").split(os.pathsep) if path)
+def _listed(variable: str) -> tuple[str, ...]:
+    return tuple(path for path in os.environ.get(variable, "").split(os.pathsep) if path)
 
 
 def _nearest_file() -> Path | None:

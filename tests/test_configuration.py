@@ -32,14 +32,17 @@ def test_without_a_word_the_tools_are_in_tools() -> None:
     assert configuration() == Configuration(("tools",), "the default", 10.0)
 
 
-def test_a_flag_wins_over_the_environment_and_that_over_the_project(here: Path) -> None:
+def test_a_flag_wins_over_the_environment_and_that_over_the_project(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = project(here, 'paths = ["from_project"]')
-    environment = {VARIABLE: "from_environment"}
-    flagged = configuration(["from_flag", "second"], environment=environment)
+    monkeypatch.setenv(VARIABLE, "from_environment")
+    flagged = configuration(["from_flag", "second"])
     assert (flagged.paths, flagged.source) == (("from_flag", "second"), "--tools")
-    named = configuration(environment=environment)
+    named = configuration()
     assert (named.paths, named.source) == (("from_environment",), VARIABLE)
-    found = configuration(environment={})
+    monkeypatch.delenv(VARIABLE)
+    found = configuration()
     assert (found.paths, found.source) == (("from_project",), str(file))
 
 
@@ -78,20 +81,27 @@ def test_below_a_project_its_tools_hold_unless_there_are_some_here(here: Path) -
     assert configuration().paths == ("tools",)
 
 
-def test_the_import_timeout_holds_whoever_names_the_paths(here: Path) -> None:
+def test_the_import_timeout_holds_whoever_names_the_paths(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project(here, "import_timeout = 3")
     assert configuration() == Configuration(("tools",), "the default", 3.0)
     assert configuration(["flag"]).import_timeout == 3.0
-    assert configuration(environment={VARIABLE: "variable"}).import_timeout == 3.0
+    monkeypatch.setenv(VARIABLE, "variable")
+    assert configuration().import_timeout == 3.0
 
 
-def test_what_is_watched_holds_whoever_names_the_paths(here: Path) -> None:
+def test_what_is_watched_holds_whoever_names_the_paths(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert configuration().watch == ()
     project(here.parent, 'watch = ["src/library", "deep/words.py"]')
     watched = ("../src/library", "words.py")
     assert configuration().watch == watched
     assert configuration(["flag"]).watch == watched
-    assert configuration(environment={VARIABLE: "variable"}).watch == watched
+    monkeypatch.setenv(VARIABLE, "variable")
+    assert configuration().watch == watched
+    monkeypatch.delenv(VARIABLE)
     project(here, "paths = ['tools']\nwatch = []")
     assert configuration().watch == ()
 

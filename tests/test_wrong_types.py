@@ -369,7 +369,7 @@ def test_a_wrong_value_in_a_configuration_is_one_clear_error(key: str, value: An
             assert "pyproject.toml" in message
             assert "\n" not in message
             return
-        found = configuration(environment={})
+        found = configuration()
         assert tomllib.loads(text)["tool"]["sovl-tools"]
         assert all(isinstance(path, str) for path in (*found.paths, *found.watch, *found.plugins))
         assert found.import_timeout > 0
@@ -377,7 +377,7 @@ def test_a_wrong_value_in_a_configuration_is_one_clear_error(key: str, value: An
 
 def _refusal() -> str | None:
     try:
-        configuration(environment={})
+        configuration()
     except ConfigurationError as error:
         return str(error)
     return None
@@ -451,4 +451,4 @@ def test_a_configuration_that_is_no_toml_is_one_clear_error(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pyproject.toml").write_text(value)
     with pytest.raises(ConfigurationError, match=r"pyproject\.toml"):
-        configuration(environment={})
+        configuration()
