@@ -94,18 +94,29 @@ class Work(NamedTuple):
     examples: Sequence[ExampleCase]
 
 
-def load_folder(
-    folder: ToolFolder,
-    settings: Settings,
-    existing: Mapping[str, StepHandler] = _NO_HANDLERS,
-) -> Candidate:
+def load_folder(folder: ToolFolder, settings: Settings) -> Candidate:
     """Take one folder through the whole pipeline. Whatever is wrong becomes a diagnostic.
 
     Errors are found now; warnings, and the lines and columns of all, when somebody looks at them.
-    ``existing`` are the step handlers of the tools loaded before.
 
     Raises:
         KeyboardInterrupt: the only exception that leaves the import of a tool.
+    """
+    return load_checked(check_folder(folder, settings), settings)
+
+
+class CheckedFolder(NamedTuple):
+    """A folder of which all has been read, and everything checked but its module."""
+
+    work: Work
+    snapshot: Snapshot
+
+
+def check_folder(folder: ToolFolder, settings: Settings) -> CheckedFolder | Candidate:
+    """Take one folder through the pipeline as far as nothing of it runs.
+
+    Returns:
+        what became of it if its module matters no more.
     """
     try:
         verdicts = (
@@ -137,7 +148,29 @@ def load_folder(
         if isinstance(snapshot, Unreadable):
             verdicts += _unreadable(folder, snapshot)
             return _candidate(work, "rejected")
-        is_sound = not has_errors(verdicts)
+        return CheckedFolder(work, snapshot)
+    except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
+        return rejected(folder, [internal_verdict(error)])
+
+
+def load_checked(
+    checked: CheckedFolder | Candidate,
+    settings: Settings,
+    existing: Mapping[str, StepHandler] = _NO_HANDLERS,
+) -> Candidate:
+    """Take a folder that has been checked through the rest of the pipeline: import, or parse.
+
+    ``existing`` are the step handlers of the tools loaded before.
+
+    Raises:
+        KeyboardInterrupt: the only exception that leaves the import of a tool.
+    """
+    if isinstance(checked, Candidate):
+        return checked
+    work, snapshot = checked
+    document = work.manifest.document
+    try:
+        is_sound = not has_errors(work.verdicts)
         missing: tuple[str, ...] = ()
         if is_sound and ("requires" in document or "execution" in document):
             missing = unmet(document) + unmet_by_platform(document)
@@ -146,7 +179,7 @@ def load_folder(
             return _parse(work, snapshot, missing)
         return _import(work, snapshot, existing)
     except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
-        return rejected(folder, [internal_verdict(error)])
+        return rejected(work.folder, [internal_verdict(error)])
 
 
 def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:

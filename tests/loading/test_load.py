@@ -1,0 +1,45 @@
+"""Many folders at a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sovl_tools.loading.load import load
+from sovl_tools.model.folder import Settings
+
+MANY = 8_000
+"""So many properties make a manifest that takes a while to check."""
+
+
+def write_tool(root: Path, name: str, **properties: object) -> None:
+    folder = root / name
+    folder.mkdir()
+    parameters = {"type": "object", "properties": properties}
+    manifest = {"name": name, "description": "Do something.", "parameters": parameters}
+    (folder / f"{name}.json").write_text(json.dumps(manifest))
+    (folder / f"{name}.py").write_text(f"def {name}(**arguments: object) -> None: ...\n")
+
+
+def test_checks_that_take_long_together_are_held_against_no_tool(tmp_path: Path) -> None:
+    properties = {f"value{each}": {"type": "string", "description": "A."} for each in range(MANY)}
+    names = [f"tool_{each:02}" for each in range(40)]
+    for each in names:
+        write_tool(tmp_path, each, **properties)
+    found = load([tmp_path], settings=Settings(limit=0.2))
+    assert [each.name for each in found.candidates if each.status == "loaded"] == names
+
+
+def test_what_a_module_writes_for_another_tool_counts_from_the_next_load(tmp_path: Path) -> None:
+    write_tool(tmp_path, "first")
+    write_tool(tmp_path, "second")
+    path = tmp_path / "second" / "second.json"
+    text = path.read_text().replace("Do something.", "Do something else.")
+    code = f"from pathlib import Path\nPath({str(path)!r}).write_text({text!r})\n"
+    with (tmp_path / "first" / "first.py").open("a") as module:
+        module.write(code)
+    descriptions = [
+        {each.name: each.description for each in load([tmp_path], settings=Settings()).candidates}
+        for _ in range(2)
+    ]
+    assert [each["second"] for each in descriptions] == ["Do something.", "Do something else."]
