@@ -20,7 +20,7 @@ from sovl_tools.formats.providers import ANY_NAME, Rules, has_lookaround
 from sovl_tools.model.document import JSON, Path, copied, pointer
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SILENT, SINGLE
 from sovl_tools.schema.rewrite import Definitions, Rewrite, merged
-from sovl_tools.schema.subschemas import nodes
+from sovl_tools.schema.subschemas import nesting, nodes
 
 _WITH_SCHEMAS = IN_OBJECT | IN_LIST | SINGLE
 _LISTS = ("allOf", "anyOf", "oneOf")
@@ -31,6 +31,8 @@ _CONTAINS = ("contains", "minContains", "maxContains")
 _SWITCHES = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
 _NEVER: tuple[JSON, ...] = (False, {"not": {}})
 _CLOSING = "unevaluatedProperties"
+# keywords by which a schema speaks of properties, itself or in alternatives
+_SPEAKING = frozenset({"properties", *_LISTS, *_CONSEQUENCES})
 _HELP = "say it in the descriptions of the properties, or make several tools of it"
 
 
@@ -243,8 +245,13 @@ class _Compat(Adaptation):
         return any(_is_touched(each, self.rules) for each in branches)
 
 
+_REFUSABLE = frozenset({"pattern", "patternProperties", "unevaluatedItems"})
+
+
 def _refused(schema: dict[str, JSON], rules: Rules) -> Iterator[str]:
     """Yield keywords that have to go from a schema."""
+    if _REFUSABLE.isdisjoint(schema):
+        return
     if not rules.takes_lookaround:
         if has_lookaround(schema.get("pattern", "")):
             yield "pattern"
@@ -266,9 +273,15 @@ def _inverse(schema: dict[str, JSON], rules: Rules) -> Iterator[str]:
 
 def _is_touched(schema: JSON, rules: Rules) -> bool:
     """Tell whether a schema may lose something, also by what it refers to."""
-    return isinstance(schema, dict) and any(
-        "$ref" in each or "$dynamicRef" in each or next(_refused(each, rules), None)
-        for each in (node.schema for node in nodes(schema, ROOT))
+    return isinstance(schema, dict) and (
+        "$ref" in schema
+        or "$dynamicRef" in schema
+        or next(_refused(schema, rules), None) is not None
+        or any(
+            _is_touched(each, rules)
+            for keyword, members in nesting(tuple(schema))
+            for _, each in members(schema[keyword])
+        )
     )
 
 
@@ -450,7 +463,7 @@ class _Root:
     def _properties(self, parts: Iterable[JSON], seen: set[str]) -> Iterator[tuple[str, JSON]]:
         """Yield the properties of which parts of a schema and their alternatives speak."""
         for part in parts:
-            if not isinstance(part, dict):
+            if not isinstance(part, dict) or _SPEAKING.isdisjoint(part):
                 continue
             described = part.get("properties", {}).items()
             yield from (each for each in described if each[1] not in _NEVER)

@@ -38,7 +38,7 @@ def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]
 _Wording = Callable[[JSON], str]
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
 def _json(value: JSON) -> str:
@@ -191,9 +191,14 @@ def mentioned(schema: JSON) -> Iterator[str]:
         return
     yield from schema.get("properties", ())
     yield from schema.get("required", ())
-    yield from consequences(schema)
+    if not CONDITIONAL.isdisjoint(schema):
+        yield from consequences(schema)
     for each in schema.get("allOf", ()):
         yield from mentioned(each)
+
+
+CONDITIONAL = frozenset({"dependentRequired", "dependentSchemas", "then", "else", "anyOf", "oneOf"})
+"""Keywords under which something depends on something."""
 
 
 def consequences(schema: Mapping[str, JSON]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.meaning import (
+    CONDITIONAL,
     EndlessError,
     SpelledOut,
     accepts_null,
@@ -33,9 +34,6 @@ _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "item
 _OF_ROOT = frozenset({"type", "properties", "additionalProperties"})
 _OBJECT = frozenset({"properties", "required", "additionalProperties"})
 _SAID_BY_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties"})
-_CONDITIONAL = frozenset(
-    {"dependentRequired", "dependentSchemas", "then", "else", "anyOf", "oneOf"}
-)
 # values with which a keyword says nothing, so that nothing is lost without it
 _IDLE: dict[str, JSON] = {
     "uniqueItems": False, "minItems": 0, "minLength": 0, "minProperties": 0, "deprecated": False,
@@ -117,7 +115,7 @@ def _plan(dialect: Dialect, key: tuple[str | None, ...]) -> _Plan:
         "$dynamicRef" in keywords,
         tuple((each, each in sure) for each in others),
         tuple(each for each in ("enum", "const") if each in keywords),
-        not _CONDITIONAL.isdisjoint(keywords),
+        not CONDITIONAL.isdisjoint(keywords),
         ("type", *others) if is_said else (),
     )
 

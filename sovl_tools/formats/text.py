@@ -36,6 +36,7 @@ _PLACED = _STRUCTURE | SILENT | {"type", "title", "description", "default", "req
 
 # whether these are said elsewhere depends on their values
 _MAYBE_PLACED = frozenset({*_REFERENCES, "items", "additionalProperties"})
+_json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _PLURALS = {each: f"{each}s" for each in JSON_KINDS}
 
 
@@ -325,10 +326,6 @@ def _with_full_stop(text: str) -> str:
 def _choices(schema: dict[str, JSON]) -> list[list[JSON]]:
     """Return the lists of alternatives between which a schema leaves the choice."""
     return [schema[keyword] for keyword in ("anyOf", "oneOf") if keyword in schema]
-
-
-def _json(value: JSON) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 _HEADINGS = ("Argument", "Type", "Required", "Description")
