@@ -12,6 +12,7 @@ import typing
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
+from math import inf
 from operator import attrgetter, itemgetter
 from threading import local
 from types import NoneType
@@ -119,12 +120,12 @@ def _is_constraint(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "annotated_types"
 
 
-def limits_of(annotation: Any) -> Schema:
-    """Return the constraints of what is one JSON value, as keywords; ``{}`` of anything else."""
+def _limits_of(annotation: Any) -> Schema:
+    """Return the constraints that ``Annotated`` adds, as keywords."""
     inner, *metadata = typing.get_args(annotation)
     scalar = scalar_of(inner)
     schema = {} if scalar is None else dict(scalar.schema)
-    constraints = filter(_is_constraint, metadata) if schema else ()
+    constraints = filter(_is_constraint, metadata)
     return {key: value for each in constraints for key, value in _keywords(each, schema).items()}
 
 
@@ -195,28 +196,46 @@ class _Union(Kind):
     def convert(self, build: Build, annotation: Any) -> Convert:
         exact: set[type] = set()
         limited: list[tuple[tuple[type, ...], Callable[[JSON], bool]]] = []
-        members = []
+        members: list[tuple[Any, Schema]] = []
         for each in typing.get_args(annotation):
             # An Annotated is what it describes, unless pydantic makes more of it.
             is_described = typing.get_origin(each) is typing.Annotated and not has_rules(each)
             member = each.__origin__ if is_described else each
-            members.append(member)
+            limits = _limits_of(each) if is_described else {}
+            members.append((member, limits))
             with suppress(Exception):  # a member need not be hashable
-                types, limits = _EXACT.get(member, ()), limits_of(each) if is_described else {}
+                types = _EXACT.get(member, ())
                 if types and limits:
                     limited.append((types, compile_schema(limits).is_valid))
                 else:
                     exact.update(types)
-        made = sorted((each for each in members if each is not NoneType), key=_rank)
-        converters = sorted(map(build, made), key=lambda convert: convert is identity)
-        if len(converters) == 1:
-            return optional(converters[0])
+        made = sorted((each for each in members if each[0] is not NoneType), key=_rank)
+        if len(made) == 1:
+            return optional(build(made[0][0]))
+        every = [_within(limits, build(member)) for member, limits in made]
+        converters = sorted(every, key=lambda convert: convert is identity)
         return _Alternatives(frozenset(exact), limited, tuple(converters)).convert
 
 
-def _rank(annotation: Any) -> int:
-    scalar = scalar_of(annotation)
+def _rank(member: tuple[Any, Schema]) -> int:
+    scalar = scalar_of(member[0])
     return 0 if scalar is None else scalar.rank
+
+
+def _within(limits: Schema, convert: Convert) -> Convert:
+    """Return a member's converter that leaves arrays and objects of other lengths to others."""
+    lengths: dict[type, tuple[float, float]] = {
+        list: (limits.get("minItems", 0), limits.get("maxItems", inf)),
+        dict: (limits.get("minProperties", 0), limits.get("maxProperties", inf)),
+    }
+
+    def convert_within(value: Any) -> Any:
+        room = lengths.get(type(value))
+        if room is not None and not room[0] <= len(value) <= room[1]:
+            raise ConversionError([((), "is too long or too short")])
+        return convert(value)
+
+    return convert if {*lengths.values()} == {(0, inf)} else convert_within
 
 
 UNION = _Union()

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
 
+from sovl_tools.annotations.kind import ConversionError
 from tests.annotations.test_conversion import converted
 from tests.tables import check_each
 
@@ -202,3 +203,20 @@ def test_a_value_out_of_a_member_s_bounds_is_another_member() -> None:
     short = Annotated[str, library.MaxLen(3)]
     assert converted(kinds.Union[date, short], DAY_TEXT) == DAY
     assert converted(kinds.Union[date, short], "abc") == "abc"
+
+
+def test_an_array_or_an_object_of_a_length_that_a_member_refuses_is_another_member() -> None:
+    library = pytest.importorskip("annotated_types")
+    one_or_two = Annotated[kinds.List[str], library.Len(1, 2)]
+    either = kinds.Union[one_or_two, tuple[str, ...]]
+    assert [converted(either, value) for value in ([], ["a"], ["a"] * 3)] == [
+        (),
+        ["a"],
+        ("a",) * 3,
+    ]
+    some = Annotated[dict[str, date], library.MinLen(1)]
+    assert converted(kinds.Union[some, Named], {}) == {}
+    assert converted(kinds.Union[some, Dated], {"day": DAY_TEXT}) == {"day": DAY}
+    assert converted(kinds.Union[Annotated[list, library.MinLen(1)], tuple], []) == ()
+    with pytest.raises(ConversionError, match="too long or too short"):
+        converted(kinds.Union[one_or_two, date], [])
