@@ -171,8 +171,10 @@ def use(function: Callable[..., Any], given: dict[str, Any]) -> None:
 
 def is_deliberate(error: BaseException) -> bool:
     """Return whether a statement of ours raised it, for a caller to read."""
-    if isinstance(error, OSError) or str(error).startswith(
-        ("unhashable type", "embedded null", "'utf-8' codec")
+    if (
+        isinstance(error, OSError)
+        or "embedded null" in str(error)  # from 3.13 on behind the name of the function
+        or str(error).startswith(("unhashable type", "'utf-8' codec"))
     ):
         return True  # as of a dictionary, and of a path that is opened
     last = traceback.extract_tb(error.__traceback__)[-1]

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.conftest import clean_environment
 
 _PREAMBLE = """
-import os, sys
+import os, sys, warnings
 from queue import SimpleQueue
 from sovl_tools.reloading.events import Events, Place
 from sovl_tools.reloading.fingerprint import fingerprint

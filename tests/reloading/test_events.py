@@ -515,6 +515,7 @@ def test_there_is_room_and_asking_is_not_told(ear: Ear, tools: Path, tmp_path: P
 
 FORK = """
 events.aim([tree(here)])
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, from 3.12 on
 if (process := os.fork()) == 0:
     events.aim([])
     events.stop()

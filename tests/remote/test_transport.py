@@ -57,7 +57,7 @@ def test_lines_of_anything_come_whole_and_readable_however_they_arrive(
         (b'{"jsonrpc": "2.0", "id": 7, "result": nothing}', "expected ident"),
         (b'{"result": nothing, "jsonrpc": "2.0", "id": 7}', "expected ident"),
         (b'{"id":7,"result":%s}' % (b"9" * 5000), "number out of range"),
-        (b'{"id":7,"result":%s}' % (b"[" * 5000 + b"]" * 5000), "recursion limit"),
+        (b'{"id":7,"result":%s}' % (b"[" * 200_000 + b"]" * 200_000), "recursion limit"),
         (b'{"id":7,"result":"%s"}' % (b"x" * 1001), "longer than 1,000 bytes"),
         (b'{"jsonrpc": "2.0", "id": 7, "result": []}', "no answer of JSON-RPC"),
         (b'{"jsonrpc": "2.0", "other": 1, "id": 7, "error": "no"}', "no answer"),

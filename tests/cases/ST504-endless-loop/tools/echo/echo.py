@@ -1,6 +1,6 @@
 """A loop."""
 
-while True: pass
+exec("while True: pass")
 
 
 def echo(text: str) -> str:
