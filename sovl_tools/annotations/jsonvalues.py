@@ -18,7 +18,7 @@ from types import NoneType, SimpleNamespace
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from sovl_tools.annotations.scalars import writer_of
+from sovl_tools.annotations.scalars import named_scalar
 from sovl_tools.model.content import CONTENT, base64, encodable, readable
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, encodes, json_path
 from sovl_tools.model.errors import (
@@ -133,11 +133,11 @@ def _converters(kind: type) -> Iterator[_Converter]:
     for base in kind.__mro__:
         package = base.__module__.partition(".")[0]
         found = _BY_TYPE.get(base) or _BY_NAME.get(f"{package}.{base.__qualname__}")
-        write = writer_of(base)
+        scalar = named_scalar(base)
         if found is not None:
             yield found
-        elif write is not None:
-            yield _by(write)
+        elif scalar is not None:
+            yield _by(scalar.write)
     yield from (found for mark, found in _BY_MARK.items() if hasattr(kind, mark))
     yield from (found for base, found in _BY_ABSTRACT.items() if issubclass(kind, base))
 

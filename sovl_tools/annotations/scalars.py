@@ -161,7 +161,7 @@ def _path(kind: Any, text: str) -> Any:
     return (import_module("pathlib").Path if kind is os.PathLike else kind)(text)
 
 
-_ISOFORMAT, _DECODE = methodcaller("isoformat"), methodcaller("decode")
+_ISOFORMAT = methodcaller("isoformat")
 _NUMBER_OR_TEXT = ["number", "string"]
 # Python refuses to read numbers of thousands of digits.
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?$"
@@ -265,17 +265,12 @@ def scalar_of(annotation: Any) -> _Scalar | None:
     if id(annotation) in OWN:
         return OWN[id(annotation)]
     kind = origin_of(annotation)
-    return _named(kind) if isinstance(kind, type) else None
+    return named_scalar(kind) if isinstance(kind, type) else None
 
 
-def _named(kind: type) -> _Scalar | None:
+def named_scalar(kind: type) -> _Scalar | None:
+    """Return the kind of a class beyond JSON's own that is one JSON value; None for others."""
     return _NAMED.get(f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}")
-
-
-def writer_of(kind: type) -> Callable[[Any], JSON] | None:
-    """Return what writes instances of a class beyond JSON's own; None if it is no such class."""
-    scalar = _named(kind)
-    return None if scalar is None else scalar.write
 
 
 _SCALARS = (bool, int, float, str, NoneType)
