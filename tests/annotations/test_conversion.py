@@ -44,6 +44,7 @@ from sovl_tools import ToolError
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.model.document import Path
+from tests.annotations.strategies import Color, Level
 from tests.dispatch.toolbox import run_script
 from tests.schema.strategies import examples, moderate, values
 from tests.tables import check_each
@@ -60,16 +61,6 @@ Bound = TypeVar("Bound", bound=date)
 Constrained = TypeVar("Constrained", date, int)
 Name = NewType("Name", str)
 Birthday = NewType("Birthday", date)
-
-
-class Color(enum.Enum):
-    RED = "red"
-    BLUE = "blue"
-
-
-class Level(enum.IntEnum):
-    LOW = 1
-    HIGH = 2
 
 
 class Right(enum.Flag):
