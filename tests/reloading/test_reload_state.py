@@ -17,7 +17,7 @@ from sovl_tools.model.folder import Settings
 from sovl_tools.reloading.events import Place
 from sovl_tools.reloading.reload_state import ReloadState
 from tests.conftest import Write, manifest_of
-from tests.loading.folders import answers, says, statuses
+from tests.loading.folders import answer, answers, says, statuses
 from tests.patience import PATIENCE
 
 
@@ -213,3 +213,43 @@ def test_what_has_changed_is_found_by_looking(write: Write, tools: Path) -> None
     shutil.rmtree(tools / "b")
     change = state.reload(state.changed())
     assert (change.updated, change.added, change.removed) == (("a",), ("c",), ("b",))
+
+
+def test_a_new_folder_waits_for_all_its_files(write: Write, tools: Path) -> None:
+    tools.mkdir()
+    state = loaded(tools)
+    (tools / "echo").mkdir()
+    change = touch(state, tools / "echo")
+    assert (change.waiting, change.rejected) == (("echo",), ())
+    assert state.catalog.unavailable == {
+        "echo": ("echo.json and echo.py have not arrived yet",)
+    }  # fmt: skip
+    folder = write("echo", code="")
+    assert touch(state, folder / "echo.json").waiting == ("echo",)
+    assert state.catalog.unavailable == {"echo": ("echo.py has not arrived yet",)}
+    assert not touch(state, folder / "echo.json")
+    write("echo")
+    assert touch(state, folder / "echo.py").added == ("echo",)
+    (folder / "echo.py").write_text("")
+    assert touch(state, folder / "echo.py").rejected == ("echo",)
+
+
+def test_whoever_asks_for_all_gets_an_answer_about_half_a_folder(write: Write, tools: Path) -> None:
+    tools.mkdir()
+    state = loaded(tools)
+    (tools / "echo").mkdir()
+    assert state.reload().rejected == ("echo",)
+    (tools / "echo" / "notes.txt").touch()
+    touch(state, tools / "echo")
+    assert statuses(state.catalog) == {f"{tools}/echo": "waiting"}
+
+
+@pytest.mark.parametrize("name", ["echo.py", "echo.json"])
+def test_one_missing_file_is_a_broken_edit(name: str, write: Write, tools: Path) -> None:
+    folder = write("echo", code=says(1))
+    state = loaded(tools)
+    (folder / name).unlink()
+    assert touch(state, folder / name).rejected == ("echo",)
+    assert answer(state.catalog.tools) == 1
+    write("echo", code=says(1))
+    assert touch(state, folder / name).updated == ("echo",)
