@@ -130,21 +130,17 @@ def _paths(
     flags: Sequence[str], table: Mapping[str, JSON], file: str
 ) -> tuple[tuple[str, ...], str]:
     """Return the tools directories and what named them."""
+    beside = Path(file).parent / DEFAULT_PATH
+    is_beside = table and os.path.isdir(beside) and not os.path.isdir(DEFAULT_PATH)
     # an empty list or variable names nothing, so that the next one is asked
     candidates = (
         (tuple(flags), "--tools"),
         (_listed(PATH_VARIABLE), PATH_VARIABLE),
         (table.get("paths", ()), file),
-        (_beside(file) if table else (), DEFAULT_SOURCE),
+        ((_shown(beside),) if is_beside else (), DEFAULT_SOURCE),
         ((DEFAULT_PATH,), DEFAULT_SOURCE),
     )
     return next(each for each in candidates if each[0])
-
-
-def _beside(file: str) -> tuple[str, ...]:
-    """Return the default directory beside a configuration, if it is there alone."""
-    path = Path(file).parent / DEFAULT_PATH
-    return (_shown(path),) if os.path.isdir(path) and not os.path.isdir(DEFAULT_PATH) else ()
 
 
 def _listed(variable: str) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from sovl_tools.linting.routing import (
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.schema.problem import shown
-from sovl_tools.search.phrases import MOST_FOUND, PhraseMatch, ToolMatch
+from sovl_tools.search.phrases import MOST_FOUND
 
 SEARCH_EXAMPLES = """\b
 Examples:
@@ -71,7 +71,11 @@ def search(
     if format_ == "json":
         write(json_text([each._asdict() for each in found], indent=2))
     else:
-        write("\n".join(map(_tool_line, found)) or "no tool has a word of the query")
+        lines = []
+        for tool, score, fields in found:
+            words = [f"{plain(word)!r} in {', '.join(each)}" for word, each in fields.items()]
+            lines.append(f"{tool}  score {score:.2f}: {'; '.join(words)}")
+        write("\n".join(lines) or "no tool has a word of the query")
 
 
 @click.command(cls=Command, epilog=MATCH_EXAMPLES, exits={0: "Whether a phrase was found or not."})
@@ -94,17 +98,11 @@ def match(
     if format_ == "json":
         write(json_text([each._asdict() for each in found], indent=2))
     else:
-        write("\n".join(map(_phrase_line, found)) or "no phrase of any tool stands in the text")
-
-
-def _tool_line(found: ToolMatch) -> str:
-    words = [f"{plain(word)!r} in {', '.join(fields)}" for word, fields in found.words.items()]
-    return f"{found.tool}  score {found.score:.2f}: {'; '.join(words)}"
-
-
-def _phrase_line(found: PhraseMatch) -> str:
-    place = f"{found.start}-{found.end}"
-    return f"{found.tool}  {plain(found.phrase)!r} at {place}, score {found.score:g}"
+        lines = [
+            f"{each.tool}  {plain(each.phrase)!r} at {each.start}-{each.end}, score {each.score:g}"
+            for each in found
+        ]
+        write("\n".join(lines) or "no phrase of any tool stands in the text")
 
 
 ROUTE_EXAMPLES = """\b

@@ -29,7 +29,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.output import colored, echo, write, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import Configuration, configuration
-from sovl_tools.linting.cache import Cache, Checked, cache_directory, contents_of, read_suppressions
+from sovl_tools.linting.cache import Cache, Checked, cache_directory, contents_of, read_content
 from sovl_tools.linting.selection import (
     FIXERS,
     Selection,
@@ -487,7 +487,7 @@ def _load(folders: Sequence[ToolFolder], limits: Settings, cache: Cache | None) 
 
 
 def _suppressions(folders: Iterable[ToolFolder]) -> dict[str, Sequence[Suppression]]:
-    return {each.location: read_suppressions(each) for each in folders}
+    return {each.location: read_content(each, is_named=False).suppressions for each in folders}
 
 
 def _load_anew(folders: Sequence[ToolFolder], limits: Settings) -> Iterator[Loaded]:

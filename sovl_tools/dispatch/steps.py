@@ -166,17 +166,12 @@ def author_step(  # noqa: C901 - two functions, each as fast as can be
             return value
         if is_plain(value):
             return value, ()
-        return await _convert_async(value, scope, partial(await_thread, threads=threads))
+        # a sequence of the tool's own may take for ever to be read
+        if is_lazy(value) and not (scope is not None and scope.mode == "inline"):
+            return await await_thread(partial(convert_result, value), scope, threads=threads)
+        return convert_result(value)
 
     return Step(take, take_async, is_async(function))
-
-
-async def _convert_async(value: Any, scope: CallScope | None, await_thread: AwaitThread) -> Value:
-    # a sequence of the tool's own may take for ever to be read
-    if is_lazy(value) and not (scope is not None and scope.mode == "inline"):
-        converted: Value = await await_thread(partial(convert_result, value), scope)
-        return converted
-    return convert_result(value)
 
 
 def is_async(function: Any) -> bool:

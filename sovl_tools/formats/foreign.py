@@ -191,9 +191,11 @@ def _read(value: JSON, place: Path) -> Definition:
     icons = value.get("icons")
     if icons is not None and not isinstance(icons, list):
         raise UnfitDefinition((*place, "icons"), f"must be a list, not {kind(icons)!r}")
+    schema = _schema(parameters, (*place, schema_key or "parameters"))
+    said = {"type": "object", "properties": {}, **schema}
     return ForeignTool(
         name,
-        object_schema(_schema(parameters, (*place, schema_key or "parameters"))),
+        {key: said[key] for key in ("type", "properties", *said)},
         place,
         _text(value, "description", place) or "",
         _text(value, "title", place) or _text(hints, "title", (*place, "annotations")),
@@ -201,12 +203,6 @@ def _read(value: JSON, place: Path) -> Definition:
         dict(_annotations(hints, place)),
         {"icons": icons} if icons else {},
     )
-
-
-def object_schema(schema: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a schema of arguments that says what providers and manifests ask for."""
-    said = {"type": "object", "properties": {}, **schema}
-    return {key: said[key] for key in ("type", "properties", *said)}
 
 
 def _text(value: Mapping[str, JSON], key: str, place: Path) -> str | None:

@@ -107,7 +107,9 @@ class _Declaration(Adaptation):
     def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
         """Return a subschema in the keywords that Gemini knows, None if it has no others."""
         del schema
-        is_listed = "enum" in made and _is_listed(made)
+        # an enum has to list texts or numbers of the schema's own type
+        type_ = made.get("type")
+        is_listed = "enum" in made and type_ in _LISTED and {*map(kind, made["enum"])} == {type_}
         kept, others, doubtful = _sorted_keywords(
             tuple(made), is_root=path == ROOT, is_listed=is_listed
         )
@@ -163,11 +165,6 @@ def _sorted_keywords(keywords: tuple[str, ...], *, is_root: bool, is_listed: boo
         tuple(each for each in keywords if each not in stay),
         tuple(each for each in keywords if each in _DOUBTFUL),
     )
-
-
-def _is_listed(schema: dict[str, JSON]) -> bool:
-    """Tell whether an enum lists texts or numbers of the schema's own type, as it has to."""
-    return schema.get("type") in _LISTED and {*map(kind, schema["enum"])} == {schema["type"]}
 
 
 def _merged_parts(

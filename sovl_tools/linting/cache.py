@@ -65,11 +65,6 @@ class Content(NamedTuple):
     suppressions: tuple[Suppression, ...]
 
 
-def read_suppressions(folder: ToolFolder) -> tuple[Suppression, ...]:
-    """Return what the files of a folder ask to leave out."""
-    return read_content(folder, is_named=False).suppressions
-
-
 def read_content(folder: ToolFolder, *, is_named: bool = True) -> Content:
     """Read the files of a folder, each once; where all can't be read, those that may ask.
 

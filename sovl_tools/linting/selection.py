@@ -233,8 +233,11 @@ def suppress_findings(
     shown = []
     for found in report.diagnostics:
         # an error is never left out: its tool is not there
-        places = _places_of(found) if found.severity != "error" else ()
-        nearby = (each for place in places for each in holding.get(place, ()))
+        path = found.path
+        above = [path[: at + 1] for at, letter in enumerate(path) if letter == os.sep]
+        places = [(path, found.line), *((each, 0) for each in (path, *above))]
+        asking = places if found.severity != "error" else ()
+        nearby = (each for place in asking for each in holding.get(place, ()))
         covering = [each for each in nearby if each.names(found)]
         used.update(covering)
         shown += [] if covering else [found]
@@ -248,13 +251,6 @@ def suppress_findings(
             (verdict,) = ask((unused_suppression,), each.words)
             shown.append(verdict.at(each.path, each.line, each.column, tool=each.tool))
     return report.showing(in_order(shown))
-
-
-def _places_of(found: Diagnostic) -> Iterator[tuple[str, int]]:
-    """Yield the scopes in which a finding lies, each with the line for which it would hold."""
-    path = found.path
-    yield from ((path, found.line), (path, 0))
-    yield from ((path[: at + 1], 0) for at, letter in enumerate(path) if letter == os.sep)
 
 
 def may_ask(folder: ToolFolder, name: str) -> bool:

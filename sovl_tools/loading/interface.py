@@ -211,7 +211,11 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     statements = _unguarded(tree.body)
     imports = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
     # most import nothing but what is here already, so that nobody has to list their folders
-    if not any(map(_may_fail, imports)):
+    if not any(
+        (isinstance(each, ast.ImportFrom) and each.level > 0)
+        or any(sys.modules.get(name) is None for name in _libraries(each))
+        for each in imports
+    ):
         return failures
     with contextlib.suppress(OSError):
         folder = listed(folder)
@@ -234,11 +238,6 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     # only running the module tells what else it makes importable, or where it looks
     paths = b"__path__" in source or b"sys.modules" in source or b"meta_path" in source
     return failures._replace(missing=[]) if paths else failures
-
-
-def _may_fail(node: ast.Import | ast.ImportFrom) -> bool:
-    is_relative = isinstance(node, ast.ImportFrom) and node.level > 0
-    return is_relative or any(sys.modules.get(each) is None for each in _libraries(node))
 
 
 def _libraries(node: ast.Import | ast.ImportFrom) -> list[str]:

@@ -49,16 +49,11 @@ def unmet_by_platform(document: Mapping[str, JSON]) -> tuple[str, ...]:
     return () if reason is None else (reason,)
 
 
-def is_requirement(text: str) -> bool:
-    """Tell whether a text names a package: ``PyYAML>=5; python_version < "4"``, ``os.path``."""
-    return _parsed(text) is not None
-
-
 def _missing(text: str) -> str:
     """Return the requirement if it is not met, with the version that is there; otherwise ``""``."""
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - 20 ms
 
-    wanted = _parsed(text)
+    wanted = parsed_requirement(text)
     if wanted is None:
         return text
     if wanted.marker is not None and not wanted.marker.evaluate():
@@ -68,12 +63,15 @@ def _missing(text: str) -> str:
     except (PackageNotFoundError, ValueError):
         is_name = not (wanted.specifier or wanted.extras or wanted.url)
         return "" if is_name and _is_importable(wanted.name) else text
+    # the page of text below the metadata takes long to parse
+    head = (found.read_text("METADATA") or "").partition("\n\n")[0]
+    named = re.search(r"^Version:[ \t]*(\S+)[ \t]*$", head, re.MULTILINE)
+    version = str(found.version) if named is None else named[1]
     # a pre-release that is installed was chosen by somebody
-    version = _version_of(found)
     if not wanted.specifier.contains(version, prereleases=True):
         return f"{text} (but {version})"
     for line in (found.requires or ()) if wanted.extras else ():
-        needed = _parsed(line)
+        needed = parsed_requirement(line)
         marker = needed and needed.marker
         # what a distribution requires for extras that are not asked for is none of ours
         is_due = marker and any(marker.evaluate({"extra": one}) for one in wanted.extras)
@@ -83,15 +81,8 @@ def _missing(text: str) -> str:
     return ""
 
 
-def _version_of(distribution: Any) -> str:
-    """Return a distribution's version, without parsing the page of text below its metadata."""
-    head = (distribution.read_text("METADATA") or "").partition("\n\n")[0]
-    named = re.search(r"^Version:[ \t]*(\S+)[ \t]*$", head, re.MULTILINE)
-    return str(distribution.version) if named is None else named[1]
-
-
 @lru_cache(maxsize=256)
-def _parsed(text: str) -> Any:
+def parsed_requirement(text: str) -> Any:
     """Return a requirement; None of a text that is none, and of markers that can't be compared."""
     from packaging.requirements import Requirement  # noqa: PLC0415 - 10 ms
 

@@ -406,7 +406,9 @@ class _Editor(NamedTuple):
             return gap
         space, comma, rest = gap.partition(",")
         rest = rest if comma else space
-        inner = self._new_line(node)
+        found = self._line_break(node)
+        indent = _indentation(found or self._line_before(node))
+        inner = f"{self.layout.newline}{indent}{'' if found else self.layout.unit}"
         if "\n" not in rest and all(each.startswith("/*") for each in (*behind, *above)):
             inner = " "
         elif "\n" not in rest:
@@ -438,10 +440,3 @@ class _Editor(NamedTuple):
         if "\n" in plain:
             return f"{comma}{self.layout.newline}{_indentation(plain)}"
         return self.layout.comma if comma else ""
-
-    def _new_line(self, node: Node) -> str:
-        """Return a line ending with the indentation of the node's children."""
-        found = self._line_break(node)
-        if found:
-            return f"{self.layout.newline}{_indentation(found)}"
-        return f"{self.layout.newline}{_indentation(self._line_before(node))}{self.layout.unit}"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.linting.cache import read_suppressions
+from sovl_tools.linting.cache import read_content
 from sovl_tools.linting.selection import suppress_findings
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.folder import ToolFolder
@@ -169,7 +169,7 @@ def test_whatever_stands_in_the_files_nothing_raises(
     ):
         (place / name).write_bytes(content.encode(errors="surrogatepass"))
     report = LoadReport((Candidate("echo", str(place), str(place), "loaded"),))
-    asked = read_suppressions(ToolFolder("echo", str(place), str(place)))
+    asked = read_content(ToolFolder("echo", str(place), str(place)), is_named=False).suppressions
     for each in suppress_findings(report, asked, [str(place / "a.yaml")]).diagnostics:
         assert each.code == "ST002"
         assert each.line >= 1

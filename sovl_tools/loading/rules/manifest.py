@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from sovl_tools.loading.requirements import is_requirement
+from sovl_tools.loading.requirements import parsed_requirement
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, dotted
 from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder, name_problem
@@ -204,7 +204,7 @@ def invalid_requirement(case: ManifestCase) -> Iterator[Finding]:
     requires = case.document.get("requires")
     packages = requires.get("packages") if isinstance(requires, dict) else None
     for index, text in enumerate(packages if isinstance(packages, list) else ()):
-        if isinstance(text, str) and text and not is_requirement(text):
+        if isinstance(text, str) and text and parsed_requirement(text) is None:
             place = ManifestPlace(("requires", "packages", index))
             hint = "write it as pip takes it, such as 'PyYAML>=6'"
             yield Finding(place, f"{text!r:.80} is no requirement", hint)
