@@ -200,7 +200,10 @@ class _Worker:
             return
         try:
             # if it has died since its last call the thread is about to hear of that
-            job.is_sent = child.send(job.data)
+            if child.is_worn:
+                child.kill()
+            else:
+                job.is_sent = child.send(job.data)
         finally:
             child.sending.release()
 
@@ -437,8 +440,8 @@ class _Child:
     @property
     def is_worn(self) -> bool:
         """Whether another one should take its place: it is old, or nobody knows how it ends."""
-        # the reader of its errors ends with it, or with the fork server
-        return self._calls >= MAX_CALLS or not self._reader.is_alive()
+        # ready when it has ended, or when the fork server has, which alone learns how
+        return self._calls >= MAX_CALLS or bool(wait([self._process.sentinel], 0))
 
     def expired(self, tool: str) -> ProcessExpired:
         """Return how it has ended in the midst of a call."""

@@ -89,7 +89,11 @@ def test_calls_on_a_cluster(address: str, act: Path, tmp_path: Path) -> None:
         # as many calls as there are begin on other workers, if their own dies before
         given = [{"text": f"note {note}" if number == 5 else str(number)} for number in range(30)]
         found = [*calling.map("act", given, limit=12)]
-        assert [each.place for each in found if not each.result.ok] == [5]
+        # and an answer that its worker has not sent yet is lost with it, not asked for again
+        lost = {each.place: each.result.error for each in found if not each.result.ok}
+        assert 5 in lost
+        assert len(lost) <= 2
+        assert {each and each.message for each in lost.values()} == {error.message}
         assert note.read_text() == 2 * "called\n"
         # each call is of the caller's version, also where there is no such folder
         for file in act.glob("*.*"):

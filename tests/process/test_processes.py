@@ -10,6 +10,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from functools import partial
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -355,6 +357,24 @@ def test_a_tool_that_ends_the_fork_server_costs_no_call(acting: Tooler) -> None:
         assert acting.call_sync("act", {"what": "end_server"}).ok
         found = acting.map("act", [{"what": "plain"}] * 4)
         assert [each.result.value for each in found] == ["done"] * 4
+
+
+def has_ended(pid: int) -> bool:
+    return not is_running(pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there may be no fork server")
+def test_how_a_worker_ends_is_known_after_the_end_of_its_fork_server(acting: Tooler) -> None:
+    for what in ("leave_well", "leave"):
+        gathered = acting.map("act", [{"what": "plain"}] * 8, limit=2)
+        assert [each.result.value for each in gathered] == ["done"] * 8
+        server = forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+        assert acting.call_sync("act", {"what": "end_server"}).ok
+        wait_until(partial(has_ended, server))
+        errors = [acting.call_sync("act", {"what": what}).error for _ in range(2)]
+        code = {"leave_well": 0, "leave": 3}[what]
+        words = f"ended with exit code {code}"
+        assert [words in str(each) for each in errors] == [True, True], errors
 
 
 def test_workers_are_spawned_where_there_is_no_fork_server(
