@@ -102,7 +102,8 @@ class Generation(PrivatePackage):
     def _return(self, lease: ref[ToolDefinition]) -> None:
         # called by the garbage collector, on any thread
         self._leases.pop(lease, None)
-        self.release()
+        if _LOCK is not None:  # at the very end of the interpreter it is
+            self.release()
 
     def sources_of(self, definition: ToolDefinition) -> Sources | None:
         """Return what a tool was made of, if it was of this generation."""
