@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, 
 from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from enum import Enum
-from json import JSONEncoder
+from json import JSONEncoder, encoder
 from operator import attrgetter, methodcaller
 from sys import getsizeof
 from types import NoneType, SimpleNamespace
@@ -48,7 +48,25 @@ _NESTING = frozenset({dict, list})
 _LEAST, _MOST = -(1 << 2048), 1 << 2048
 """Integers between them have at most 617 digits; Python's limit for writing is at least 640."""
 
-text_of = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+_ENCODER = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
+# ``encode`` makes it anew for each text, which takes longer than the text of most results
+_make_encoder = getattr(encoder, "c_make_encoder", None)  # there is none without C
+_encode = _make_encoder and _make_encoder(
+    markers=None,
+    default=_ENCODER.default,
+    encoder=encoder.encode_basestring,
+    indent=None,
+    key_separator=":",
+    item_separator=",",
+    sort_keys=False,
+    skipkeys=False,
+    allow_nan=True,
+)
+
+
+def text_of(value: JSON) -> str:
+    """Return the compact JSON text of a value."""
+    return "".join(_encode(value, 0)) if _encode else _ENCODER.encode(value)
 
 
 def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 - see below
