@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, TypeVar
@@ -17,17 +17,15 @@ from typing import Any, TypeVar
 from sovl_tools.annotations.jsonvalues import is_lazy
 from sovl_tools.dispatch.background import is_cancellation
 from sovl_tools.dispatch.cancellation import begin, set_outcome
-from sovl_tools.dispatch.reference import Outcome
 from sovl_tools.dispatch.runner import (
     IS_ON_THREAD,
-    RemoteTool,
     Runner,
     Stepwise,
     ThreadWork,
     cancel_future,
 )
 from sovl_tools.dispatch.scope import CallScope, Limiter, leave_once
-from sovl_tools.dispatch.steps import AwaitThread, TakeAsync, convert_result
+from sovl_tools.dispatch.steps import convert_result
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError
@@ -55,15 +53,17 @@ class AsyncRunner(Runner):
 
     def run(self, tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
         """Take the steps: on a thread, or on this loop if one has to be awaited."""
-        take = tool.awaited
-        if scope is not None:
-            if scope.mode == "process" and tool.remote is not None:
-                take = partial(_call_remotely, tool.remote)
-            elif tool.is_blocking and scope.mode != "inline":
-                take = partial(_call_on_thread, tool)
-            if tool.limiter is not None:
-                take = partial(_take_admitted, take, tool.limiter)
-        return begin(take(value, scope, await_thread), scope, limit)
+        work: Coroutine[Any, Any, Any]
+        if scope is not None and scope.mode == "process" and tool.remote is not None:
+            work = tool.remote.call(value, scope, _await_future)
+        elif scope is not None and scope.mode != "inline" and tool.is_blocking:
+            # all steps of a sync tool on one thread, not on one for each
+            work = await_thread(partial(tool.take, value, scope), scope, threads=tool.threads)
+        else:
+            work = tool.awaited(value, scope, await_thread)
+        if scope is not None and tool.limiter is not None:
+            work = _await_admitted(work, tool.limiter, scope)
+        return begin(work, scope, limit)
 
     def whole(self, work: Coroutine[Any, Any, Any], scope: CallScope) -> Any:
         """Run a coroutine on this loop until the call is stopped."""
@@ -97,33 +97,14 @@ class AsyncRunner(Runner):
 ASYNC = AsyncRunner()
 
 
-async def _call_on_thread(
-    tool: Stepwise, value: Any, scope: CallScope, await_thread: AwaitThread
-) -> Any:
-    """Take all steps of a sync tool on one thread, not on one for each."""
-    return await await_thread(partial(tool.take, value, scope), scope, threads=tool.threads)
-
-
-async def _take_admitted(
-    take: TakeAsync, limiter: Limiter, value: Any, scope: CallScope, await_thread: AwaitThread
-) -> Any:
-    """Take steps when the limiter has room."""
-    await enter(limiter, scope)
-    try:
-        return await take(value, scope, await_thread)
-    finally:
-        limiter.leave(scope)
-
-
-async def _call_remotely(
-    remote: RemoteTool, keywords: Any, scope: CallScope, _: AwaitThread
-) -> Any:
-    """Make a call in another process; see ``run_remotely``."""
-    outcome = Outcome(*await _await_future(remote.begin(keywords, scope), scope))
-    if outcome.needs_sources:
-        again = remote.begin(keywords, scope, with_sources=True)
-        outcome = Outcome(*await _await_future(again, scope))
-    return remote.end(outcome, scope)
+async def _await_admitted(work: Coroutine[Any, Any, _T], limiter: Limiter, scope: CallScope) -> _T:
+    """Await the work when the limiter has room."""
+    with closing(work):  # it may never begin
+        await enter(limiter, scope)
+        try:
+            return await work
+        finally:
+            limiter.leave(scope)
 
 
 async def _await_future(future: Future[_T], scope: CallScope) -> _T:

@@ -18,11 +18,13 @@ from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from sovl_tools.dispatch.reference import Fields, Outcome, Receive, Task
+from sovl_tools.dispatch.reference import Fields, Receive, Task, TaskResult
 from sovl_tools.model.errors import RunCancelledError, SovlToolsError, ToolError
 from sovl_tools.model.result import Failure
 from sovl_tools.threads import start
 
+EXECUTORS = "distributed.cfexecutor"
+"""The module of what ``Client.get_executor`` returns."""
 _CONNECTING = 10
 _SHORT = 1 << 11
 """So long a result may be, in bytes, to come as an event: the scheduler keeps the last thousand."""
@@ -91,11 +93,6 @@ def _silence() -> Iterator[None]:
     finally:
         for each, level in zip(loggers, levels, strict=True):
             each.setLevel(level)
-
-
-def is_dask(executor: Executor) -> bool:
-    """Tell whether an executor is what ``Client.get_executor`` returns."""
-    return type(executor).__module__ == "distributed.cfexecutor"
 
 
 def submit(executor: Any, data: bytes, receive: Receive, *, is_idempotent: bool) -> Future[Fields]:
@@ -253,7 +250,7 @@ def run(data: bytes, topic: str, *, asks: bool) -> bytes:
     key = worker.get_current_task()
     channel = _Channel(worker, topic, key)
     if asks and not sync(worker.loop, worker.scheduler.sovl_tools_begin, key=key):
-        return pickle.dumps(tuple(Outcome(failure=Failure("tool_error", _DIED))))
+        return pickle.dumps(tuple(TaskResult(failure=Failure("tool_error", _DIED))))
     task = Task(*pickle.loads(data))  # noqa: S301 - our caller's
     content = pickle.dumps(tuple(run_task(task, channel)))
     if len(content) <= _SHORT:

@@ -50,7 +50,7 @@ Observer: TypeAlias = Callable[[CallEvent], object]
 """Called after each call, in the thread in which it ended."""
 
 
-class Settings(NamedTuple):
+class ToolerSettings(NamedTuple):
     """What a Tooler says of all its calls; see there."""
 
     threads: Limiter
@@ -90,7 +90,7 @@ class UnpreparedTool:
 
     limiter: Limiter | None
 
-    def __init__(self, definition: ToolDefinition, settings: Settings, log: CallLog) -> None:
+    def __init__(self, definition: ToolDefinition, settings: ToolerSettings, log: CallLog) -> None:
         execution = definition.execution
         self.definition = definition
         self.name = definition.name
@@ -110,7 +110,7 @@ class UnpreparedTool:
         self.is_scoped = self.is_scoped_async = True
 
 
-def _mode_of(definition: ToolDefinition, settings: Settings) -> Mode | None:
+def _mode_of(definition: ToolDefinition, settings: ToolerSettings) -> Mode | None:
     asked: Mode | None = definition.execution.get("mode")
     if asked is None and needs_process(definition.execution):
         return "process"
@@ -144,7 +144,7 @@ class PreparedTool(UnpreparedTool):
     def __init__(
         self,
         definition: ToolDefinition,
-        settings: Settings,
+        settings: ToolerSettings,
         log: CallLog,
         *,
         make_context: MakeContext,
@@ -184,7 +184,7 @@ Secrets: TypeAlias = tuple[str, ...]
 MakeContext: TypeAlias = Callable[[ToolDefinition, Secrets, CallScope | None], ToolContext]
 
 
-def _result_steps(definition: ToolDefinition, settings: Settings) -> Iterator[Step]:
+def _result_steps(definition: ToolDefinition, settings: ToolerSettings) -> Iterator[Step]:
     """Yield the steps from JSON to the value that the model reads."""
     if definition.output_schema is not None:
         with _unavailable(definition.name, "output_schema"):
@@ -218,7 +218,7 @@ class DynamicTool(UnpreparedTool):
     def __init__(
         self,
         definition: ToolDefinition,
-        settings: Settings,
+        settings: ToolerSettings,
         log: CallLog,
         *,
         make_context: MakeContext,
@@ -337,7 +337,7 @@ class Engine:
     def __init__(
         self,
         registry: ToolLookup,
-        settings: Settings,
+        settings: ToolerSettings,
         *,
         listener: Listener | None,
         make_caller: Callable[[Engine, CallScope], ToolCaller],

@@ -119,7 +119,7 @@ class Task(NamedTuple):
 Event: TypeAlias = Progress | LogMessage
 
 
-class Outcome(NamedTuple):
+class TaskResult(NamedTuple):
     """What came of a task; it travels as a plain tuple, too.
 
     Attributes:
@@ -140,7 +140,7 @@ class Outcome(NamedTuple):
 
 
 Fields: TypeAlias = tuple[Any, ...]
-"""A Task or an Outcome on its way."""
+"""A Task or a TaskResult on its way."""
 
 
 Receive: TypeAlias = Callable[[str, Any], None]

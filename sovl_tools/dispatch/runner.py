@@ -28,10 +28,10 @@ from sovl_tools.dispatch.failure import RemoteError
 from sovl_tools.dispatch.reference import (
     Drafts,
     Fields,
-    Outcome,
     Receive,
     Target,
     Task,
+    TaskResult,
     reference_of,
 )
 from sovl_tools.dispatch.scope import CallScope, Limiter, leave_once, stop_call
@@ -91,7 +91,7 @@ class Runner:
             # without a limit nobody would give the call up, so it needs no thread
             mode = scope.mode or ("inline" if limit is None else "thread")
             if mode == "process" and tool.remote is not None:
-                value = run_remotely(tool.remote, value, scope)
+                value = run_without_loop(tool.remote.call(value, scope, wait_for_future))
             elif mode == "inline" or (IS_ON_THREAD.get() and limit is None):
                 value = copy_context().run(tool.take, value, scope)
             else:
@@ -292,7 +292,7 @@ class Workers:
 
             # as bytes, because Dask looks into the arguments for what it knows
             data = pickle.dumps(tuple(task))
-            if cluster.is_dask(self.executor):
+            if type(self.executor).__module__ == cluster.EXECUTORS:
                 is_idempotent = target.is_idempotent
                 return cluster.submit(self.executor, data, receive, is_idempotent=is_idempotent)
             return self.executor.submit(worker.run_pickled, data)
@@ -342,14 +342,39 @@ class RemoteTool:
         self._target: tuple[Target, bytes] | None = None
         self._drafts: Drafts = ()
 
-    def begin(
-        self, keywords: dict[str, Any], scope: CallScope, *, with_sources: bool = False
-    ) -> Future[Fields]:
-        """Begin a call with checked arguments; with the sources any worker can make it.
+    async def call(
+        self, keywords: Any, scope: CallScope, wait: Callable[..., Awaitable[Fields]]
+    ) -> tuple[JSON, tuple[Content, ...]]:
+        """Make a call with checked arguments and return its value.
+
+        ``wait`` waits for a future, no longer than the call may take.
 
         Raises:
+            TimeLimitError: the limit is over.
+            RunCancelledError: the call was stopped.
+            RemoteError: the tool has failed.
+            InvalidResult: its result is none that the model may read.
             UnavailableError: the tool can't be called in another process.
         """
+        result = TaskResult(*await wait(self._begin(keywords, scope), scope))
+        if result.needs_sources:
+            again = self._begin(keywords, scope, with_sources=True)
+            result = TaskResult(*await wait(again, scope))
+        for event in result.events:
+            self._listener(scope)(event)
+        if result.needs_sources:
+            raise UnavailableError(self._definition.name, "a worker has made other sources of it")
+        if result.failure is not None:
+            raise RemoteError(result.failure, result.trace)
+        found: tuple[JSON, tuple[Content, ...]] = self._finish(
+            (result.value, result.content), scope
+        )
+        return found
+
+    def _begin(
+        self, keywords: dict[str, Any], scope: CallScope, *, with_sources: bool = False
+    ) -> Future[Fields]:
+        """Begin a call; with the sources any worker can make it."""
         found = self._target
         if found is None or found[0].process != os.getpid():
             found = self._target = self._make_target()
@@ -398,41 +423,8 @@ class RemoteTool:
         )
         return target, pickle.dumps(target)
 
-    def end(self, outcome: Outcome, scope: CallScope) -> tuple[JSON, tuple[Content, ...]]:
-        """Return the value of a call.
 
-        Raises:
-            RemoteError: the tool has failed.
-            InvalidResult: its result is none that the model may read.
-        """
-        for event in outcome.events:
-            self._listener(scope)(event)
-        if outcome.needs_sources:
-            raise UnavailableError(self._definition.name, "a worker has made other sources of it")
-        if outcome.failure is not None:
-            raise RemoteError(outcome.failure, outcome.trace)
-        found: tuple[JSON, tuple[Content, ...]] = self._finish(
-            (outcome.value, outcome.content), scope
-        )
-        return found
-
-
-def run_remotely(remote: RemoteTool, keywords: Any, scope: CallScope) -> Any:
-    """Make a call in another process and wait for it, no longer than it may take.
-
-    Raises:
-        TimeLimitError: the limit is over.
-        RunCancelledError: the call was stopped.
-        RemoteError: the tool has failed.
-    """
-    outcome = Outcome(*wait_for_future(remote.begin(keywords, scope), scope))
-    if outcome.needs_sources:
-        again = remote.begin(keywords, scope, with_sources=True)
-        outcome = Outcome(*wait_for_future(again, scope))
-    return remote.end(outcome, scope)
-
-
-def wait_for_future(future: Future[_T], scope: CallScope) -> _T:
+async def wait_for_future(future: Future[_T], scope: CallScope) -> _T:
     """Return a future's result; the future is cancelled when the waiting ends early."""
     ended: SimpleQueue[Future[_T] | None] = SimpleQueue()
     scope.on_stop(partial(ended.put, None))

@@ -19,7 +19,7 @@ from sovl_tools.dispatch.call import (
 )
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
 from sovl_tools.dispatch.parse_arguments import Arguments
-from sovl_tools.dispatch.prepared import Engine, Observer, Settings
+from sovl_tools.dispatch.prepared import Engine, Observer, ToolerSettings
 from sovl_tools.dispatch.runner import Workers
 from sovl_tools.dispatch.scope import Coerce, Limiter, Sink, new_call_id
 from sovl_tools.dispatch.statistics import Statistics, summary
@@ -112,7 +112,7 @@ class Tooler(Caller):
             if not callable(each) or is_async(each):
                 raise TypeError(f"an observer must be a sync function (event), not {each!r:.80}")
         around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
-        settings = Settings(
+        settings = ToolerSettings(
             Limiter(max_threads),
             Workers(executor, max_processes),
             timeout,

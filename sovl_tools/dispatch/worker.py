@@ -26,10 +26,10 @@ from sovl_tools.dispatch.reference import (
     Event,
     Fields,
     FolderReference,
-    Outcome,
     Reference,
     Target,
     Task,
+    TaskResult,
     digest_of,
     drafts_of,
     tool_in,
@@ -105,11 +105,11 @@ class _WorkerTool:
         self.definition = definition
         self._take = chained(author_steps(definition, self._context))
 
-    def run(self, task: Task, channel: Channel) -> Outcome:
+    def run(self, task: Task, channel: Channel) -> TaskResult:
         """Call the tool."""
         scope = _Scope(task, channel)
         value, content = self._take(task.keywords, scope)
-        return Outcome(value, content)
+        return TaskResult(value, content)
 
     def _context(self, scope: CallScope | None) -> ToolContext:
         channel = scope.channel if isinstance(scope, _Scope) else _Notes()
@@ -178,7 +178,7 @@ def run_pickled(data: bytes) -> Fields:
 _target_of: Callable[[bytes], Target] = lru_cache(1_000)(pickle.loads)
 
 
-def run_task(task: Task, channel: Channel | None = None) -> Outcome:
+def run_task(task: Task, channel: Channel | None = None) -> TaskResult:
     """Call the tool of a task, whatever comes of it."""
     notes = _Notes()
     tool, target = None, _target_of(task.target)
@@ -187,7 +187,7 @@ def run_task(task: Task, channel: Channel | None = None) -> Outcome:
         with _environment(target.environment):
             tool = _tool_of(target.reference, task.drafts)
             if tool is None:
-                return Outcome(needs_sources=True)
+                return TaskResult(needs_sources=True)
             with _memory(target.memory_mb):
                 outcome = tool.run(task, channel or notes)
     except BaseException as error:  # noqa: BLE001 - the tool's own code, which may exit
@@ -195,7 +195,7 @@ def run_task(task: Task, channel: Channel | None = None) -> Outcome:
         secrets = () if tool is None else secrets_of(tool.definition)
         failure = failure_of(error, target.reference.name, function=function, secrets=secrets)
         trace = trace_of(error, secrets) if task.is_traced else ""
-        outcome = Outcome(failure=failure, trace=trace)
+        outcome = TaskResult(failure=failure, trace=trace)
     return outcome._replace(events=tuple(notes.events)) if notes.events else outcome
 
 
@@ -321,7 +321,9 @@ def _memory(limit: int | None) -> Iterator[None]:
     import resource  # noqa: PLC0415 - not on every platform
 
     before = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = _memory_taken() + (limit << 20)
+    wanted = limit << 20
+    with suppress(OSError, ValueError), open("/proc/self/statm", "rb") as file:
+        wanted += int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     if before[1] != resource.RLIM_INFINITY:
         wanted = min(wanted, before[1])
     resource.setrlimit(resource.RLIMIT_AS, (wanted, before[1]))
@@ -329,13 +331,6 @@ def _memory(limit: int | None) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
-
-
-def _memory_taken() -> int:
-    """Return the size of this process's address space in bytes; 0 if nobody tells."""
-    with suppress(OSError, ValueError), open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    return 0
 
 
 class _Connection:
@@ -434,7 +429,7 @@ def _answer(connection: Connection, is_forked: Callable[[], bool]) -> None:
                 pickle.PicklingError,
             ) as error:  # its own class
                 words = f"its result can't leave the worker process: {error}"
-                failed = Outcome(failure=Failure("invalid_result", words))
+                failed = TaskResult(failure=Failure("invalid_result", words))
                 channel.send("done", tuple(failed))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolDefinition, Tooler, ToolRegistry, definition_of
-from sovl_tools.dispatch.reference import Outcome, Target, Task, reference_of
+from sovl_tools.dispatch.reference import Target, Task, TaskResult, reference_of
 from sovl_tools.dispatch.worker import _answer
 from sovl_tools.loading.lock import hashes_of
 from sovl_tools.loading.modules import sources_of
@@ -293,7 +293,7 @@ def test_a_worker_answers_what_it_is_sent() -> None:
     while (message := ours.recv())[0] != "done":
         kinds.append(message[0])
     assert kinds == ["event", "event"]
-    assert Outcome(*message[1]).value == ["one", "chatter", "False"]
+    assert TaskResult(*message[1]).value == ["one", "chatter", "False"]
     assert "PYTEST_CURRENT_TEST" in os.environ
     (items,) = code(tools_in_code.count)
     target = pickle.dumps(Target(reference_of(items)[0], 0))
