@@ -40,6 +40,7 @@ _GRACE = 0.5
 """How long a cancelled tool that can see it may clean up, in seconds."""
 _PAUSE = 0.01
 _LAST_LINES = 5
+_FAULT = "Fatal Python error"
 _TAIL = 1 << 12
 _CHUNK = 1 << 16
 
@@ -69,7 +70,13 @@ class ProcessPool:
         self._limit = limit
         self._is_closed = False
         self.start_anew()
-        _fill_standard_descriptors()
+        # a program that was started without its input or outputs: a pipe would get their numbers
+        for number in range(3):
+            try:
+                os.fstat(number)
+            except OSError:
+                # the lowest that is free
+                os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - no keyword
         _POOLS.add(self)
 
     def start_anew(self) -> None:
@@ -124,16 +131,6 @@ class ProcessPool:
             worker.close()
         for worker in workers:
             worker.join()
-
-
-def _fill_standard_descriptors() -> None:
-    """Open those of a program that was started without some, or a pipe would get their numbers."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            # the lowest that is free
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - no keyword
 
 
 def _refuse_in_import() -> None:
@@ -269,7 +266,8 @@ class _Worker:
         if job is None:  # it died between two calls
             return
         if job.is_sent or job.future.cancelled():
-            self._end(job, job.error or child.expired(job.tool))
+            words = f"the process of tool {job.tool!r} ended with {child.words}"
+            self._end(job, job.error or ProcessExpired(words, child.code, child.pid))
         else:
             self._start(job)
 
@@ -345,8 +343,10 @@ class _Child:
     """A process, and the pipes from it.
 
     Attributes:
-        is_over: whether it has been ended, or has ended.
+        pid: its id.
         sending: held while something is sent to it.
+        code: the exit code, once it has ended.
+        words: how it has ended.
     """
 
     def __init__(self) -> None:
@@ -356,10 +356,9 @@ class _Child:
             SovlToolsError: that can't be done.
         """
         self._calls = 0
-        self.is_over = False
         self._is_ended = False
         self.sending = threading.Lock()
-        self._code, self._words = 0, ""
+        self.code, self.words = 0, ""
         self._tail = b""
         context = _context()
         self._connection, connection = context.Pipe()
@@ -391,7 +390,7 @@ class _Child:
             errors.close()
         # ours to end: a program that is forked would wait at its exit for what isn't its child
         process._children.discard(self._process)  # type: ignore[attr-defined]  # noqa: SLF001
-        self._pid = self._process.pid or 0
+        self.pid = self._process.pid or 0
         self._reader = threading.Thread(
             target=self._read_errors, name="sovl-tools-worker-errors", daemon=True
         )
@@ -413,25 +412,19 @@ class _Child:
                     "they import the script, which must be in a file, not come from the standard"
                     " input"
                 )
-            words = f"a worker process did not start: {self._words}; {advice}"
+            words = f"a worker process did not start: {self.words}; {advice}"
             raise SovlToolsError(words) from None
 
     def send(self, data: bytes) -> bool:
         """Send something; return whether it is still there. Only who holds ``sending`` may."""
-        try:
+        with suppress(OSError):
             self._connection.send_bytes(data)
-        except OSError:
-            self.is_over = True
-            return False
-        return True
+            return True
+        return False
 
     def receive(self) -> tuple[str, Any]:
         """Return the next that it sends; an OSError or an EOFError says that it has ended."""
-        try:
-            kind, content = self._connection.recv()
-        except (EOFError, OSError):
-            self.is_over = True
-            raise
+        kind, content = self._connection.recv()
         if kind == "done":
             self._calls += 1
             self._tail = b""  # what the call has written is of no interest any more
@@ -443,18 +436,11 @@ class _Child:
         # ready when it has ended, or when the fork server has, which alone learns how
         return self._calls >= MAX_CALLS or bool(wait([self._process.sentinel], 0))
 
-    def expired(self, tool: str) -> ProcessExpired:
-        """Return how it has ended in the midst of a call."""
-        return ProcessExpired(
-            f"the process of tool {tool!r} ended with {self._words}", self._code, self._pid
-        )
-
     def kill(self) -> None:
         """End it and its children, whatever they do."""
-        self.is_over = True
         # its group first, which may be there longer than itself
         with suppress(OSError, AttributeError):
-            os.killpg(self._pid, signal.SIGKILL)
+            os.killpg(self.pid, signal.SIGKILL)
         with suppress(OSError, ValueError):
             self._process.kill()
 
@@ -466,18 +452,21 @@ class _Child:
         if self._is_ended:
             return
         self._is_ended = True
-        if not self.is_over:
-            self.send(_END)
+        self.send(_END)  # if it is still there
         # the pipe closes before the exit code is known; a tool may have closed it, too
         self._process.join(_GRACE)
         code = self._process.exitcode
         self.kill()
         self._process.join()
         self._reader.join(_GRACE)
-        self._code = self._process.exitcode or 0
+        self.code = self._process.exitcode or 0
         words = "its connection closed" if code is None else ending(code)
-        said = _last_words(self._tail.decode(errors="replace"))
-        self._words = f"{words}: {said}" if said else words
+        said = [line.strip() for line in self._tail.decode(errors="replace").splitlines()]
+        said = [line for line in said if line]
+        faults = [index for index, line in enumerate(said) if line.startswith(_FAULT)]
+        # of the fault handler's lines those that say where it was
+        said = said[faults[-1] :][:3] if faults else said[-_LAST_LINES:]
+        self.words = ": ".join([words, "\n".join(said)] if said else [words])
         self._connection.close()
         if not self._reader.is_alive():
             self._errors.close()
@@ -494,15 +483,6 @@ class _Child:
                 self._tail = (self._tail + chunk)[-_TAIL:]
                 with suppress(OSError):
                     os.write(2, chunk)
-
-
-def _last_words(text: str) -> str:
-    """Return the last lines of a text; of the fault handler's, those that say where it was."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    faults = [index for index, line in enumerate(lines) if line.startswith("Fatal Python error")]
-    if faults:
-        lines = lines[faults[-1] :][:3]
-    return "\n".join(lines[-_LAST_LINES:])
 
 
 def _context() -> Any:

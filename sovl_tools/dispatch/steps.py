@@ -126,7 +126,7 @@ def author_steps(
         yield author_step(after, is_last=True, threads=threads)
 
 
-def author_step(  # noqa: C901 - two functions, each as fast as can be
+def author_step(  # noqa: C901 - a call, and the ways to wait for it in two worlds
     function: Callable[..., Any],
     *,
     takes_keywords: bool = False,
@@ -142,22 +142,20 @@ def author_step(  # noqa: C901 - two functions, each as fast as can be
         threads: see ``author_steps``.
     """
 
-    def take(argument: Any, scope: CallScope | None) -> Any:
+    def call(argument: Any) -> Any:
         try:
-            value = function(**argument) if takes_keywords else function(argument)
-            if type(value) not in FINAL:
-                value = _wait_for(value, scope)
+            return function(**argument) if takes_keywords else function(argument)
         except (StopIteration, GeneratorExit) as error:
             raise passable_error(error) from None
-        if not is_last:
-            return value
-        return (value, ()) if is_plain(value) else convert_result(value)
+
+    def take(argument: Any, scope: CallScope | None) -> Any:
+        value = call(argument)
+        if type(value) not in FINAL:
+            value = _wait_for(value, scope)
+        return convert_result(value) if is_last else value
 
     async def take_async(argument: Any, scope: CallScope | None, await_thread: AwaitThread) -> Any:
-        try:
-            value = function(**argument) if takes_keywords else function(argument)
-        except (StopIteration, GeneratorExit) as error:
-            raise passable_error(error) from None
+        value = call(argument)
         if type(value) is CoroutineType:
             value = await value
         if type(value) not in FINAL:
@@ -213,16 +211,19 @@ def passable_error(error: BaseException) -> Exception:
 
 
 def _wait_for(value: Any, scope: CallScope | None) -> Any:
-    if isinstance(value, GeneratorType):
-        # who streams takes the items as they come, and may stop at any of them
-        is_stream = scope is not None and scope.sink is not None
-        items = _items(value, scope)
-        return list(items if is_stream else take_limited(items))
-    if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
-        # no import cost: who has something to await has imported asyncio
-        from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
+    try:
+        if isinstance(value, GeneratorType):
+            # who streams takes the items as they come, and may stop at any of them
+            is_stream = scope is not None and scope.sink is not None
+            items = _items(value, scope)
+            return list(items if is_stream else take_limited(items))
+        if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
+            # no import cost: who has something to await has imported asyncio
+            from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
 
-        return run_in_background(_await_value(value, scope))
+            return run_in_background(_await_value(value, scope))
+    except GeneratorExit as error:
+        raise passable_error(error) from None
     return value
 
 
