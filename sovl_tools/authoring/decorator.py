@@ -163,9 +163,8 @@ def _required(
         for name, fragment in options.params.items()
         if isinstance(fragment, Mapping) and "default" in fragment
     }
-    for name in parameters["required"]:
-        if name in supplied:
-            _check_default(function, name, parameters["properties"][name])
+    for name in filter(supplied.__contains__, parameters["required"]):
+        _check_default(function, name, parameters["properties"][name])
     required = [name for name in parameters["required"] if name not in supplied]
     if options.required is not None:
         required = list(options.required)
@@ -250,13 +249,6 @@ def _without_first(definition: ToolDefinition) -> ToolDefinition:
 
 class PendingDefinition(ToolDefinition):
     """A definition whose parameters are inferred when somebody asks for them."""
-
-    @classmethod
-    def of(cls, function: Callable[..., Any], options: Options) -> PendingDefinition:
-        """Return the definition of a function whose annotations can't be resolved yet."""
-        head = _head(function, options, documentation_of(function))
-        known = ToolDefinition(**head, parameters={})
-        return cls.after(known, partial(infer_definition, function, options))
 
     @classmethod
     def after(
@@ -352,16 +344,16 @@ def options_of(given: Mapping[str, Any]) -> Options:
         TypeError: there is no such argument, or it is of another type than it has to be.
     """
     fields = {key: value for key, value in given.items() if value is not None}
-    # All but the last, which takes what is left.
-    own = {key: fields.pop(key) for key in Options._fields[:-1] if key in fields}
-    for key in sorted(fields.keys() - SETTABLE):
-        raise _unknown_argument(
-            key, SETTABLE | {*Options._fields[:-1]}, "tool() takes no argument {}"
-        )
+    arguments = SETTABLE.union(Options._fields[:-1])  # the last takes what is left
+    levels: list[tuple[str, Any, frozenset[str]]] = [
+        ("tool() takes no argument {!r}", fields, arguments)
+    ]
     for section, keys in SECTIONS.items():
-        found = fields.get(section)
-        for key in sorted({*found} - keys if isinstance(found, Mapping) else ()):
-            raise _unknown_argument(key, keys, f"{{}} is not a key of {section!r}")
+        levels.append((f"{{!r}} is not a key of {section!r}", fields.get(section), keys))
+    for words, found, known in levels:
+        for key in sorted({*found} - known if isinstance(found, Mapping) else ()):
+            raise TypeError("; ".join(filter(None, [words.format(key), did_you_mean(key, known)])))
+    own = {key: fields.pop(key) for key in Options._fields[:-1] if key in fields}
     for key in sorted({"preprocess", "postprocess"} & fields.keys()):
         if not callable(fields[key]):
             raise TypeError(f"{key} has to be a function, not {fields[key]!r:.80}")
@@ -379,12 +371,6 @@ def options_of(given: Mapping[str, Any]) -> Options:
             raise TypeError(f"required has to be a list of names of parameters, not {names!r:.80}")
         own["required"] = names
     return Options(**own, fields=fields)
-
-
-def _unknown_argument(key: str, known: Iterable[str], words: str) -> TypeError:
-    hint = did_you_mean(key, known)
-    message = words.format(repr(key))
-    return TypeError(f"{message}; {hint}" if hint else message)
 
 
 SETTABLE = frozenset({*FIELDS, "preprocess", "postprocess"})
@@ -416,7 +402,10 @@ def define(function: Callable[..., Any], options: Options = NO_OPTIONS) -> ToolD
     try:
         return infer_definition(function, options)
     except UnresolvedReferenceError:
-        return PendingDefinition.of(function, options)
+        known = ToolDefinition(
+            **_head(function, options, documentation_of(function)), parameters={}
+        )
+        return PendingDefinition.after(known, partial(infer_definition, function, options))
 
 
 def definition_of(function: Any) -> ToolDefinition:
@@ -465,28 +454,28 @@ def definitions_in(value: Any) -> ToolDefinition | list[ToolDefinition]:
         if missing:
             what = f"{name} lacks {', '.join(missing)}"
             raise TypeError(f"{what}, so there can't be an instance of it")
-        return definition_of_instance(value())
+        value = value()
     if isinstance(value, AITool):
         return definition_of_instance(value)
-    if hasattr(value, ATTRIBUTE):
-        definition = definition_of(value)
-        _check_bound(value)
-        return definition
-    if inspect.isroutine(value):
-        if getattr(value, "__name__", "") == "<lambda>":
-            raise TypeError("a lambda has no name to call it by; use def, or tool(name=…)")
-        _check_bound(value)
-        # What is bound is the method; its function is what has a signature.
-        definition = define(getattr(value, "__func__", value))
-        return (
-            bind_definition(definition, value, value.__self__)
-            if inspect.ismethod(value)
-            else definition
-        )
+    if hasattr(value, ATTRIBUTE) or inspect.isroutine(value):
+        return _definition_of_function(value)
     found = tool_methods(value)
     if not found:
         raise TypeError(f"register takes {_EXPECTED}, not {value!r:.80}")
     return found
+
+
+def _definition_of_function(function: Any) -> ToolDefinition:
+    marked = definition_of(function) if hasattr(function, ATTRIBUTE) else None
+    if marked is None and getattr(function, "__name__", "") == "<lambda>":
+        raise TypeError("a lambda has no name to call it by; use def, or tool(name=…)")
+    if is_method(function):
+        owner = function.__qualname__.rpartition(".")[0]
+        words = f"pass an instance of {owner}, or the method of one"
+        raise TypeError(f"{function.__qualname__} is a method without its object; {words}")
+    if marked is None and inspect.ismethod(function):  # its function is what has a signature
+        return bind_definition(define(function.__func__), function, function.__self__)
+    return marked or define(function)
 
 
 def tool_methods(instance: object) -> list[ToolDefinition]:
@@ -496,26 +485,14 @@ def tool_methods(instance: object) -> list[ToolDefinition]:
     for name in names:
         # In the class dictionaries, because getattr would run properties.
         written = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
-        marked = next(
-            (each for each in written if hasattr(_underlying_function(each), ATTRIBUTE)), None
-        )
-        function = None if marked is None or written[0] is None else getattr(instance, name)
+        # A class method and a static one wrap the function that has the mark.
+        marked = [each for each in written if hasattr(getattr(each, "__func__", each), ATTRIBUTE)]
+        # None in a class, or in the instance, removes what the bases have.
+        function = getattr(instance, name) if marked and written[0] is not None else None
         if function is not None:
             # What the functions in a member's schema are given is what the member itself is given.
-            given = kind if isinstance(marked, classmethod) else instance
-            given = None if isinstance(marked, staticmethod) else given
-            found.append(
-                bind_definition(definition_of(_underlying_function(marked)), function, given)
-            )
+            given = kind if isinstance(marked[0], classmethod) else instance
+            given = None if isinstance(marked[0], staticmethod) else given
+            definition = definition_of(getattr(marked[0], "__func__", marked[0]))
+            found.append(bind_definition(definition, function, given))
     return found
-
-
-def _underlying_function(member: Any) -> Any:
-    return getattr(member, "__func__", member)  # of a class method or a static one
-
-
-def _check_bound(function: Any) -> None:
-    if is_method(function):
-        owner = function.__qualname__.rpartition(".")[0]
-        words = f"pass an instance of {owner}, or the method of one"
-        raise TypeError(f"{function.__qualname__} is a method without its object; {words}")
