@@ -6,7 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from json import dumps
 from traceback import TracebackException
 from typing import Literal
@@ -219,12 +219,16 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     Of long values not even the beginning is left, where a message has cut them.
     """
     # a message may have been redacted already: its labels are left as they are
-    labels = {f"[{name}]": f"[{name}]" for name in secrets}
-    forms = {form: label for label in labels for form in _forms(label[1:-1])}
+    names = {name: f"[{name}]" for name in secrets}
+    forms = {
+        form: label
+        for name, label in names.items()
+        for form in _forms(name, os.environ.get(name, ""))
+    }
     if not forms:
         return text
     # labels are searched for as well, so that a short value is not found inside one
-    labels = forms | labels
+    labels = forms | {label: label for label in names.values()}
     begins = sorted({each[:_TELLING] for each in labels}, key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, begins)))
     parts, place = [], 0
@@ -247,17 +251,18 @@ _TELLING = 16
 """How many characters of a value a message shows."""
 
 
-def _forms(name: str) -> set[str]:
+@lru_cache(100)
+def _forms(name: str, value: str) -> set[str]:
     """Return the value of a variable as it may be written: in code, addresses, base64 and hex.
 
     So may be its lines, and what is left of it without the space around it.
     """
-    value = os.environ.get(name, "")
     parts = {value, value.strip(), *map(str.strip, value.splitlines())}
     parts = {each for each in parts if len(each) >= _LEAST}
     if not parts:
         if value:
-            _warn_of_short(name)
+            words = "the value of %s has fewer than %d characters: messages are not searched for it"
+            _LOGGER.warning(words, name, _LEAST)
         return set()
     # for failures with secrets only
     from base64 import b64encode  # noqa: PLC0415
@@ -280,15 +285,6 @@ def _forms(name: str) -> set[str]:
 
 _LEAST = 6
 """Shorter values are found in ordinary words."""
-
-
-@cache
-def _warn_of_short(name: str) -> None:
-    _LOGGER.warning(
-        "the value of %s has fewer than %d characters: messages are not searched for it",
-        name,
-        _LEAST,
-    )
 
 
 _ESCAPES: tuple[Callable[[str], str], ...] = (

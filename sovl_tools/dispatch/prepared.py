@@ -19,7 +19,6 @@ from sovl_tools.dispatch.scope import CallScope, Coerce, Limiter
 from sovl_tools.dispatch.statistics import CallLog
 from sovl_tools.dispatch.steps import (
     Step,
-    Take,
     TakeAsync,
     Value,
     author_steps,
@@ -100,7 +99,13 @@ class UnpreparedTool:
         )
         self.observers = settings.observers
         self.limit: float | None = execution.get("timeout") or settings.timeout
-        self.mode = _mode_of(definition, settings)
+        mode: Mode | None = definition.execution.get("mode")
+        if mode is None and needs_process(definition.execution):
+            mode = "process"
+        # what sovl-tools brings itself works with what is here, as a procedure calls its steps
+        module = str(getattr(definition.function, "__module__", ""))
+        is_ours = settings.mode == "process" and module.startswith(_OURS)
+        self.mode = mode or (None if is_ours else settings.mode)
         self.coerce = settings.coerce
         self.secrets = secrets_of(definition)
         self.threads = settings.threads
@@ -108,17 +113,6 @@ class UnpreparedTool:
         self.log = log
         self.needs_loop = self.is_async or any(each.form == "async" for each in self.hooks)
         self.is_scoped = self.is_scoped_async = True
-
-
-def _mode_of(definition: ToolDefinition, settings: ToolerSettings) -> Mode | None:
-    asked: Mode | None = definition.execution.get("mode")
-    if asked is None and needs_process(definition.execution):
-        return "process"
-    # what sovl-tools brings itself works with what is here: a procedure calls its steps from here
-    module = str(getattr(definition.function, "__module__", ""))
-    if asked is None and settings.mode == "process" and module.startswith(_OURS):
-        return None
-    return asked or settings.mode
 
 
 _OURS = f"{__name__.partition('.')[0]}."
@@ -207,11 +201,10 @@ class DynamicTool(UnpreparedTool):
     """A tool whose schema is made by functions at each call, until that has been done.
 
     Attributes:
-        take: does it.
-        awaited: likewise.
+        awaited: does it on an event loop, as ``take`` does it here.
     """
 
-    __slots__ = ("_known", "_lock", "_prepare", "awaited", "take")
+    __slots__ = ("_known", "_lock", "_prepare", "awaited")
     is_blocking = True
     remote: RemoteTool | None = None
 
@@ -228,10 +221,9 @@ class DynamicTool(UnpreparedTool):
         # calls come from several threads, and preparing a tool twice would give it two limiters
         self._lock = Lock()
         self._known: tuple[str, PreparedTool] | None = None
-        self.take: Take = lambda _, __: self._resolved()
         self.awaited: TakeAsync = chained_async([Step(self.take)], settings.threads)
 
-    def _resolved(self) -> PreparedTool:
+    def take(self, _value: object, _scope: object) -> PreparedTool:
         """Call the functions and return the tool with what they make.
 
         They may run on several threads at a time; so many calls at a time are let in as there may

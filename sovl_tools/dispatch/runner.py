@@ -35,7 +35,7 @@ from sovl_tools.dispatch.reference import (
     reference_of,
 )
 from sovl_tools.dispatch.scope import CallScope, Limiter, leave_once, stop_call
-from sovl_tools.dispatch.steps import Take, TakeAsync
+from sovl_tools.dispatch.steps import TakeAsync
 from sovl_tools.loading.requirements import processes_missing
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.content import Content
@@ -55,20 +55,22 @@ class Stepwise(Protocol):
     """What a runner runs: a tool.
 
     Attributes:
-        take: takes its steps in this thread, one after another.
-        awaited: likewise on an event loop.
+        awaited: takes its steps on an event loop.
         is_blocking: whether none of them has to be awaited.
         remote: takes them in another process; None for what can't.
         limiter: bounds how many calls of the tool run at a time; None for no bound.
         threads: lets in as many threads as there may be.
     """
 
-    take: Take
     awaited: TakeAsync
     is_blocking: bool
     remote: RemoteTool | None
     limiter: Limiter | None
     threads: Limiter
+
+    def take(self, value: Any, scope: CallScope | None, /) -> Any:
+        """Take its steps in this thread, one after another."""
+        ...
 
 
 class Runner:
