@@ -38,8 +38,8 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.output import write
+from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.cluster import connected
-from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.tooler import Mapped, Tooler
 from sovl_tools.loading.requirements import processes_missing
 from sovl_tools.model.call import Mode

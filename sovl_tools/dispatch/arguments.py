@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -10,22 +11,19 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
 from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.dispatch.failure import refused_arguments
-from sovl_tools.dispatch.parse_arguments import (
-    SHORT,
-    Arguments,
-    Unparsed,
-    check_parsed,
-    parse_arguments,
-    scan,
-    whole,
-)
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import (
     JSON,
+    MAX_DEPTH,
     Path,
     copied,
+    depth,
+    encodes,
+    finite_number,
+    number_problem,
+    strict_decoder,
 )
-from sovl_tools.model.result import BadArgument, Failure, Repair
+from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import Problem, Validator, compile_schema
@@ -39,15 +37,144 @@ from sovl_tools.signature.signature import (
     signature_for,
 )
 
+Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
+"""An object, JSON text of one, or nothing for a tool that needs no arguments."""
+
+_SHORT = 2 * MAX_DEPTH + 1
+"""A text of at most this many characters can't be nested too deep."""
+
+_whole: list[object] = [None]
+"""The last whole number with a fraction or an exponent that was read, such as ``2.0``.
+
+If it is another one after a parse, there was one, unless it was of another thread.
+"""
+
+
+def _float(digits: str) -> float:
+    """Read a number with a fraction or an exponent; note the whole ones, which may be integers."""
+    number = finite_number(digits)
+    if number.is_integer():
+        _whole[0] = number
+    return number
+
+
+_DECODER = strict_decoder(parse_float=_float)
+# The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
+_scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
+
+
+class Unparsed(NamedTuple):
+    """Arguments that are no JSON, and why."""
+
+    reason: str
+
+
+_HALF = Unparsed("a string in them holds half of a surrogate pair")
+_DEEP = Unparsed("they are nested too deep")
+
+
+def parse_arguments(given: Arguments) -> JSON:
+    """Return the arguments as JSON of their own, or why they are none."""
+    if type(given) is not str:
+        return _parse_other(given)
+    try:
+        arguments, end = _scan(given, 0)
+    except (StopIteration, ValueError, RecursionError):
+        arguments, end = None, -1
+    if end != len(given):
+        return _parse_slowly(given)
+    if end > _SHORT and _may_be_deep(given) and depth(arguments) > MAX_DEPTH:
+        return _DEEP
+    if not given.isascii() and not encodes(given):
+        return _HALF
+    # escapes of halves begin like this; most of them are pairs
+    if "\\" in given and ("\\ud" in given or "\\uD" in given):
+        return _encodable(arguments)
+    return arguments
+
+
+def _may_be_deep(text: str) -> bool:
+    """Tell whether a text has so many brackets; searched, which takes far less than counting."""
+    found = 0
+    for bracket in "{[":
+        place = text.find(bracket)
+        while place >= 0 and found <= MAX_DEPTH:
+            found += 1
+            place = text.find(bracket, place + 1)
+    return found > MAX_DEPTH
+
+
+def _encodable(arguments: JSON) -> JSON:
+    """Return the arguments unless a string in them holds half of a surrogate pair."""
+    if encodes(json.dumps(arguments, ensure_ascii=False)):
+        return arguments
+    return _HALF
+
+
+def _parse_other(given: Arguments) -> JSON:
+    if given is None:
+        return {}
+    if isinstance(given, (bytes, bytearray)):
+        try:
+            return parse_arguments(given.decode())
+        except UnicodeDecodeError as error:
+            return Unparsed(f"they are not UTF-8: {error.reason}")
+    if isinstance(given, str):
+        # an Enum of strings, or another subclass, whose own __str__ may say anything
+        return parse_arguments(str.__str__(given))
+    try:
+        # through text, so that the tool gets objects of its own and everything is checked alike
+        return parse_arguments(_encode(given))
+    except (ValueError, TypeError, RecursionError) as error:
+        words = number_problem(error) if type(error) is ValueError else str(error)
+        return Unparsed(f"they are no JSON: {words[:1].lower()}{words[1:]}")
+
+
+def _as_dict(value: Any) -> dict[Any, Any]:
+    """Return a mapping of any kind as a dictionary (the hook of ``json.dumps``)."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"an object of type {type(value).__name__!r} is no JSON")
+
+
+_encode = json.JSONEncoder(allow_nan=False, default=_as_dict).encode
+
+
+def _reason(error: json.JSONDecodeError) -> str:
+    """Return what is no JSON, where, and whether that is because the text ends too early."""
+    place = f"line {error.lineno} column {error.colno}"
+    around = repr(error.doc[max(0, error.pos - 15) : error.pos + 15])
+    words = f"{error.msg.lower().removesuffix(' at')} at {place}, near {around}"
+    is_cut = error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip()
+    return f"{words}; the text ends too early" if is_cut else words
+
+
+def _parse_slowly(text: str) -> JSON:
+    if not text.strip():
+        return {}
+    try:
+        arguments = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        return Unparsed(f"they are no JSON: {_reason(error)}")
+    except ValueError as error:
+        return Unparsed(number_problem(error))
+    except RecursionError:
+        return _DEEP
+    return _DEEP if depth(arguments) > MAX_DEPTH else _encodable(arguments)
+
 
 class ArgumentCheck:
     """What is known about a tool's arguments before they come; made at its first call.
+
+    Attributes:
+        nullable: those for which null means "left out".
+        validator: of the others.
 
     Raises:
         SchemaError: the tool's parameters are no schema that a validator can be made of.
     """
 
-    __slots__ = ("_fill", "_is_valid", "_nullable", "_schema", "_tool", "_validator")
+    __slots__ = ("_fill", "_is_valid", "_schema", "_tool", "nullable", "validator")
 
     def __init__(self, tool: ToolDefinition) -> None:
         signature = signature_for(tool)
@@ -67,7 +194,7 @@ class ArgumentCheck:
             schema = {**schema, "properties": properties}
         # Arguments that the function could not take are refused, whatever the schema says of them.
         self._schema = call_schema(schema, signature)
-        self._validator: Validator = compile_schema(self._schema)
+        self.validator: Validator = compile_schema(self._schema)
         self._fill = make_filler(tool.parameters, signature, tool.function)
         # An argument that need not be given would yet be missing if its default is not filled in,
         # because it breaks its own schema.
@@ -79,60 +206,34 @@ class ArgumentCheck:
         if lacking and not tool.preprocess:
             required = [*self._schema.get("required", ()), *lacking]
             self._schema = {**self._schema, "required": required}
-            self._validator = compile_schema(self._schema)
-        self._is_valid = self._validator.is_valid
-        self._nullable = nullable_arguments(tool.parameters, signature)
+            self.validator = compile_schema(self._schema)
+        self._is_valid = self.validator.is_valid
+        self.nullable = nullable_arguments(tool.parameters, signature)
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
-        before = whole[0]
-        if type(given) is not str:
-            arguments = parse_arguments(given)
-        else:
-            try:
-                arguments, end = scan(given, 0)
-            except (StopIteration, ValueError, RecursionError):
-                arguments = parse_arguments(given)
-            else:
-                if end > SHORT or end != len(given) or "\\" in given or not given.isascii():
-                    arguments = check_parsed(given, arguments, end)
-        if self._nullable and type(arguments) is dict:
-            _drop_nulls(arguments, self._nullable)
+        before = _whole[0]
+        arguments = parse_arguments(given)
+        if self.nullable and type(arguments) is dict:
+            drop_nulls(arguments, self.nullable)
         try:
             if type(arguments) is not dict or not self._is_valid(arguments):
                 return self._refused(arguments)
         except ValueError as error:
             return self._failure(f"they can't be encoded: {error}")
-        if whole[0] is not before:
+        if _whole[0] is not before:
             arguments = with_integers(arguments, self._schema)
         if self._fill is not None:
             self._fill(arguments)
         keywords: dict[str, Any] = arguments
         return keywords
 
-    def repaired(
-        self, given: Arguments, failure: Failure
-    ) -> tuple[dict[str, Any] | Failure, tuple[Repair, ...]]:
-        """Return the keywords of arguments that could be made to fit, or the failure as it is."""
-        from sovl_tools.dispatch.repair import repair_arguments  # noqa: PLC0415 - seldom needed
-
-        arguments = parse_arguments(given)
-        if isinstance(arguments, dict):
-            _drop_nulls(arguments, self._nullable)
-        if isinstance(arguments, Unparsed):
-            return failure, ()
-        found = repair_arguments(arguments, self._validator)
-        if found is None:
-            return failure, ()
-        checked = self(found[0])
-        return checked, () if isinstance(checked, Failure) else found[1]
-
     def _refused(self, arguments: JSON) -> Failure:
         if isinstance(arguments, Unparsed):
             return self._failure(arguments.reason)
         if not isinstance(arguments, dict):
             return self._failure(f"they must be a JSON object, not {named(arguments)}")
-        problems = self._validator.problems(arguments)
+        problems = self.validator.problems(arguments)
         certain: list[Problem] = []
         for each in problems:
             if each.keyword != "unevaluatedProperties":
@@ -157,7 +258,8 @@ class ArgumentCheck:
         return {name for node in found for name in node.schema.get("properties", ())}
 
 
-def _drop_nulls(arguments: dict[str, JSON], names: tuple[str, ...]) -> None:
+def drop_nulls(arguments: dict[str, JSON], names: tuple[str, ...]) -> None:
+    """Remove those arguments that are null."""
     for name in names:
         if name in arguments and arguments[name] is None:
             del arguments[name]

@@ -54,14 +54,16 @@ class AsyncRunner(Runner):
     def run(self, tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
         """Take the steps: on a thread, or on this loop if one has to be awaited."""
         work: Coroutine[Any, Any, Any]
-        if scope is not None and scope.mode == "process" and tool.remote is not None:
+        if scope is None:
+            return begin(tool.awaited(value, None, await_thread), None, limit)
+        if scope.mode == "process" and tool.remote is not None:
             work = tool.remote.call(value, scope, _await_future)
-        elif scope is not None and scope.mode != "inline" and tool.is_blocking:
+        elif scope.mode != "inline" and tool.is_blocking:
             # all steps of a sync tool on one thread, not on one for each
             work = await_thread(partial(tool.take, value, scope), scope, threads=tool.threads)
         else:
             work = tool.awaited(value, scope, await_thread)
-        if scope is not None and tool.limiter is not None:
+        if tool.limiter is not None:
             work = _await_admitted(work, tool.limiter, scope)
         return begin(work, scope, limit)
 

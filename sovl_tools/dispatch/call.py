@@ -12,9 +12,9 @@ from time import perf_counter, time
 from types import CoroutineType, MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.failure import failure_of, log_exception, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
-from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
 from sovl_tools.dispatch.runner import SYNC, Runner, run_without_loop
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
@@ -29,7 +29,7 @@ from sovl_tools.model.caller import (
 from sovl_tools.model.client_requests import REQUESTS
 from sovl_tools.model.document import copied
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
-from sovl_tools.model.result import Failure, Repair, ToolResult
+from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.model.suggestion import one_of
 
 _T = TypeVar("_T")
@@ -138,7 +138,9 @@ def _check_chain_and_repair(
         words = f"tools can't call one another {reason}: {' → '.join(scope.chain)}"
         return Failure("tool_error", words)
     if isinstance(keywords, Failure) and scope.coerce == "lenient":
-        keywords, scope.repairs = tool.repair(given, keywords)
+        from sovl_tools.dispatch.repair import repaired  # noqa: PLC0415 - seldom needed
+
+        keywords, scope.repairs = repaired(tool.arguments, given, keywords)
     return keywords
 
 
@@ -234,18 +236,15 @@ def _end_call(
     """Count a call and tell of its end, once; return its result without the tool's secrets."""
     duration = perf_counter() - started
     error: Failure | None = None
-    repairs: tuple[Repair, ...] = ()
     if type(outcome) is tuple:
         value, content = outcome
     elif type(outcome) is Failure:
-        value, content, error = None, (), outcome
+        value, content, error = None, (), without_secrets(outcome, tool.secrets)
     else:
         _, value, error, _, content, _ = outcome
-    if error is not None and tool.secrets:
-        error = without_secrets(error, tool.secrets)
-    if scope is not None:
-        # a failure lists repairs too: the model sees what was made of its arguments
-        repairs = scope.repairs
+        error = error and without_secrets(error, tool.secrets)
+    # a failure lists repairs too: the model sees what was made of its arguments
+    repairs = () if scope is None else scope.repairs
     result = _new(ToolResult, (tool.name, value, error, duration, content, repairs))
     # the background loop and the caller that gave it up may both have a result
     if scope is not None and not scope.end():

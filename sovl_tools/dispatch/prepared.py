@@ -123,7 +123,7 @@ class PreparedTool(UnpreparedTool):
 
     Attributes:
         check: from what was given to the valid arguments, or to what is wrong with them.
-        repair: likewise, where those that are wrong in form alone are made to fit.
+        arguments: their check, as an object.
         take: the steps from valid arguments to the value and its content, in one thread.
         awaited: likewise, on an event loop.
         is_blocking: whether none of the steps has to be awaited.
@@ -133,7 +133,7 @@ class PreparedTool(UnpreparedTool):
         UnavailableError: a schema of the tool is none that a validator can be made of.
     """
 
-    __slots__ = ("awaited", "check", "is_blocking", "remote", "repair", "take")
+    __slots__ = ("arguments", "awaited", "check", "is_blocking", "remote", "take")
 
     def __init__(
         self,
@@ -147,10 +147,9 @@ class PreparedTool(UnpreparedTool):
         # not of self, or what a reload has replaced would wait for the collector
         context = partial(make_context, definition, self.secrets)
         with _unavailable(definition.name, "parameters"):
-            check = ArgumentCheck(definition)
+            self.arguments = ArgumentCheck(definition)
         # the bound method, because calling the object would take a detour through its type
-        self.check: Callable[[Any], dict[str, Any] | Failure] = check.__call__
-        self.repair = check.repaired
+        self.check: Callable[[Any], dict[str, Any] | Failure] = self.arguments.__call__
         # a tool that was reloaded has another: calls of its old version take no room there
         most = definition.execution.get("max_concurrency")
         self.limiter = None if most is None else Limiter(most)

@@ -16,9 +16,15 @@ from functools import partial
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from sovl_tools.dispatch.parse_arguments import parse_arguments
+from sovl_tools.dispatch.arguments import (
+    ArgumentCheck,
+    Arguments,
+    Unparsed,
+    drop_nulls,
+    parse_arguments,
+)
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind, value_at
-from sovl_tools.model.result import Repair
+from sovl_tools.model.result import Failure, Repair
 from sovl_tools.schema.engine import Problem, Validator
 from sovl_tools.schema.problem import LISTED, MISSING, options
 
@@ -37,6 +43,22 @@ _FINAL = MISSING | {
 
 Patch: TypeAlias = dict[Path, JSON]
 """Other values for some places."""
+
+
+def repaired(
+    check: ArgumentCheck, given: Arguments, failure: Failure
+) -> tuple[dict[str, JSON] | Failure, tuple[Repair, ...]]:
+    """Return the keywords of refused arguments that could be made to fit, or the failure."""
+    arguments = parse_arguments(given)
+    if isinstance(arguments, dict):
+        drop_nulls(arguments, check.nullable)
+    if isinstance(arguments, Unparsed):
+        return failure, ()
+    found = repair_arguments(arguments, check.validator)
+    if found is None:
+        return failure, ()
+    checked = check(found[0])
+    return checked, () if isinstance(checked, Failure) else found[1]
 
 
 def repair_arguments(

@@ -152,7 +152,9 @@ def author_step(  # noqa: C901 - a call, and the ways to wait for it in two worl
         value = call(argument)
         if type(value) not in FINAL:
             value = _wait_for(value, scope)
-        return convert_result(value) if is_last else value
+        if not is_last:
+            return value
+        return (value, ()) if is_plain(value) else convert_result(value)
 
     async def take_async(argument: Any, scope: CallScope | None, await_thread: AwaitThread) -> Any:
         value = call(argument)

@@ -12,13 +12,13 @@ from queue import SimpleQueue
 from sys import maxsize
 from typing import Any, NamedTuple, Self, cast
 
+from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.call import (
     Caller,
     call_async,
     check_options,
 )
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
-from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.prepared import Engine, Observer, ToolerSettings
 from sovl_tools.dispatch.runner import Workers
 from sovl_tools.dispatch.scope import Coerce, Limiter, Sink, new_call_id

@@ -11,8 +11,8 @@ from typing import NamedTuple, cast
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
 
+from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.async_runner import serving
-from sovl_tools.dispatch.parse_arguments import Arguments
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.document import JSON

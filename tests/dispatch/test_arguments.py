@@ -26,6 +26,7 @@ from typing_extensions import TypeAliasType
 
 from sovl_tools import Failure, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.dispatch.arguments import ArgumentCheck
+from sovl_tools.dispatch.repair import repaired
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.result import BadArgument
 from tests.dispatch.toolbox import properties, tool
@@ -528,7 +529,7 @@ def test_an_explicit_null_does_not_stand_in_the_way_of_a_repair() -> None:
     given = {"count": None, "tags": "[]"}
     failure = check(given)
     assert isinstance(failure, Failure)
-    keywords, repairs = check.repaired(given, failure)
+    keywords, repairs = repaired(check, given, failure)
     assert keywords == {"count": None, "tags": []}
     assert [repair.path for repair in repairs] == ["$.tags"]
 

@@ -16,8 +16,7 @@ from typing import Any
 from sovl_tools.agent.answer import MODES, Answer, Call, Prompt
 from sovl_tools.agent.history import text_of, with_all_results
 from sovl_tools.agent.toolbox import SEARCH
-from sovl_tools.dispatch.arguments import ArgumentCheck
-from sovl_tools.dispatch.parse_arguments import Unparsed, parse_arguments
+from sovl_tools.dispatch.arguments import ArgumentCheck, Unparsed, parse_arguments
 from sovl_tools.dispatch.repair import repair_arguments
 from sovl_tools.formats.messages import as_one_text, as_text
 from sovl_tools.model.definition import ToolDefinition
