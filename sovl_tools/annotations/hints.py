@@ -139,13 +139,9 @@ Resolve: TypeAlias = Callable[[Any, Names, _Bound], Any]
 
 def _refusal(error: BaseException) -> InexpressibleError:
     """Return in words what the code of an annotation raised."""
-    if isinstance(error, NameError | AttributeError):
-        return _undefined(error)
-    reason = f"it can't be evaluated, {type(error).__name__}: {error}"
-    return InexpressibleError(reason, "correct it")
-
-
-def _undefined(error: Exception) -> InexpressibleError:
+    if not isinstance(error, NameError | AttributeError):
+        reason = f"it can't be evaluated, {type(error).__name__}: {error}"
+        return InexpressibleError(reason, "correct it")
     name = getattr(error, "name", None)
     reason = f"the name {name!r} is not defined" if name else str(error)
     return InexpressibleError(reason, "import or define it", is_open=True)
@@ -194,7 +190,7 @@ def read_annotations(read: Callable[..., Any], owner: Any, option: str) -> Any:
         try:
             library = import_module("annotationlib")
         except ImportError:
-            raise _undefined(error) from error
+            raise _refusal(error) from error
     return read(owner, **{option: library.Format.FORWARDREF})
 
 
@@ -246,7 +242,14 @@ def value_of(annotation: Any) -> Any:
     """
     alias = origin_of(annotation)
     try:
-        value = _meaning(alias)
+        if isinstance(alias, typing.NewType):
+            value: Any = alias.__supertype__
+        elif not isinstance(alias, typing.TypeVar):
+            value = alias.__value__
+        elif alias.__constraints__:
+            value = typing.Union[alias.__constraints__]  # noqa: UP007 - there may be any number
+        else:
+            value = Any if alias.__bound__ is None else alias.__bound__
     except RecursionError:
         raise
     except (Exception, SystemExit) as error:
@@ -257,43 +260,26 @@ def value_of(annotation: Any) -> Any:
     return resolved(value, names, bound)
 
 
-def _meaning(alias: Any) -> Any:
-    if isinstance(alias, typing.NewType):
-        return alias.__supertype__
-    if not isinstance(alias, typing.TypeVar):
-        return alias.__value__
-    if alias.__constraints__:
-        return typing.Union[alias.__constraints__]  # noqa: UP007 - there may be any number
-    return Any if alias.__bound__ is None else alias.__bound__
-
-
 def without_none(annotation: Any) -> tuple[Any, bool]:
     """Return ``T`` for ``T | None``, and whether it was that; ``Annotated`` stays around it.
 
     Aliases, NewTypes and type variables are followed, if their names are defined.
     """
-    inner = None if type(annotation) is type or annotation is Any else _not_none(annotation)
-    return (annotation, False) if inner is None else (inner, True)
-
-
-def _not_none(annotation: Any) -> Any:
-    """Return ``T`` for ``T | None``; None for anything else."""
     origin = origin_of(annotation)
-    if isinstance(origin, type) and type(annotation) is GenericAlias:
-        return None
     if origin in _UNIONS:
-        members = typing.get_args(annotation)
-        others = tuple(each for each in members if each is not NoneType)
-        if len(others) == len(members):
-            return None
-        return typing.Union[others]  # noqa: UP007 - there may be any number
-    if origin is typing.Annotated:
-        inner = _not_none(annotation.__origin__)
-        return None if inner is None else typing.Annotated[(inner, *annotation.__metadata__)]
-    if is_alias(annotation) or isinstance(annotation, typing.NewType | typing.TypeVar):
+        others = tuple(each for each in typing.get_args(annotation) if each is not NoneType)
+        if len(others) < len(typing.get_args(annotation)):
+            return typing.Union[others], True  # noqa: UP007 - there may be any number
+    elif origin is typing.Annotated:
+        inner, is_optional = without_none(annotation.__origin__)
+        if is_optional:
+            return typing.Annotated[(inner, *annotation.__metadata__)], True
+    elif is_alias(annotation) or isinstance(annotation, typing.NewType | typing.TypeVar):
         with suppress(InexpressibleError):
-            return _not_none(value_of(annotation))
-    return None
+            inner, is_optional = without_none(value_of(annotation))
+            if is_optional:
+                return inner, True
+    return annotation, False
 
 
 _UNIONS = (typing.Union, UnionType)
