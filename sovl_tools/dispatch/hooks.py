@@ -45,12 +45,12 @@ class Hook(NamedTuple):
     Attributes:
         function: see ``HookFunction``.
         tools: shell patterns of tool names; None for every tool.
-        form: how the function is run; None if nobody has looked yet.
+        form: how the function is run; ``hook`` finds out.
     """
 
     function: HookFunction
     tools: tuple[str, ...] | None = None
-    form: Form | None = None
+    form: Form = "sync"
 
     @property
     def name(self) -> str:
@@ -71,18 +71,6 @@ def patterns_of(tools: Iterable[str] | str | None) -> tuple[str, ...] | None:
     if isinstance(tools, str):
         return (tools,)
     return None if tools is None else check_names("tools", tools)
-
-
-def with_form(hook: Hook) -> Hook:
-    """Return the hook with its form."""
-    form: Form = hook.form or "sync"
-    # an object is what its __call__ is
-    for each in (getattr(hook.function, "__call__", None), hook.function):  # noqa: B004 - its code
-        if inspect.iscoroutinefunction(each):
-            form = "async"
-        elif inspect.isgeneratorfunction(each):
-            form = "generator"
-    return hook._replace(form=form)
 
 
 class _Hooking:
@@ -115,9 +103,14 @@ class _Hooking:
             if not callable(function):
                 raise TypeError(f"a hook must be a function (call, next), not {function!r:.80}")
             # hook(retry(), tools="x"): the names that were said last count
-            own = function.tools if isinstance(function, Hook) else None
-            inner = function.function if isinstance(function, Hook) else function
-            return Hook(inner, patterns or own)
+            inner, own, form = function if isinstance(function, Hook) else Hook(function)
+            # an object is what its __call__ is
+            for each in (getattr(inner, "__call__", None), inner):  # noqa: B004 - its code
+                if inspect.iscoroutinefunction(each):
+                    form = "async"
+                elif inspect.isgeneratorfunction(each):
+                    form = "generator"
+            return Hook(inner, patterns or own, form)
 
         return decorate if function is None else decorate(function)
 

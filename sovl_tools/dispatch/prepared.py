@@ -13,7 +13,7 @@ from weakref import WeakMethod
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
-from sovl_tools.dispatch.hooks import Hook, with_form
+from sovl_tools.dispatch.hooks import Hook
 from sovl_tools.dispatch.runner import RemoteTool, Runner, Workers
 from sovl_tools.dispatch.scope import CallScope, Coerce, Limiter
 from sovl_tools.dispatch.statistics import CallLog
@@ -94,9 +94,7 @@ class UnpreparedTool:
         self.definition = definition
         self.name = definition.name
         self.is_async = is_async(definition.function)
-        self.hooks = tuple(
-            with_form(each) for each in settings.hooks if each.concerns(definition.name)
-        )
+        self.hooks = tuple(each for each in settings.hooks if each.concerns(definition.name))
         self.observers = settings.observers
         self.limit: float | None = execution.get("timeout") or settings.timeout
         mode: Mode | None = definition.execution.get("mode")

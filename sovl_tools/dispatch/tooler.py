@@ -119,7 +119,7 @@ class Tooler(Caller):
             mode or (None if executor is None else "process"),
             coerce,
             max_result_bytes,
-            tuple(each if isinstance(each, Hook) else hook(each) for each in (*around, *hooks)),
+            tuple(hook(each) for each in (*around, *hooks)),
             seen,
         )
         super().__init__(Engine(registry, settings, listener=on_event, make_caller=Caller))
