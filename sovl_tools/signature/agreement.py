@@ -121,8 +121,12 @@ class Pair(NamedTuple):
     path: Path
     schema: dict[str, JSON]
     own: dict[str, JSON]
-    is_part: bool
-    argument: str
+    is_part: bool = False
+    argument: str = ""
+
+    def part(self, name: str, below: Path, schema: JSON, own: JSON) -> Pair:
+        """Return the pair of what lies at a place below."""
+        return Pair(name, (*self.path, *below), schema, own, argument=self.argument)
 
     @property
     def is_property(self) -> bool:
@@ -162,34 +166,23 @@ def compare(parameters: dict[str, JSON], own: dict[str, JSON]) -> Comparison:
     thing that the function says there.
     """
     found: list[Pair] = []
-    pending = [*_members("", "", BASE, parameters, own)]
-    if not pending:
-        return Comparison(parameters, own, found)
+    pending = [*_members(Pair("", BASE, parameters, own))]
     walk = _Walk(parameters, own)
     # Schemas may refer to themselves, so each combination is visited once.
     seen: set[tuple[int, int]] = set()
     for step in pending:  # which grows meanwhile
-        name, path, schema, said, is_part, argument = step
+        schema: JSON = step.schema
+        said: JSON = step.own
         key = (id(schema), id(said))
         if isinstance(schema, dict) and isinstance(said, dict) and key not in seen:
             seen.add(key)
             target = follow(said, own)
             if target is not said and isinstance(target, dict):
                 # keywords beside a reference add to what it refers to
-                beside = {name: each for name, each in said.items() if name != "$ref"}
-                said = {**target, **beside}
-            found.append(Pair(name, path, schema, said, is_part, argument))
+                said = {**target, **{name: each for name, each in said.items() if name != "$ref"}}
+            found.append(step._replace(own=said))
             pending.extend(walk.below(step))
     return Comparison(parameters, own, found)
-
-
-class _Step(NamedTuple):
-    name: str
-    path: Path
-    schema: JSON
-    own: JSON
-    is_part: bool
-    argument: str
 
 
 class _Walk:
@@ -202,27 +195,26 @@ class _Walk:
     def _places(self) -> dict[int, Path]:
         return {id(each.schema): each.path for each in nodes(self._matcher.parameters, BASE)}
 
-    def below(self, step: _Step) -> Iterator[_Step]:
+    def below(self, step: Pair) -> Iterator[Pair]:
         """Yield what lies below a step, or what it refers to."""
         parameters, root = self._matcher
-        name, path, schema, _, _, argument = step
-        target = follow(schema, parameters)
-        own = follow(step.own, root)
+        schema = step.schema
+        target, own = follow(schema, parameters), follow(step.own, root)
         if target is not schema:
             place = self._places.get(id(target))
             if place is not None:
-                yield _Step(name, place, target, own, True, argument)  # noqa: FBT003 - all by place
+                yield step._replace(path=place, schema=target, own=own, is_part=True)
         elif isinstance(own, dict):
+            step = step._replace(own=own)
             if "properties" in schema:
-                yield from _members(name, argument, path, schema, own)
+                yield from _members(step)
             if "additionalProperties" in schema and "additionalProperties" in own:
-                below = (*path, "additionalProperties")
                 values = schema["additionalProperties"], own["additionalProperties"]
-                yield _Step(f"{name}[]", below, *values, False, argument)  # noqa: FBT003 - likewise
-            yield from _items(step._replace(own=own))
+                yield step.part(f"{step.name}[]", ("additionalProperties",), *values)
+            yield from _items(step)
             yield from self._alternatives(step, own)
 
-    def _alternatives(self, step: _Step, own: dict[str, JSON]) -> Iterator[_Step]:
+    def _alternatives(self, step: Pair, own: dict[str, JSON]) -> Iterator[Pair]:
         key = combinator_of(step.schema)
         if key is None and combinator_of(own) is None:
             return
@@ -232,15 +224,13 @@ class _Walk:
                 yield step._replace(path=path, schema=each.schema, own=each.own, is_part=True)
 
 
-def _members(
-    name: str, argument: str, path: Path, schema: dict[str, JSON], own: dict[str, JSON]
-) -> Iterator[_Step]:
-    others = own.get("properties", {})
-    for key, each in schema.get("properties", {}).items():
+def _members(step: Pair) -> Iterator[Pair]:
+    name, others = step.name, step.own.get("properties", {})
+    for key, each in step.schema.get("properties", {}).items():
         if key in others and not _says_nothing_more(each, others[key]):
             whole = f"{name}.{key}" if name else key
-            place = (*path, "properties", key)
-            yield _Step(whole, place, each, others[key], False, argument or key)  # noqa: FBT003 - likewise
+            found = step.part(whole, ("properties", key), each, others[key])
+            yield found if step.argument else found._replace(argument=key)
 
 
 def _says_nothing_more(schema: JSON, own: JSON) -> bool:
@@ -270,9 +260,9 @@ _PARTS = frozenset({"items", "additionalProperties"})
 _STRUCTURED = frozenset({"$ref", "$defs", "properties", "prefixItems", "anyOf", "oneOf", "allOf"})
 
 
-def _items(step: _Step) -> Iterator[_Step]:
+def _items(step: Pair) -> Iterator[Pair]:
     """Yield the items of two arrays, each of which may list them one by one."""
-    name, path, schema, own, _, argument = step
+    name, schema, own = step.name, step.schema, step.own
     ours, theirs = schema.get("prefixItems", ()), own.get("prefixItems", ())
     rest, others = schema.get("items"), own.get("items")
     for index in range(max(len(ours), len(theirs))):
@@ -280,9 +270,9 @@ def _items(step: _Step) -> Iterator[_Step]:
         place: Path = ("prefixItems", index) if is_listed else ("items",)
         item = ours[index] if is_listed else rest
         other = theirs[index] if index < len(theirs) else others
-        yield _Step(f"{name}[{index}]", (*path, *place), item, other, False, argument)  # noqa: FBT003 - likewise
+        yield step.part(f"{name}[{index}]", place, item, other)
     if rest is not None and others is not None:
-        yield _Step(f"{name}[]", (*path, "items"), rest, others, False, argument)  # noqa: FBT003 - likewise
+        yield step.part(f"{name}[]", ("items",), rest, others)
 
 
 ANNOTATIONS = frozenset({"title", "description", "default", "examples"})
@@ -307,16 +297,12 @@ def agreed(found: Iterable[Pair]) -> list[Pair]:
 
 def exclude_each_other(one: Kinds, other: Kinds) -> bool:
     """Tell whether no value can be of both types; null beside others does not count."""
-    if one is None or other is None:
-        return False
-    return (one - {"null"} or one).isdisjoint(other)
+    return not (one is None or other is None) and (one - {"null"} or one).isdisjoint(other)
 
 
 def is_wider(one: Kinds, other: Kinds) -> bool:
     """Tell whether the first admits types that the second does not; null does not count."""
-    if one is None or other is None:
-        return False
-    return not (one - {"null"} or one) <= other
+    return not (one is None or other is None or (one - {"null"} or one) <= other)
 
 
 class Match(NamedTuple):
