@@ -224,7 +224,7 @@ def _wait_for(value: Any, scope: CallScope | None) -> Any:
             from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
 
             return run_in_background(_await_value(value, scope))
-    except GeneratorExit as error:
+    except (StopIteration, GeneratorExit) as error:
         raise passable_error(error) from None
     return value
 
