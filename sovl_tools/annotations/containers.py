@@ -216,6 +216,7 @@ _KEYS: dict[str, Schema] = {
     "boolean": {"enum": ["true", "false"]},
     "null": {"enum": ["null"]},
 }
+_OF_NUMBERS = frozenset({"integer", "number"})
 _OF_TEXT = frozenset({"format", "pattern", "minLength", "maxLength", "anyOf", "allOf"})
 
 
@@ -238,7 +239,19 @@ def _names(key: Schema) -> Schema:
     if key.get("type") == "number" and key.keys() >= {"minimum", "maximum"}:
         digits = len(str(int(max(-key["minimum"], key["maximum"]))))
         return {"pattern": rf"^-?(0|[1-9][0-9]{{0,{digits - 1}}})(\.[0-9]+)?$"}
-    return dict(_KEYS.get(str(key.get("type")), {}))
+    kind = str(key.get("type"))
+    return _array_names(key) if kind == "array" else dict(_KEYS.get(kind, {}))
+
+
+def _array_names(key: Schema) -> Schema:
+    """Return the schema of arrays in text: exact for numbers, else how they begin."""
+    parts = key.get("prefixItems", ())
+    known = [_names(each) for each in parts if each.get("type") in _OF_NUMBERS]
+    patterns = [each["pattern"] for each in known if "pattern" in each]
+    if not parts or len(patterns) < len(parts):
+        return {"pattern": r"^\s*\["}
+    items = r"\s*,\s*".join(each[1:-1] for each in patterns)
+    return {"pattern": rf"^\s*\[\s*{items}\s*\]\s*$"}
 
 
 def _up_to(most: int) -> str:

@@ -62,6 +62,7 @@ KEYS = [
     Gaps,
     int | None,
     Literal[1, True, "1"],
+    tuple[int, float],
     Annotated[int, library.Ge(1)],
     Annotated[int, library.Interval(gt=-5, lt=5)],
     Annotated[float, library.Le(0.5)],
