@@ -388,6 +388,19 @@ def test_a_function_that_was_defined_again_keeps_its_rank_unless_it_is_to_be_the
         assert answers(registry.catalog) == {"echo": word}
 
 
+def test_a_duplicate_is_logged_when_it_is_registered(caplog: pytest.LogCaptureFixture) -> None:
+    registry = ToolRegistry()
+    first, second = saying(1), saying(2)
+    registry.register(first)
+    for _ in range(2):  # while nobody reads the catalog
+        registry.register(second)
+        assert caplog.text.count("was rejected") == 1
+    assert answers(registry.catalog) == {"echo": 1}
+    registry.register(saying(3, "other"))
+    registry.register(second)
+    assert caplog.text.count("was rejected") == 1
+
+
 def test_each_duplicate_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     registry = ToolRegistry()
     functions = [saying(word) for word in range(30)]
