@@ -11,7 +11,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.annotations.conversion import Conversion, converter_of
+from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
@@ -44,7 +44,7 @@ from sovl_tools.model.diagnostic import (
     internal_diagnostic,
     internal_verdict,
 )
-from sovl_tools.model.document import JSON, Path, copied
+from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.folder import KEYS, Manifest, Settings, ToolFolder, name_problem
 from sovl_tools.schema.engine import compile_schema, published
@@ -54,7 +54,6 @@ from sovl_tools.signature.signature import call_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()
-_DISABLED = ('its manifest says "enabled": false',)
 _NO_HANDLERS: Mapping[str, StepHandler] = {}
 SEVERITIES: tuple[Severity, ...] = ("error", "warning")
 _SCHEMAS = ("parameters", "output_schema")
@@ -66,9 +65,8 @@ _DEFAULTS: dict[str, Any] = {
     for field in fields_of(ToolDefinition)
     if field.default_factory is not MISSING
 }
-_OWN = {"activation_phrases", "step_handlers", "source", "preprocess", "postprocess"}
-_REQUIRED = {"name", "description", "parameters", "function"}
-_OPTIONAL = ({field.name for field in fields_of(ToolDefinition)} & KEYS) - _OWN - _REQUIRED
+_NOT_COPIED = {"name", "description", "parameters", "activation_phrases"}
+_OPTIONAL = ({field.name for field in fields_of(ToolDefinition)} & KEYS) - _NOT_COPIED
 
 Lint: TypeAlias = Callable[[], list[Verdict]]
 """Asks what is asked only when somebody looks at the report."""
@@ -119,16 +117,12 @@ def check_folder(folder: ToolFolder, settings: Settings) -> CheckedFolder | Cand
         what became of it if its module matters no more.
     """
     try:
-        verdicts = (
-            []
-            if name_problem(folder.name) is None
-            else ask((folder_rules.invalid_folder_name,), folder)
-        )
+        is_named = name_problem(folder.name) is None
+        verdicts = [] if is_named else ask((folder_rules.invalid_folder_name,), folder)
         reading = read_manifest(folder)
         if isinstance(reading, Unreadable):
-            manifest, found = None, _unreadable(folder, reading)
-        else:
-            manifest, found = reading
+            return rejected(folder, verdicts + _unreadable(folder, reading))
+        manifest, found = reading
         verdicts += found
         if manifest is None:
             return rejected(folder, verdicts)
@@ -144,7 +138,7 @@ def check_folder(folder: ToolFolder, settings: Settings) -> CheckedFolder | Cand
             verdicts += lock_verdicts(settings.locked, manifest, snapshot)
             snapshot = snapshot._replace(locked=settings.locked.get(folder.name, {}))
         if is_disabled or snapshot is None:
-            return _candidate(work, "disabled", reasons=_DISABLED)
+            return _candidate(work, "disabled", reasons=('its manifest says "enabled": false',))
         if isinstance(snapshot, Unreadable):
             verdicts += _unreadable(folder, snapshot)
             return _candidate(work, "rejected")
@@ -187,10 +181,7 @@ def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
     try:
         found = ask(folder_rules.RULES, listed(folder)) if failure.is_absent else []
     except OSError as error:
-        found = ask(
-            (folder_rules.unreadable_file,),
-            Unreadable("", f"can't be listed: {error.strerror}"),
-        )
+        found, failure = [], Unreadable("", f"can't be listed: {error.strerror}")
     return found or ask((folder_rules.unreadable_file,), failure)
 
 
@@ -299,21 +290,14 @@ def call_verdicts(
     convert = None if is_plain or function is None else converter_of(function, names)
     if convert is not None:
         refused = {each.path for each in found}
-        for each in examples:
-            reasons = () if each.path in refused else _unconvertible(convert, each.arguments)
-            if reasons:
-                found.append(each._replace(unconvertible=reasons))
+        for each in (each for each in examples if each.path not in refused):
+            try:
+                convert(copied(each.arguments))
+            except ConversionError as error:
+                found.append(each._replace(unconvertible=tuple(error.problems)))
+            except Exception:  # noqa: BLE001, S112 - the author's own code: a call will tell
+                continue
     return ask((invalid_example,), *found) if found else []
-
-
-def _unconvertible(convert: Conversion, arguments: dict[str, JSON]) -> tuple[tuple[Path, str], ...]:
-    try:
-        convert(copied(arguments))
-    except ConversionError as error:
-        return tuple(error.problems)
-    except Exception:  # noqa: BLE001 - the author's own code, which a call will tell of
-        return ()
-    return ()
 
 
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
@@ -400,9 +384,7 @@ def _parse(work: Work, snapshot: Snapshot, missing: tuple[str, ...]) -> Candidat
     """Check the module by its text alone: nothing of the tool runs."""
     folder = work.folder
     # without a name that a function could have there is no sense in looking for one
-    is_named = (
-        work.manifest.document.get("name") == folder.name and name_problem(folder.name) is None
-    )
+    is_named = work.manifest.document.get("name") == folder.name and not name_problem(folder.name)
     readable = work.has_schemas and is_named
     if has_errors(work.verdicts):
         lint = lambda: _parsed(work, snapshot.main, readable=readable)[1]  # noqa: E731
