@@ -100,11 +100,7 @@ def _patterns(values: Sequence[str]) -> tuple[str, ...]:
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
 @tools_option
-@click.option(
-    "--no-import",
-    is_flag=True,
-    help="Parse the modules; no line of any tool runs.",
-)
+@click.option("--no-import", is_flag=True, help="Parse the modules; no line of any tool runs.")
 @click.option(
     "--format",
     "formats",
@@ -150,8 +146,8 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     directories of tools, plugins and procedures are checked. Files that are of no tool and no
     procedure are left out, so that lists of changed files can be handed over; a deleted file in a
     tools directory stands for what is left of its folder. With changed procedures all tools are
-    checked, since they may call any. Modules are imported in a child
-    process, one after another, so that none can hang or end this one.
+    checked, since they may call any. Modules are imported in a child process, one after another, so
+    that none can hang or end this one.
 
     RULES are codes, beginnings of codes, and names: ST305,ST4,missing-description. The longest that
     fits a finding decides, and what is not shown does not fail either. RULES and TARGETS are
@@ -224,8 +220,7 @@ def _check_once(asked: _Options) -> int:
         fixed=fixed,
     )
     if places.ignored:
-        more = ", …" * (len(places.ignored) > _FEW)
-        names = f"{', '.join(places.ignored[:_FEW])}{more}"
+        names = ", ".join(places.ignored[:_FEW]) + ", …" * (len(places.ignored) > _FEW)
         note(f"not checked, being of no tool and no procedure: {names}")
     _write(outcome, destinations, statistics=asked.statistics)
     return FINDINGS if failures or (report.errors and not asked.exit_zero) else 0

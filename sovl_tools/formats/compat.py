@@ -131,8 +131,7 @@ class Adaptation(Rewrite):
         if found is None and not lost:
             return made
         made, moved, notes, losses = found or Changed(made)
-        if lost:
-            moved = [*lost, *moved]
+        moved = [*lost, *moved]
         if moved and self.losses:  # what is lost in a keyword's own schemas goes with it
             gone, end = {(*path, keyword) for keyword in moved}, len(path) + 1
             self.losses = [each for each in self.losses if each.path[:end] not in gone]
@@ -152,16 +151,12 @@ class Adaptation(Rewrite):
                 message = f"{keyword} stands in the description only"
                 self.losses.append(Loss("moved", (*path, keyword), message))
             if keyword not in _CONSEQUENCES or "if" in schema:
-                said.append(note(keyword, self._written(keyword, schema[keyword])))
+                value = schema[keyword]
+                if keyword in _WITH_SCHEMAS:  # references in it lead to definitions here, too
+                    value = Rewrite(self.definitions).schema({keyword: value}, ())[keyword]
+                said.append(note(keyword, value))
             made.pop(keyword, None)
         return said
-
-    def _written(self, keyword: str, value: JSON) -> JSON:
-        """Return what a keyword says, with references that lead to definitions."""
-        if keyword not in _WITH_SCHEMAS:
-            return value
-        copy: JSON = Rewrite(self.definitions).schema({keyword: value}, ())
-        return copy[keyword]
 
 
 def compatible(parameters: dict[str, JSON], rules: Rules) -> Compatible:
@@ -312,14 +307,13 @@ def refused_names(
     ]
     arguments = schema["properties"] if rules.is_sure else ()
     advice = f"rename it, so that it matches {rules.names.pattern}"
-    losses = []
-    for path in sorted(places, key=pointer):
-        is_certain = path[-1] in arguments
-        words = f"{'is' if is_certain else 'may be'} refused as the name of a property"
-        losses.append(
-            Loss("name" if is_certain else "doubt", path, f"{path[-1]!r} {words}", advice)
-        )
-    return tuple(losses)
+    words = "refused as the name of a property"
+    return tuple(
+        Loss("name", path, f"{path[-1]!r} is {words}", advice)
+        if path[-1] in arguments
+        else Loss("doubt", path, f"{path[-1]!r} may be {words}", advice)
+        for path in sorted(places, key=pointer)
+    )
 
 
 class _Root:
@@ -378,9 +372,6 @@ class _Root:
             seen.add(name)
             yield from self._parts(self._definitions[name], seen)
 
-    def _parts_of_all(self, branches: Iterable[JSON]) -> list[list[JSON]]:
-        return [[*self._parts(each, set())] for each in branches]
-
     def _merge(self, parts: Sequence[JSON], keyword: str) -> None:
         closing = self.schema.pop(_CLOSING, None)
         others = []
@@ -398,7 +389,7 @@ class _Root:
 
     def describe_branches(self, keyword: str, branches: Sequence[JSON]) -> None:
         """Say in words how several schemas bear on all arguments."""
-        every = self._parts_of_all(branches)
+        every = [[*self._parts(each, set())] for each in branches]
         self._add_properties(every)
         # what each of some alternatives requires is required, or any of schemas that all hold
         sets = [
@@ -413,7 +404,7 @@ class _Root:
             self.schema["required"] = [*required, *added]
         words = keyword if keyword in _LISTS else "allOf"
         briefs = [self._without_known(*each) for each in zip(branches, every, strict=True)]
-        self._add_note(words, briefs)
+        self._notes.append(note(words, briefs))
         self._record_loss(keyword)
 
     def describe_condition(self) -> None:
@@ -421,19 +412,16 @@ class _Root:
         found = {key: self.schema.pop(key) for key in _CONDITION if key in self.schema}
         if "if" not in found:
             return
-        every = self._parts_of_all(found.values())
+        every = [[*self._parts(each, set())] for each in found.values()]
         self._add_properties(parts for key, parts in zip(found, every, strict=True) if key != "if")
         for (key, each), parts in zip(found.items(), every, strict=True):
-            self._add_note(key, self._without_known(each, parts))
+            self._notes.append(note(key, self._without_known(each, parts)))
         self._record_loss("if")
 
     def describe_keyword(self, keyword: str) -> None:
         """Say a keyword in words."""
-        self._add_note(keyword, self.schema.pop(keyword))
+        self._notes.append(note(keyword, self.schema.pop(keyword)))
         self._record_loss(keyword)
-
-    def _add_note(self, keyword: str, value: JSON) -> None:
-        self._notes.append(note(keyword, value))
 
     def _record_loss(self, keyword: str) -> None:
         message = f"{keyword} of all arguments stands in the description only"
@@ -491,15 +479,10 @@ def _without(schema: dict[str, JSON], *keywords: str) -> dict[str, JSON]:
 def _any_of(schemas: list[JSON]) -> JSON:
     """Return a schema that fits what one of several fits, with all their values in one list."""
     first, *others = [_without(each, "const", "enum") for each in schemas]
-    values = [_values(each) for each in schemas]
+    values = [[each["const"]] if "const" in each else each.get("enum", []) for each in schemas]
     if len(schemas) > 1 and all(values) and all(each == first for each in others):
         return {**first, "enum": [*{repr(each): each for each in chain(*values)}.values()]}
     return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-
-
-def _values(schema: dict[str, JSON]) -> list[JSON]:
-    values: list[JSON] = [schema["const"]] if "const" in schema else schema.get("enum", [])
-    return values
 
 
 def _needed(schema: dict[str, JSON], definitions: dict[str, JSON]) -> dict[str, JSON]:
