@@ -209,17 +209,15 @@ class _Union(Kind):
                     limited.append((types, compile_schema(limits).is_valid))
                 else:
                     exact.update(types)
-        made = sorted((each for each in members if each[0] is not NoneType), key=_rank)
+        made = sorted(
+            (each for each in members if each[0] is not NoneType),
+            key=lambda each: getattr(scalar_of(each[0]), "rank", 0),
+        )
         if len(made) == 1:
             return optional(build(made[0][0]))
         every = [_within(limits, build(member)) for member, limits in made]
         converters = sorted(every, key=lambda convert: convert is identity)
         return _Alternatives(frozenset(exact), limited, tuple(converters)).convert
-
-
-def _rank(member: tuple[Any, Schema]) -> int:
-    scalar = scalar_of(member[0])
-    return 0 if scalar is None else scalar.rank
 
 
 def _within(limits: Schema, convert: Convert) -> Convert:

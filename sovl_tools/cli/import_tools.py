@@ -411,25 +411,23 @@ def _document(data: bytes, source: str) -> JSON:
 
 def module_of(name: str, tool: ForeignTool, operation: Operation) -> str:
     """Return the text of a module whose function calls an operation."""
-    return "".join(_operation_module(name, tool, operation))
-
-
-def _operation_module(name: str, tool: ForeignTool, operation: Operation) -> Iterator[str]:
     uses = ["Argument"] if operation.arguments else []
     uses += ["Credential"] if operation.credentials else []
     title = " ".join(f"{operation.method} {tool.place[1]}".split())
-    yield docstring(f"The operation {title} of an HTTP API.").replace("    ", "", 1)
-    yield "\nfrom typing import Any\n\n"
-    yield f"from sovl_tools.remote.operation import {', '.join([*uses, 'Operation'])}\n\n"
-    yield f"_OPERATION = Operation(\n    {literal(operation.method)},\n"
-    yield f"    {literal(operation.url)},\n"
+    lines = [
+        docstring(f"The operation {title} of an HTTP API.").replace("    ", "", 1),
+        "\nfrom typing import Any\n\n",
+        f"from sovl_tools.remote.operation import {', '.join([*uses, 'Operation'])}\n\n",
+        f"_OPERATION = Operation(\n    {literal(operation.method)},\n",
+        f"    {literal(operation.url)},\n",
+    ]
     if operation.arguments or operation.credentials:
-        yield "".join(_arguments(operation))
+        lines += _arguments(operation)
     if operation.credentials:
-        yield "".join(_credentials(operation))
-    yield ")\n\n\n"
-    yield f"{function_head(name, ['**arguments: Any'], returns='Any', is_async=True)}\n"
-    yield f"{docstring(tool.description)}    return await _OPERATION.call(arguments)\n"
+        lines += _credentials(operation)
+    head = function_head(name, ["**arguments: Any"], returns="Any", is_async=True)
+    body = f"{docstring(tool.description)}    return await _OPERATION.call(arguments)\n"
+    return "".join([*lines, f")\n\n\n{head}\n{body}"])
 
 
 def _arguments(operation: Operation) -> Iterator[str]:

@@ -143,7 +143,13 @@ def install(
         raise Misuse("--file: there is no file ''")
     place = path or _place(known, is_user=is_user)
     if undo:
-        _undo(known, place, name, dry_run=dry_run)
+        if place is None:
+            raise Misuse(
+                "mcp-json writes nothing, so there is nothing to undo; name a file with --file"
+            )
+        remove_server(place, known, name, dry_run=dry_run)
+        write(plain(place))
+        note(f"{'would remove' if dry_run else 'removed'} {name!r}")
         return
     said = {} if env_file is None else read_variables(env_file)
     server = _server(known, name, tools, {**said, **variables}, is_user=is_user)
@@ -211,16 +217,6 @@ def _server(
     start = ("-P", "-m", "sovl_tools", "--directory", os.getcwd(), "serve")
     command = os.path.abspath(sys.executable)
     return Server(name, command, (*start, *options), paths, environment)
-
-
-def _undo(client: Client, place: str | None, name: str, *, dry_run: bool) -> None:
-    if place is None:
-        raise Misuse(
-            "mcp-json writes nothing, so there is nothing to undo; name a file with --file"
-        )
-    remove_server(place, client, name, dry_run=dry_run)
-    write(plain(place))
-    note(f"{'would remove' if dry_run else 'removed'} {name!r}")
 
 
 def _env(change: Change) -> dict[str, str]:

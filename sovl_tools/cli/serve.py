@@ -355,7 +355,15 @@ def serve(
         registry = all_tools(tools)
         for each in procedures:
             registry.load_procedures(each)
-        observers = [_telemetry()] if otel else []
+        observers: list[Observer] = []
+        if otel:
+            try:
+                from sovl_tools.dispatch.opentelemetry import (  # noqa: PLC0415 - an extra
+                    OpenTelemetry,
+                )
+            except ImportError as error:
+                raise click.ClickException(str(error)) from error
+            observers.append(OpenTelemetry())  # it reports where its environment variables say
         with Tooler(registry, timeout=timeout, mode=mode, observers=observers) as tooler:
             server = registry.mcp_server(tooler, search_tools=search_tools)
             watching: AbstractContextManager[object] = nullcontext()
@@ -365,15 +373,6 @@ def serve(
                 watching = registry.watch(poll=poll, libraries=found.watch)
             with watching:
                 _serve(server, serve_http)
-
-
-def _telemetry() -> Observer:
-    """Return OpenTelemetry's observer, which reports where its environment variables say."""
-    try:
-        from sovl_tools.dispatch.opentelemetry import OpenTelemetry  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise click.ClickException(str(error)) from error
-    return OpenTelemetry()
 
 
 def _log(server: Any) -> Callable[[CatalogChange], None]:

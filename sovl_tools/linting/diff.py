@@ -105,29 +105,23 @@ def versions_of(folders: Iterable[ToolFolder]) -> dict[str, ToolVersion]:
     """Return the tools of folders that can be offered, by their names. Nothing is imported."""
     found: dict[str, ToolVersion] = {}
     for folder in folders:
-        version = _version_of(folder)
-        if version is not None:
-            found.setdefault(folder.name, version)
+        candidate = load_folder(folder, Settings(imports=False))
+        reading, snapshot = read_manifest(folder), take_snapshot(folder)
+        if candidate.status not in {"loaded", "unavailable"} or folder.name in found:
+            continue
+        if isinstance(reading, Unreadable) or isinstance(snapshot, Unreadable):
+            continue  # it has changed meanwhile
+        if reading.manifest is None:
+            continue
+        signature = parse_module(snapshot.main, folder.name).signature
+        found[folder.name] = ToolVersion(
+            reading.manifest.document,
+            candidate.phrases,
+            candidate.actions,
+            snapshot.digest,
+            signature is not None and signature.takes_any_keyword,
+        )
     return found
-
-
-def _version_of(folder: ToolFolder) -> ToolVersion | None:
-    candidate = load_folder(folder, Settings(imports=False))
-    reading, snapshot = read_manifest(folder), take_snapshot(folder)
-    if candidate.status not in {"loaded", "unavailable"}:
-        return None
-    if isinstance(reading, Unreadable) or isinstance(snapshot, Unreadable):
-        return None  # it has changed meanwhile
-    if reading.manifest is None:
-        return None
-    signature = parse_module(snapshot.main, folder.name).signature
-    return ToolVersion(
-        reading.manifest.document,
-        candidate.phrases,
-        candidate.actions,
-        snapshot.digest,
-        signature is not None and signature.takes_any_keyword,
-    )
 
 
 def compare(old: Mapping[str, ToolVersion], new: Mapping[str, ToolVersion]) -> list[ToolChange]:
@@ -152,8 +146,8 @@ def compare(old: Mapping[str, ToolVersion], new: Mapping[str, ToolVersion]) -> l
 
 
 def _changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
-    yield from _schema_changes("parameters", old, new, [*_parameter_changes(old, new)])
-    yield from _schema_changes("output_schema", old, new, [*_output_changes(old, new)])
+    yield from _schema_changes("parameters", old, new)
+    yield from _schema_changes("output_schema", old, new)
     for key in sorted((old.document.keys() | new.document.keys()) - _OTHERWISE):
         if old.document.get(key) != new.document.get(key):
             is_word = key in _WORDS or key.startswith("x-")
@@ -168,10 +162,23 @@ def _changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
         yield Change("compatible", "the code changed")
 
 
-def _schema_changes(
-    key: str, old: ToolVersion, new: ToolVersion, found: list[Change]
-) -> Iterator[Change]:
+def _schema_changes(key: str, old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
     """Yield what has changed in what a schema admits, and what it says besides."""
+    is_output = key == "output_schema"
+    before, now = (
+        each.document.get(key, {}) if is_output else each.parameters for each in (old, new)
+    )
+    found: list[Change] = []
+    # callers notice what is narrower, readers of results what they may get now and did not before
+    for is_narrower in (not is_output, is_output):
+        kind: Kind = "breaking" if is_narrower is not is_output else "compatible"
+        for each in narrowings(before, now) if is_narrower else narrowings(now, before):
+            words = _described(each, is_narrower=is_narrower)
+            found.append(Change(kind, f"output: {words}" if is_output else words))
+    if not is_output and not new.is_open:
+        # a combined schema may admit it, and yet nobody takes it
+        gone = before.get("properties", {}).keys() - now.get("properties", {}).keys()
+        found += (Change("breaking", f"{name!r} is not taken any more") for name in gone)
     breaking = {each.message for each in found if each.kind == "breaking"}
     # what is neither narrower nor wider would be reported twice
     kept = [each for each in found if each.kind == "breaking" or each.message not in breaking]
@@ -196,27 +203,6 @@ def _differ(old: JSON, new: JSON, keywords: tuple[str, ...]) -> bool:
         for path in ours.keys() & theirs.keys()
         for key in keywords
     )
-
-
-def _parameter_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
-    before, now = old.parameters, new.parameters
-    for each in narrowings(before, now):
-        yield Change("breaking", _described(each, is_narrower=True))
-    if not new.is_open:
-        # a combined schema may admit it, and yet nobody takes it
-        for name in before.get("properties", {}).keys() - now.get("properties", {}).keys():
-            yield Change("breaking", f"{name!r} is not taken any more")
-    for each in narrowings(now, before):
-        yield Change("compatible", _described(each, is_narrower=False))
-
-
-def _output_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
-    """Yield what readers of results notice: what they may get now and did not before."""
-    before, now = (each.document.get("output_schema", {}) for each in (old, new))
-    for each in narrowings(now, before):
-        yield Change("breaking", f"output: {_described(each, is_narrower=False)}")
-    for each in narrowings(before, now):
-        yield Change("compatible", f"output: {_described(each, is_narrower=True)}")
 
 
 _WORDS_OF = {

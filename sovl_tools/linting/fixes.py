@@ -494,16 +494,6 @@ def remedy_of(code: str) -> str:
     return f"`validate --fix`: {done}" if done else ""
 
 
-def fix_of(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Return what mends a finding; None if nothing surely does."""
-    try:
-        fixer = fixer_of(found.code)
-        return None if fixer is None else fixer(case, found)
-    except Exception as error:  # noqa: BLE001 - the barrier: whatever can't be mended stays
-        internal_verdict(error)
-        return None
-
-
 def fixes_in(
     report: LoadReport, folders: Sequence[ToolFolder], *, imports: bool
 ) -> dict[Diagnostic, Fix]:
@@ -517,8 +507,14 @@ def fixes_in(
     for folder, diagnostics in by_folder(report, folders):
         case = FixCase(folder, diagnostics, is_loaded=folder.path in loaded)
         # each looks at whole files; what is left is mended in the next run
-        few = diagnostics[:MOST_SHOWN]
-        found.update({each: fix for each in few if (fix := fix_of(case, each)) is not None})
+        for each in diagnostics[:MOST_SHOWN]:
+            try:
+                fixer = fixer_of(each.code)
+                fix = None if fixer is None else fixer(case, each)
+            except Exception as error:  # noqa: BLE001 - the barrier: whatever can't be mended stays
+                internal_verdict(error)
+            else:
+                found |= {} if fix is None else {each: fix}
     return found
 
 

@@ -118,30 +118,30 @@ def read_routes(text: str) -> list[Route]:
     Raises:
         RouteError: a line is something else; blank ones are left out.
     """
+    found = []
     # splitlines would end lines at characters that JSON may hold
-    lines = enumerate(text.split("\n"), 1)
-    return [_route(number, line) for number, line in lines if line.strip()]
-
-
-def _route(number: int, line: str) -> Route:
-    try:
-        document = parse_json(line)
-    except ValueError as error:
-        raise RouteError(number, f"it is no JSON: {error}") from error
-    if not isinstance(document, dict):
-        raise RouteError(number, f"it must be an object, not {shown(document)}")
-    for key in document.keys() - _KEYS.keys():
-        hint = did_you_mean(key, _KEYS) or "the keys are 'text' and 'tool'"
-        raise RouteError(number, f"{shown(key)} is not a key; {hint}")
-    for key, kinds in _KEYS.items():
-        if key not in document:
-            raise RouteError(number, f"{key!r} is missing")
-        if kind(document[key]) not in kinds:
-            words = " or ".join(kinds)
-            raise RouteError(number, f"{key!r} must be a {words}, not {shown(document[key])}")
-    if not document["text"].strip():
-        raise RouteError(number, "'text' is empty")
-    return Route(number, document["text"], document["tool"])
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            document = parse_json(line)
+        except ValueError as error:
+            raise RouteError(number, f"it is no JSON: {error}") from error
+        if not isinstance(document, dict):
+            raise RouteError(number, f"it must be an object, not {shown(document)}")
+        for key in document.keys() - _KEYS.keys():
+            hint = did_you_mean(key, _KEYS) or "the keys are 'text' and 'tool'"
+            raise RouteError(number, f"{shown(key)} is not a key; {hint}")
+        for key, kinds in _KEYS.items():
+            if key not in document:
+                raise RouteError(number, f"{key!r} is missing")
+            if kind(document[key]) not in kinds:
+                words = " or ".join(kinds)
+                raise RouteError(number, f"{key!r} must be a {words}, not {shown(document[key])}")
+        if not document["text"].strip():
+            raise RouteError(number, "'text' is empty")
+        found.append(Route(number, document["text"], document["tool"]))
+    return found
 
 
 def routing_of(routes: Sequence[Route], registry: ToolRegistry) -> Routing:

@@ -12,9 +12,9 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.testing.anthropic_requests import MESSAGES, check_choice, check_tools
+from sovl_tools.testing.anthropic_requests import MESSAGES, check_tools
 from sovl_tools.testing.script import Event, Failure, Memory, Objection, Request, Turn, json_object
-from sovl_tools.testing.shapes import check_for_anthropic, unreadable_for_anthropic
+from sovl_tools.testing.shapes import check_for_anthropic, is_object
 
 PROVIDER = "anthropic"
 PREFIX = "toolu"
@@ -146,14 +146,18 @@ MIN_BUDGET = 1_024
 
 def objections(request: Request, memory: Memory) -> Iterator[Objection]:
     """Yield what is refused in a request; the rules need a body of the right shape."""
-    wrong = [*unreadable_for_anthropic(request)]
-    if not wrong:
-        wrong += check_for_anthropic(MESSAGES, request.body)
+    wrong: list[Objection] = []
+    if not (request.headers.get("x-api-key") or request.headers.get("authorization")):
+        wrong.append(Objection("x-api-key header is required", status=401))
+    if "anthropic-version" not in request.headers:
+        wrong.append(Objection("anthropic-version: header is required"))
+    if not is_object(request):
+        wrong.append(Objection("The request body is not valid JSON: expected an object"))
+    wrong += [] if wrong else check_for_anthropic(MESSAGES, request.body)
     yield from wrong
     if not wrong:
         yield from _check_limits(request.body)
         yield from check_tools(request.body)
-        yield from check_choice(request.body)
         yield from _check_history(request.body, memory)
 
 

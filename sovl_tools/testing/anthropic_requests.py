@@ -145,7 +145,7 @@ NAME = "^[a-zA-Z0-9_-]{1,128}$"
 
 
 def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
-    """Yield what is refused in the tools of a request."""
+    """Yield what is refused in the tools of a request, and in which of them is to be called."""
     tools = body.get("tools", [])
     for index, tool in enumerate(tools):
         if tool.get("type") in (None, "custom"):
@@ -159,6 +159,16 @@ def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
         yield Objection("All tools have defer_loading set. At least one tool must be non-deferred.")
     strict = [tool.get("input_schema") for tool in tools if tool.get("strict") is True]
     yield from (Objection(message) for message in over_limits(strict))
+    choice = body.get("tool_choice")
+    if choice is None:
+        return
+    if not tools and choice["type"] != "none":
+        yield Objection("tool_choice: tool_choice may only be specified while providing tools.")
+    elif choice["type"] == "tool" and choice["name"] not in names:
+        yield Objection(f"tool_choice: Tool '{choice['name']}' not found in provided tools")
+    is_forced = choice["type"] in ("any", "tool")
+    if is_forced and body.get("thinking", {}).get("type") in ("enabled", "adaptive"):
+        yield Objection("Thinking may not be enabled when tool_choice forces tool use.")
 
 
 def _check_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
@@ -184,21 +194,6 @@ def _check_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
             yield Objection(
                 f"{place}.input_examples.{index}: the example does not match the input_schema"
             )
-
-
-def check_choice(body: dict[str, JSON]) -> Iterator[Objection]:
-    """Yield that a request wants a tool called that it doesn't offer, or cannot have."""
-    choice = body.get("tool_choice")
-    if choice is None:
-        return
-    tools = body.get("tools", ())
-    if not tools and choice["type"] != "none":
-        yield Objection("tool_choice: tool_choice may only be specified while providing tools.")
-    elif choice["type"] == "tool" and choice["name"] not in [tool.get("name") for tool in tools]:
-        yield Objection(f"tool_choice: Tool '{choice['name']}' not found in provided tools")
-    is_forced = choice["type"] in ("any", "tool")
-    if is_forced and body.get("thinking", {}).get("type") in ("enabled", "adaptive"):
-        yield Objection("Thinking may not be enabled when tool_choice forces tool use.")
 
 
 PROPERTY = "^[a-zA-Z0-9_.-]{1,64}$"

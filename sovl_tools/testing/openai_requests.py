@@ -385,20 +385,17 @@ def faults(schema: dict[str, JSON], *, strict: bool) -> Iterator[str]:
     for node in leading_nowhere(schema):
         yield f"In context={node.path!r}, reference '{node.schema['$ref']}' leads nowhere"
     for node in walk(schema):
-        for what in (*(_unsupported(node) if strict else ()), *_incomplete(node)):
-            yield f"In context={node.path!r}, {what}"
+        wrong = [*_unsupported(node)] if strict else []
+        # what no schema may lack or say, strict or not
+        if "array" in node.types and not isinstance(node.schema.get("items"), dict):
+            wrong.append("array schema missing items")
+        if "object" in node.types and "properties" not in node.schema:
+            wrong.append("object schema missing properties")
+        if has_lookaround(node.keywords.get("pattern", "")):
+            wrong.append("regex lookaround is not supported")
+        yield from (f"In context={node.path!r}, {what}" for what in wrong)
     if strict:
         yield from _sizes(schema)
-
-
-def _incomplete(node: Node) -> Iterator[str]:
-    """Yield what no schema may lack or say, strict or not."""
-    if "array" in node.types and not isinstance(node.schema.get("items"), dict):
-        yield "array schema missing items"
-    if "object" in node.types and "properties" not in node.schema:
-        yield "object schema missing properties"
-    if has_lookaround(node.keywords.get("pattern", "")):
-        yield "regex lookaround is not supported"
 
 
 def _unsupported(node: Node) -> Iterator[str]:

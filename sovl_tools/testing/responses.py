@@ -269,8 +269,14 @@ def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]
         return
     before = memory.responses.get(previous or "", [])
     # what is stored was looked at when it came in; only what is new is looked at here
-    now, unknown = _resolved(input_items(body), memory)
-    yield from unknown
+    now: _Items = []
+    for item in input_items(body):
+        if item.get("type") != "item_reference":
+            now.append(item)
+        elif item["id"] in memory.stored:
+            now.append(memory.items[item["id"]])
+        else:
+            yield _not_found(item["id"])
     for index, item in enumerate(now):
         yield from _check_item(item, f"input[{index}]", memory)
     ids = [item["id"] for item in now if item.get("id")]
@@ -282,20 +288,6 @@ def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]
         )
     yield from _check_pairs([*before, *now])
     yield from _check_reasoning(before, now, memory)
-
-
-def _resolved(told: _Items, memory: Memory) -> tuple[_Items, list[Objection]]:
-    """Return the items with what they refer to in place of references, and those to nothing."""
-    found: _Items = []
-    unknown: list[Objection] = []
-    for item in told:
-        if item.get("type") != "item_reference":
-            found.append(item)
-        elif item["id"] in memory.stored:
-            found.append(memory.items[item["id"]])
-        else:
-            unknown.append(_not_found(item["id"]))
-    return found, unknown
 
 
 def _not_found(identity: str) -> Objection:

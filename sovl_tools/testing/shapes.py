@@ -265,17 +265,6 @@ def unreadable_for_openai(request: Request) -> Iterator[Objection]:
         )
 
 
-def unreadable_for_anthropic(request: Request) -> Iterator[Objection]:
-    """Yield what Anthropic refuses: no key, no version, or a body that is no object."""
-    headers = request.headers
-    if not (headers.get("x-api-key") or headers.get("authorization")):
-        yield Objection("x-api-key header is required", status=401)
-    if "anthropic-version" not in headers:
-        yield Objection("anthropic-version: header is required")
-    if not is_object(request):
-        yield Objection("The request body is not valid JSON: expected an object")
-
-
 def is_object(request: Request) -> bool:
     """Tell whether the body is a JSON object."""
     try:
