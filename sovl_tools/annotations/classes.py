@@ -24,6 +24,7 @@ from sovl_tools.annotations.hints import (
     Resolve,
     field_hints,
     is_required,
+    is_typed_dict,
     names_in,
     origin_of,
     read_annotations,
@@ -61,12 +62,8 @@ class _Field(NamedTuple):
     default: Any = EMPTY
 
 
-def _is_typed_dict(kind: Any) -> bool:
-    return hasattr(kind, "__required_keys__")
-
-
 def _parameters(kind: Any) -> list[inspect.Parameter]:
-    if _is_typed_dict(kind):
+    if is_typed_dict(kind):
         return []  # its signature is that of dict
     try:
         signature = read_annotations(inspect.signature, kind, "annotation_format")
@@ -81,7 +78,7 @@ def _fields_of(
 ) -> dict[str, _Field]:
     """Return the keys of a TypedDict, or the parameters that an object's keys can be given for."""
     kind, hints = origin_of(annotation), field_hints(annotation, resolve)
-    if _is_typed_dict(kind):
+    if is_typed_dict(kind):
         return {name: _Field(hint, is_required(kind, name, hint)) for name, hint in hints.items()}
     names, found = names_in(kind), {}
     for each in parameters:
@@ -95,7 +92,7 @@ def _fields_of(
 
 def _is_open(kind: Any, parameters: Iterable[inspect.Parameter]) -> bool:
     """Tell whether the object may have other keys as well."""
-    if _is_typed_dict(kind):
+    if is_typed_dict(kind):
         return getattr(kind, "__closed__", None) is not True
     return any(each.kind is each.VAR_KEYWORD for each in parameters)
 

@@ -120,15 +120,6 @@ def _is_constraint(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] == "annotated_types"
 
 
-def _limits_of(annotation: Any) -> Schema:
-    """Return the constraints that ``Annotated`` adds, as keywords."""
-    inner, *metadata = typing.get_args(annotation)
-    scalar = scalar_of(inner)
-    schema = {} if scalar is None else dict(scalar.schema)
-    constraints = filter(_is_constraint, metadata)
-    return {key: value for each in constraints for key, value in _keywords(each, schema).items()}
-
-
 def _keywords(constraint: Any, schema: Schema) -> dict[str, JSON]:
     """Return what a constraint is in JSON Schema, for values of the types in the schema."""
     types, found = _types_of(schema), {}
@@ -200,8 +191,12 @@ class _Union(Kind):
         for each in typing.get_args(annotation):
             # An Annotated is what it describes, unless pydantic makes more of it.
             is_described = typing.get_origin(each) is typing.Annotated and not has_rules(each)
-            member = each.__origin__ if is_described else each
-            limits = _limits_of(each) if is_described else {}
+            member, *metadata = typing.get_args(each) if is_described else (each,)
+            scalar = scalar_of(member)
+            schema = {} if scalar is None else dict(scalar.schema)
+            limits: Schema = {}
+            for constraint in filter(_is_constraint, metadata):
+                limits |= _keywords(constraint, schema)
             members.append((member, limits))
             with suppress(Exception):  # a member need not be hashable
                 types = _EXACT.get(member, ())

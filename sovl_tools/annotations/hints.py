@@ -367,7 +367,7 @@ def _own_annotations(kind: type) -> dict[str, Any]:
     They were written in another module, where their names mean something else.
     """
     found = _annotations(kind)
-    if not hasattr(kind, "__required_keys__"):
+    if not is_typed_dict(kind):
         return found
     bases = [origin_of(base) for base in _written_bases(kind)]
     inherited = [_annotations(base) for base in bases if isinstance(base, type)]
@@ -381,6 +381,12 @@ def _own_annotations(kind: type) -> dict[str, Any]:
 def _annotations(kind: type) -> dict[str, Any]:
     found: dict[str, Any] = read_annotations(inspect.get_annotations, kind, "format")
     return found
+
+
+def is_typed_dict(kind: Any) -> bool:
+    """Tell whether a type is a TypedDict, of typing or of typing_extensions."""
+    is_dict = isinstance(kind, type) and issubclass(kind, dict)
+    return is_dict and hasattr(kind, "__required_keys__")
 
 
 def is_required(kind: Any, name: str, hint: Any) -> bool:
@@ -397,7 +403,7 @@ def unpacked_keywords(annotation: Any) -> dict[str, tuple[Any, bool]]:
     """
     [kind] = typing.get_args(annotation) if form_of(annotation) == "Unpack" else [None]
     origin = origin_of(kind)
-    if not hasattr(origin, "__required_keys__"):
+    if not is_typed_dict(origin):
         return {}
     hints = field_hints(kind, resolved_or_any)
     return {

@@ -54,6 +54,7 @@ from sovl_tools.annotations.hints import (
     description_of,
     is_alias,
     is_qualified,
+    is_typed_dict,
     origin_of,
     text_of,
 )
@@ -81,7 +82,7 @@ _CONTAINERS = {id(origin): kind for origin, kind in CONTAINERS.items()}
 _CLASSES: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
     (is_model, MODEL),
     (lambda kind: issubclass(kind, Enum), ENUM),
-    (lambda kind: issubclass(kind, dict) and hasattr(kind, "__required_keys__"), TYPED_DICT),
+    (is_typed_dict, TYPED_DICT),
     (lambda kind: issubclass(kind, tuple) and hasattr(kind, "_fields"), NAMED_TUPLE),
     (dataclasses.is_dataclass, DATACLASS),
 )
@@ -143,6 +144,15 @@ class Converters:
             return identity
 
 
+@dataclasses.dataclass
+class _Definition:
+    """A type, the references to it, and its schema when that is known."""
+
+    name: str
+    references: list[dict[str, JSON]] = dataclasses.field(default_factory=list)
+    schema: Schema = dataclasses.field(default_factory=dict)
+
+
 class SchemaBuilder:
     """Makes the forms of the parameters of one function, or of one type.
 
@@ -153,19 +163,13 @@ class SchemaBuilder:
     def __init__(self) -> None:
         self.warnings: list[str] = []
         self._converters = Converters()
-        self._definitions = _Definitions()
-        self.define = self._definitions.define
-        self.hoist = self._definitions.hoist
+        self._made: dict[Any, _Definition] = {}
+        self._foreign: dict[str, JSON] = {}
 
     def warn(self, message: str) -> None:
         """Note what the author should know although a schema can be made; once is enough."""
         if message not in self.warnings:
             self.warnings.append(message)
-
-    def with_definitions(self, schema: dict[str, JSON]) -> dict[str, JSON]:
-        """Return a schema with the ``$defs`` that the schemas made so far refer to."""
-        definitions = self._definitions.finished()
-        return {**schema, "$defs": definitions} if definitions else schema
 
     def build(self, annotation: Any) -> Schema:
         """Return the schema of an annotation.
@@ -193,25 +197,11 @@ class SchemaBuilder:
                     schema["default"] = written
         return schema
 
-
-@dataclasses.dataclass
-class _Definition:
-    """A type, the references to it, and its schema when that is known."""
-
-    name: str
-    references: list[dict[str, JSON]] = dataclasses.field(default_factory=list)
-    schema: Schema = dataclasses.field(default_factory=dict)
-
-
-class _Definitions:
-    """The definitions of one schema; types of one name get names of their own."""
-
-    def __init__(self) -> None:
-        self._made: dict[Any, _Definition] = {}
-        self._foreign: dict[str, JSON] = {}
-
     def define(self, annotation: Any, name: str, make: Callable[[], Schema]) -> Schema:
-        """Return the schema of a type that may refer to itself; ``make`` is called once."""
+        """Return the schema of a type that may refer to itself; ``make`` is called once.
+
+        Types of one name get names of their own.
+        """
         try:
             hash(annotation)
         except TypeError:
@@ -244,8 +234,8 @@ class _Definitions:
                         holder[key] = references[holder[key]]
         return schema
 
-    def finished(self) -> dict[str, JSON]:
-        """Return the definitions and let all references lead to them.
+    def with_definitions(self, schema: dict[str, JSON]) -> dict[str, JSON]:
+        """Return a schema with the ``$defs`` of those made so far; all references lead to them.
 
         A type that is used in one place is described there.
         """
@@ -263,7 +253,7 @@ class _Definitions:
                 added = {key: value for key, value in reference.items() if key != "$ref"}
                 reference.clear()
                 reference.update(each.schema, **added)
-        return found
+        return {**schema, "$defs": found} if found else schema
 
 
 def _to_json(value: Any, schema: Schema) -> JSON:

@@ -452,18 +452,14 @@ class Cache:
             }
             files[os.path.basename(file)] = f"{_digest(written)}\n{written}".encode("ascii")
             replace_files(self._directory, files)
-            self._prune()
+            with os.scandir(self._directory) as entries:
+                kept = [each for each in entries if each.name.startswith(_PREFIX)]
+                written_last = sorted(kept, key=lambda each: each.stat().st_mtime, reverse=True)
+            for old in written_last[_MOST_FILES:]:
+                with suppress(OSError):
+                    os.unlink(old.path)
         except OSError as error:
             _LOGGER.debug("the cache can't be written: %s", error)
-
-    def _prune(self) -> None:
-        """Forget all but the files that were written last."""
-        with os.scandir(self._directory) as entries:
-            kept = [each for each in entries if each.name.startswith(_PREFIX)]
-            files = [(each.stat().st_mtime, each.path) for each in kept]
-        for _, path in sorted(files, reverse=True)[_MOST_FILES:]:
-            with suppress(OSError):
-                os.unlink(path)
 
 
 _OF_OUTSIDE = ("ST5", "ST0")

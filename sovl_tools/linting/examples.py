@@ -25,7 +25,7 @@ from sovl_tools.loading.sources import read_manifest
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import JSON, Path, json_path, kind
-from sovl_tools.model.folder import Manifest, ToolFolder
+from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.result import ToolResult
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.text import cut, plain
@@ -238,7 +238,15 @@ def examples_of(
     document = manifest.document
     places = Places(manifest.text)
     own = min(document.get("execution", {}).get("timeout", LIMIT), _MOST_SECONDS)
-    reason = _skipped(candidate, manifest, include)
+    annotations = document.get("annotations", {})
+    left_out = (
+        f"the tool is {annotation}; --include {group} runs it"
+        for group, annotation in GROUPS.items()
+        if annotations.get(annotation) and group not in include
+    )
+    reason = next(left_out, "")
+    if candidate.status != "loaded":
+        reason = f"the tool is {candidate.status}: {'; '.join(candidate.reasons)}"
     found = []
     for index, each in enumerate(document.get("examples", ())):
         line, column = line_and_column(
@@ -250,19 +258,6 @@ def examples_of(
             example = example._replace(skipped="its input is text that is only shown")
         found.append(example)
     return found
-
-
-def _skipped(candidate: Candidate, manifest: Manifest, include: Collection[str]) -> str:
-    """Return why a tool's examples are not run; "" if they are."""
-    if candidate.status != "loaded":
-        return f"the tool is {candidate.status}: {'; '.join(candidate.reasons)}"
-    annotations = manifest.document.get("annotations", {})
-    left_out = [
-        f"the tool is {annotation}; --include {group} runs it"
-        for group, annotation in GROUPS.items()
-        if annotations.get(annotation) and group not in include
-    ]
-    return left_out[0] if left_out else ""
 
 
 @contextmanager
