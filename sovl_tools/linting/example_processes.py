@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ from typing import Any, NoReturn
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.linting.examples import Example, Status, Tested, run_example, working_directory
 from sovl_tools.loading.child import SPEECHLESS, Interpreter, report_pipe
-from sovl_tools.loading.isolation import Child
+from sovl_tools.loading.isolation import MAX_OUTPUT, Child
 from sovl_tools.loading.modules import guard_imports
 from sovl_tools.model.document import is_record, parse_json
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError
@@ -152,13 +153,15 @@ class _Runner(Child):
     """
 
     def __init__(self, options: dict[str, Any]) -> None:
-        super().__init__(__name__, self._keep)
         self.is_over = False
         self.has_loaded = True
         self._options = options
         self._printed = b""
+        self._is_all_printed = threading.Event()
+        self._mark = secrets.token_hex()
         self._pid = 0
         self._known: set[str] = set()
+        super().__init__(__name__, self._keep)
 
     def start(self) -> None:
         """Wait until it is ready.
@@ -166,15 +169,28 @@ class _Runner(Child):
         Raises:
             SovlToolsError: it has not started.
         """
-        self.send({"path": sys.path, "options": self._options})
+        self.send({"path": sys.path, "options": self._options, "mark": self._mark})
         self._pid = self.await_start(_number)
 
     def _keep(self, chunk: bytes) -> None:
-        self._printed = (self._printed + chunk)[-_MOST_PRINTED:]
+        if self._is_all_printed.is_set():
+            return  # what comes after an example is nobody's
+        mark = self._mark.encode()
+        printed, end, _ = (self._printed + chunk).partition(mark)
+        if end:
+            self._printed = printed[-_MOST_PRINTED:]
+            self._is_all_printed.set()
+        else:
+            self._printed = printed[-_MOST_PRINTED - len(mark) :]
+
+    def _read_output(self) -> None:
+        super()._read_output()
+        self._is_all_printed.set()
 
     def run(self, example: Example) -> Tested:
         """Return what came of an example, however it ended; no other one may be run meanwhile."""
         self.printed, self._printed = 0, b""
+        self._is_all_printed.clear()
         started = time.monotonic()
         limit = example.limit
         if example.folder.location not in self._known:
@@ -216,10 +232,14 @@ class _Runner(Child):
         except ValueError:
             return None
         is_own = is_record(answer, _ANSWER) and answer["pid"] == self._pid
-        return answer if is_own and answer["status"] in {"passed", "failed"} else None
+        if not is_own or answer["status"] not in {"passed", "failed"}:
+            return None
+        # the two pipes are read by two threads
+        self._is_all_printed.wait(_GRACE)
+        return answer if self.printed <= MAX_OUTPUT else None
 
     def _text(self) -> str:
-        return self._printed.decode(errors="replace")
+        return self._printed[-_MOST_PRINTED:].decode(errors="replace")
 
 
 _LATE = object()
@@ -239,6 +259,7 @@ def serve(request: dict[str, Any]) -> NoReturn:
     to go on with the others.
     """
     answers = report_pipe()
+    output, mark = os.dup(2), request["mark"].encode()
     requests = os.fdopen(os.dup(0), "rb")  # what a tool reads must not be what is meant for us
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -266,6 +287,7 @@ def serve(request: dict[str, Any]) -> NoReturn:
             "is_last": is_abandoned or interpreter.is_damaged,
         }
         try:
+            os.write(output, mark)
             answers.write(json.dumps(answer).encode() + b"\n")
         except Exception:  # noqa: BLE001 - a tool has taken the pipe or a library away
             os._exit(SPEECHLESS)
