@@ -23,7 +23,7 @@ from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Sign
 Kind: TypeAlias = Literal[
     "required_not_taken", "optional_not_taken", "not_sent", "positional_only", "star", "open",
     "context", "default", "types", "alternative", "value", "bounds", "superfluous", "missing",
-    "omitted",
+    "omitted", "null",
 ]  # fmt: skip
 
 
@@ -376,6 +376,8 @@ def value_differences(comparison: Comparison) -> Iterator[Difference]:
         if "$ref" not in pair.schema:
             # Where the types differ, so does everything about values of those types.
             found += [*_types(pair, matcher)] or [*_open_alternatives(pair, matcher), *_inner(pair)]
+        if not pair.is_part and {"types", "alternative"}.isdisjoint(kind for kind, *_ in found):
+            found += _null(pair, matcher)
         for kind, where, said, other in found:
             yield Difference(kind, pair.name, None, (*pair.path, *where), said, other)
 
@@ -406,6 +408,16 @@ def _types(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
     if not strange and is_wider(kinds(schema, parameters), kinds(own, root)):
         where = ("type",) if "type" in schema else ()
         yield "types", where, types_of(schema, parameters), own_types
+
+
+def _null(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
+    """Yield that the manifest admits null beside other types, if the function does not."""
+    (_, _, schema, own, *_), (parameters, root) = pair, matcher
+    if schema.get("type") != own.get("type", ()):
+        ours, theirs = kinds(schema, parameters), kinds(own, root)
+        if ours is not None and theirs is not None and "null" in ours - theirs:
+            where = ("type",) if "type" in schema else ()
+            yield "null", where, None, types_of(own, root)
 
 
 def _foreign_alternatives(pair: Pair, matcher: Matcher) -> Iterator[Path]:

@@ -61,8 +61,9 @@ LEAVES: list[dict[str, Any]] = [
     {"type": "object", "properties": {}}, {"type": "array", "items": {"type": "integer"}},
     {"type": "string", "const": "soon"},
 ]  # fmt: skip
+NULLABLE = [[each, "null"] for each in ("string", "integer", "object", "array")]
 KEYWORDS = {
-    "type": st.sampled_from(["string", "integer", "object", "array", ["string", "null"]]),
+    "type": st.sampled_from(["string", "integer", "object", "array", *NULLABLE]),
     "format": st.just("date"),
     "enum": st.sampled_from([["metre"], ["2026-11-23"], [1, "a"]]),
     "minLength": st.just(3),

@@ -149,10 +149,11 @@ class AgreementCase(NamedTuple):
             each
             for each in value_differences(comparison)
             # where both admit null, a tool may be meant to receive nothing else
-            if each.kind != "types"
-            or each.name not in nullable
-            or "null" not in each.said
-            or not _exclude_each_other(each)
+            if each.name not in nullable
+            or not (
+                each.kind == "null"
+                or (each.kind == "types" and "null" in each.said and _exclude_each_other(each))
+            )
         ]
         every, names = (*self.differences, *found), converted(signature)
         name, parameters, interface = self[:3]
@@ -311,7 +312,7 @@ def _fits(case: AgreementCase, difference: Difference) -> bool:
 @rule(
     "ST408",
     "warning",
-    at=["types", "alternative", "value", "bounds", "superfluous", "missing", "omitted"],
+    at=["types", "alternative", "value", "bounds", "superfluous", "missing", "omitted", "null"],
 )
 def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     """A parameter's annotation and the type of its property exclude each other.
@@ -321,12 +322,12 @@ def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     not in the ``Enum``, a member that the dataclass lacks, and likewise within lists, objects,
     alternatives and whatever a ``$ref`` leads to. What an annotation does not say is not compared;
     what it says and the manifest leaves out, such as a format or members that are required, counts
-    where a call would refuse the argument: ``sovl-tools sync`` adds most of that. Where the
-    manifest names outright what a call refuses, see ST412.
+    where a call would refuse the argument, and so does null beside other types: ``sovl-tools sync``
+    adds most of what is left out. Where the manifest names outright what a call refuses, see ST412.
     """
     for each in case.differences:
-        # what is left out may be meant, where the function looks at the value itself
-        is_passed_on = each.kind == "omitted" and argument_of(each) not in case.converted
+        # it may be meant, where the function looks at the value itself
+        is_passed_on = each.kind in {"omitted", "null"} and argument_of(each) not in case.converted
         words = None if case.is_refused(each) or is_passed_on else _contradiction(case, each)
         if words is not None:
             message, advice = words
@@ -377,9 +378,9 @@ def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | Non
             advice = f"write {_listed(each.own)} in the manifest, or change the annotation"
         case "value":
             message = f"{shown(each.said)} is no value that the function takes for {each.name!r}"
-            advice = "correct it, or leave it out"
-            if each.own is not None:
-                advice = f"the function takes {one_of(map(shown, each.own))}; add it there, {PRUNE}"
+            known = one_of(map(shown, each.own)) if each.own else ""
+            advice = f"the function takes {known}; add it there, {PRUNE}"
+            advice = advice if known else "correct it, or leave it out"
         case "bounds":
             keyword, (other, bound) = each.path[-1], each.own
             message = f"{each.name!r} has the {keyword} {shown(each.said)}, but {other}"
@@ -396,6 +397,9 @@ def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | Non
             message = f"the function takes {each.name!r} only with {keyword!r}: {shown(limit)}"
             advice = "write that in the manifest: sovl-tools sync"
             advice = "write that in the manifest" if keyword in _BY_HAND else advice
+        case "null":
+            message = f"{each.name!r} may be null in the manifest, but the function refuses that"
+            advice = f"admit only {_listed(each.own)}, or add '| None' to the annotation"
         case _:
             return None
     return message, advice
