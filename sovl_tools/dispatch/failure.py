@@ -90,17 +90,17 @@ def failure_of(
         return Failure("tool_error", f"{kind}: it can't be read", error_type=kind)
 
 
-_MOST_LINES = 20
+_MOST_ARGUMENTS = 20
 
 
 def refused_arguments(tool: str, details: Sequence[tuple[Path, str]]) -> Failure:
     """Return the failure that lists what is wrong with the arguments, each with its place."""
     lines = [
         f"- {brief(argument_place(path), MAX_NAME) or 'the arguments'}: {brief(words)}"
-        for path, words in details[:_MOST_LINES]
+        for path, words in details[:_MOST_ARGUMENTS]
     ]
-    left_out = len(details) - _MOST_LINES
-    more = [f"- and {left_out} more"] if len(details) > _MOST_LINES else []
+    left_out = len(details) - _MOST_ARGUMENTS
+    more = [f"- and {left_out} more"] if len(details) > _MOST_ARGUMENTS else []
     if len(details) >= MAX_PROBLEMS:  # nobody has counted the rest
         more = ["- and many more"]
     bad = tuple(BadArgument(json_path(path), words) for path, words in details)
