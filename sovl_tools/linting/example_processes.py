@@ -116,7 +116,10 @@ class _Work:
                     break
                 try:
                     if runner is None or runner.is_over:
-                        runner = self._next(runner)
+                        self._close(runner)
+                        runner = _Runner(self._options)
+                        self._children.add(runner)
+                        runner.start()
                     tested = runner.run(example)
                 except SovlToolsError as error:
                     self._errors.append(error)
@@ -128,20 +131,12 @@ class _Work:
                         done(each)
                 if same:
                     break
+        self._close(runner)
+
+    def _close(self, runner: _Runner | None) -> None:
         if runner is not None:
-            self._close(runner)
-
-    def _next(self, before: _Runner | None) -> _Runner:
-        if before is not None:
-            self._close(before)
-        runner = _Runner(self._options)
-        self._children.add(runner)
-        runner.start()
-        return runner
-
-    def _close(self, runner: _Runner) -> None:
-        runner.end()
-        self._children.discard(runner)
+            runner.end()
+            self._children.discard(runner)
 
 
 class _Runner(Child):

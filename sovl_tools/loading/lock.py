@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Container, Iterable, Iterator, Mapping
-from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -31,7 +30,7 @@ from sovl_tools.model.document import JSON, dotted, strict_decoder
 from sovl_tools.model.errors import LockError
 from sovl_tools.model.folder import Hashes, Lock, Manifest, ToolFolder
 from sovl_tools.reporting.text import read_lines
-from sovl_tools.schema.engine import Validator, compile_schema
+from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import describe
 
 _MAX_BYTES = 1 << 26
@@ -106,7 +105,7 @@ def read_lock(path: str | os.PathLike[str]) -> Lock:
         raise LockError(text, f"it {data.reason}")
     try:
         document = _DECODER.decode(data.decode())
-        problems = _validator().problems(document)
+        problems = compile_schema(_SCHEMA).problems(document)
     except (ValueError, RecursionError) as error:
         words = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
         raise LockError(text, f"this is no lock file: {words}; {_ADVICE}") from error
@@ -118,11 +117,6 @@ def read_lock(path: str | os.PathLike[str]) -> Lock:
 
 
 _ADVICE = "sovl-tools lock writes it anew"
-
-
-@cache
-def _validator() -> Validator:
-    return compile_schema(_SCHEMA)
 
 
 def written(lock: Lock) -> str:
