@@ -177,8 +177,9 @@ def _schema_changes(key: str, old: ToolVersion, new: ToolVersion) -> Iterator[Ch
             found.append(Change(kind, f"output: {words}" if is_output else words))
     if not is_output and not new.is_open:
         # a combined schema may admit it, and yet nobody takes it
-        gone = before.get("properties", {}).keys() - now.get("properties", {}).keys()
-        found += (Change("breaking", f"{name!r} is not taken any more") for name in gone)
+        taken = now.get("properties", {})
+        gone = [name for name in before.get("properties", {}) if name not in taken]
+        found += [Change("breaking", f"{name!r} is not taken any more") for name in gone]
     breaking = {each.message for each in found if each.kind == "breaking"}
     # what is neither narrower nor wider would be reported twice
     kept = [each for each in found if each.kind == "breaking" or each.message not in breaking]
