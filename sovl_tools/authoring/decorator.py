@@ -357,7 +357,7 @@ def options_of(given: Mapping[str, Any]) -> Options:
     for key in sorted({"preprocess", "postprocess"} & fields.keys()):
         if not callable(fields[key]):
             raise TypeError(f"{key} has to be a function, not {fields[key]!r:.80}")
-    for key in own.keys() & {"params", "param_descriptions"}:
+    for key in sorted(own.keys() & {"params", "param_descriptions"}):
         if not isinstance(own[key], Mapping):
             raise TypeError(f"{key} has to be a dictionary, by parameter, not {own[key]!r:.80}")
         own[key] = dict(own[key])  # the author may change theirs later

@@ -129,7 +129,7 @@ def read_routes(text: str) -> list[Route]:
             raise RouteError(number, f"it is no JSON: {error}") from error
         if not isinstance(document, dict):
             raise RouteError(number, f"it must be an object, not {shown(document)}")
-        for key in document.keys() - _KEYS.keys():
+        for key in [each for each in document if each not in _KEYS]:
             hint = did_you_mean(key, _KEYS) or "the keys are 'text' and 'tool'"
             raise RouteError(number, f"{shown(key)} is not a key; {hint}")
         for key, kinds in _KEYS.items():

@@ -482,8 +482,8 @@ def _inner(pair: Pair) -> Iterator[_Finding]:
 
 def _omitted(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> Iterator[str]:
     """Yield the keywords by which a function admits less than a schema, which could say so."""
-    for keyword in own.keys() & _NARROWING:
-        if keyword not in schema:
+    for keyword in own:
+        if keyword in _NARROWING and keyword not in schema:
             yield keyword
     others = own.get("additionalProperties")
     # who says nothing of members beside those that are listed means to invite none

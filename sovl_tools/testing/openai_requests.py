@@ -436,7 +436,7 @@ def _check_closed(keywords: dict[str, JSON]) -> Iterator[str]:
             f" properties. Missing '{missing[0]}'"
         )
     # both directions, because the two lists have to name the same keys
-    for extra in {*required} - properties:
+    for extra in [name for name in required if name not in properties]:
         yield f"'required' is required to be an array of keys of properties. Extra '{extra}'"
 
 

@@ -127,6 +127,7 @@ def test_many_findings_are_cut(run: Run, routes: Any) -> None:
         ('{"text": " ", "tool": null}', "routes.jsonl:1: 'text' is empty"),
         ('{"text": "a", "tool": 1}', "'tool' must be a string or null, not 1"),
         ('{"text": "a", "tools": null}', "\"tools\" is not a key; did you mean 'tool'?"),
+        ('{"q": 1, "w": 1, "y": 1, "u": 1, "z": 1}', '"q" is not a key; the keys are'),
         ('{"text": "a", "tool": "forecats"}', 'there is no tool "forecats"; did you mean'),
         ("[]", "it must be an object, not []"),
         ("{", "it is no JSON"),
