@@ -172,11 +172,10 @@ class _Runner(Child):
             return  # what comes after an example is nobody's
         mark = self._mark.encode()
         printed, end, _ = (self._printed + chunk).partition(mark)
+        # the mark may come in two pieces
+        self._printed = printed[-_MOST_PRINTED - len(mark) :]
         if end:
-            self._printed = printed[-_MOST_PRINTED:]
             self._is_all_printed.set()
-        else:
-            self._printed = printed[-_MOST_PRINTED - len(mark) :]
 
     def _read_output(self) -> None:
         super()._read_output()
