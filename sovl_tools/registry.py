@@ -488,7 +488,7 @@ class ToolRegistry:
         async for change in registry.changes():
             print(change.updated)
         """
-        from sovl_tools.reloading.reloader import stream  # noqa: PLC0415 - 5 ms
+        from sovl_tools.reloading.watcher import stream  # noqa: PLC0415 - 5 ms
 
         return stream(self.subscribe, self.watch(poll=poll, libraries=libraries))
 

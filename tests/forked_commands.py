@@ -40,6 +40,7 @@ _EVERYDAY = (
     "sovl_tools.registry",
     "sovl_tools.loading.definitions",
     "sovl_tools.reloading.reloader",
+    "sovl_tools.reloading.watcher",
     "sovl_tools.procedures.parse.yaml",
     "sovl_tools.search.ranking",
     "sovl_tools.schema.rust_engine",

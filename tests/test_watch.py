@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
-from sovl_tools.reloading.reloader import stream
+from sovl_tools.reloading.watcher import stream
 from tests.conftest import Write
 from tests.loading.folders import News, answer, answers, gives, loaded, says, statuses
 from tests.patience import PATIENCE, wait_until

@@ -34,7 +34,7 @@ from watchdog.observers import Observer
 
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.model.catalog import CatalogChange
-from sovl_tools.reloading.reloader import QUIET
+from sovl_tools.reloading.watcher import QUIET
 
 COUNTS = (100, 1000, 5000)
 EDITS = 200

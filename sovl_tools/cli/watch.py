@@ -34,7 +34,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reloading.events import Events, places
-from sovl_tools.reloading.reloader import Batch, Debounce
+from sovl_tools.reloading.watcher import Batch, Debounce
 from sovl_tools.reporting.outcome import STATUSES, Outcome, counted
 from sovl_tools.reporting.text import block, painted, plain
 

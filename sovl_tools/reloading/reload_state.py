@@ -22,7 +22,6 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Deferred, Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.code_tools import LateLook, Origins, Registrations
-from sovl_tools.reloading.events import Place, places
 from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges, concerning
 from sovl_tools.reloading.libraries import Libraries, Unloaded, reimport, reimport_parts
 
@@ -51,7 +50,7 @@ class ReloadState:
         }
         self.changes = FolderChanges(self.folders, since=load.moment)
         self._source = load._replace(candidates=(), catalog=Catalog())
-        self._roots = self._watched()
+        self._roots = self._find_roots()
         self.registrations = Registrations()
         self.origins = Origins()
         self.catalog = load.catalog
@@ -69,12 +68,12 @@ class ReloadState:
         """What is wrong with the paths and the other origins."""
         return (*self._found, *self.origins.diagnostics)
 
-    def places(self) -> set[Place]:
-        """Return what has to be watched."""
+    def watched(self) -> tuple[frozenset[str], dict[str, str]]:
+        """Return the paths to watch, and what symbolic links below them lead to."""
         paths = self._roots | self.libraries.paths | self.origins.directories
-        return places(paths, {**self.changes.links, **self.origins.links})
+        return paths, {**self.changes.links, **self.origins.links}
 
-    def _watched(self) -> frozenset[str]:
+    def _find_roots(self) -> frozenset[str]:
         """Return the tools directories, and the folders that were named by themselves."""
         named = (os.path.join(self._source.base, path) for path in self._source.paths)
         roots = {*map(os.path.abspath, named)}
@@ -276,7 +275,7 @@ class ReloadState:
             else each
             for each in collected.folders
         }
-        self._roots = self._watched()
+        self._roots = self._find_roots()
         # a folder that has taken the place of another may have files as old as those before
         for location, each in self.folders.items():
             if location in before and each.inode != before[location].inode:

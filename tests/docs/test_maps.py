@@ -12,7 +12,7 @@ from sovl_tools.model.diagnostic import FILE_SUFFIXES
 from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.procedures.parse.files import SUFFIXES
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_VALUES
-from sovl_tools.reloading.reloader import EMPTIED, LONGEST, QUIET
+from sovl_tools.reloading.watcher import EMPTIED, LONGEST, QUIET
 from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 from tests.conftest import REPOSITORY
 from tests.tables import check_each

@@ -8,7 +8,7 @@ from time import perf_counter
 
 import pytest
 
-from sovl_tools.reloading.reloader import EMPTIED, LONGEST, QUIET, Batch, Debounce
+from sovl_tools.reloading.watcher import EMPTIED, LONGEST, QUIET, Batch, Debounce
 from tests.patience import PATIENCE
 
 

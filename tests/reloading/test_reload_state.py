@@ -14,7 +14,6 @@ import pytest
 from sovl_tools import CatalogChange
 from sovl_tools.loading.load import load
 from sovl_tools.model.folder import Settings
-from sovl_tools.reloading.events import Place
 from sovl_tools.reloading.reload_state import ReloadState
 from tests.conftest import Write, manifest_of
 from tests.loading.folders import answer, answers, says, statuses
@@ -182,13 +181,11 @@ def test_libraries_and_the_targets_of_links_are_watched(
     state = loaded(tools)
     state.libraries.add([str(tmp_path)])
     state.reload()
-    real = tmp_path.resolve()
-    others = {Place(str(real / "tools"), str(tools)), Place(str(real), str(tmp_path))}
-    target = Place(str(real), str(link), recursive=False, only="words.csv")
-    assert state.places() == {*others, target}
+    target = {str(link): str(tmp_path.resolve() / "words.csv")}
+    assert state.watched() == (frozenset({str(tools), str(tmp_path)}), target)
     shutil.rmtree(link.parent)
     touch(state, link.parent)
-    assert state.places() == others
+    assert state.watched() == (frozenset({str(tools), str(tmp_path)}), {})
 
 
 def test_what_changed_before_somebody_looked_is_found(write: Write, tools: Path) -> None:

@@ -6,7 +6,7 @@ import errno
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, cast
@@ -14,7 +14,7 @@ from typing import Any, cast
 import pytest
 
 from sovl_tools.reloading.events import Events, Place
-from sovl_tools.reloading.reloader import POLLING, Debounce, Watcher
+from sovl_tools.reloading.watcher import POLLING, Debounce, Watcher
 from tests.patience import PATIENCE
 
 
@@ -27,11 +27,11 @@ class Subject:
         self.at_first: set[str] = set()
         self.is_new = True
         self.others: list[set[str]] = []
-        self.place = Place("/tools", "/tools")
+        self.links: dict[str, str] = {}
         self.do: Callable[[], None] = lambda: None
 
-    def places(self) -> Collection[Place]:
-        return {self.place}
+    def watched(self) -> tuple[Collection[str], Mapping[str, str]]:
+        return {"/tools"}, self.links
 
     def changed(self) -> set[str]:
         if self.is_new:
@@ -154,7 +154,7 @@ def test_after_a_flood_it_looks_at_everything(make: Make) -> None:
 def test_when_a_place_is_new_it_looks_what_happened_there_before(make: Make) -> None:
     watch = make().start()
     watch.subject.others = [{"/tools/unseen"}]
-    watch.subject.place = Place("/elsewhere", "/tools")
+    watch.subject.links = {"/tools/echo": "/elsewhere/echo"}
     assert watch.subject.reaction() == {"/tools/unseen"}
 
 

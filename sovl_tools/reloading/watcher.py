@@ -1,0 +1,265 @@
+"""A watch: it waits for changes of files, and has them followed when they have come to rest."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from queue import Empty, SimpleQueue
+from stat import S_ISREG
+from time import perf_counter
+from typing import NamedTuple, Protocol
+
+from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.model.context import Watch
+from sovl_tools.reloading.events import Events, places
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+QUIET = 0.05
+"""Seconds without a further event after which a change counts as done."""
+EMPTIED = 0.5
+"""The same after an event of an empty file: editors that save in place empty it, then write."""
+LONGEST = 2.0
+"""Seconds after which a change that never comes to rest is followed all the same."""
+HEARTBEAT = 0.5
+"""Seconds between two looks for what no event reports, as a directory that comes into being."""
+POLLING = 1.0
+"""Seconds between two looks at everything, where there are no events; more if a look takes long."""
+_FLOOD = 2_000
+_SHARE = 10
+_PARTING = 2.0
+_EXHAUSTED = {
+    errno.ENOSPC: "the system has no inotify watches left (fs.inotify.max_user_watches)",
+    errno.EMFILE: "the system has no inotify instances left (fs.inotify.max_user_instances)",
+}
+
+
+class Batch(NamedTuple):
+    """Paths at which something happened shortly one after the other.
+
+    Attributes:
+        paths: absolute paths, each once; none if nothing happened for as long as was waited.
+        since: when the first event came, by ``perf_counter``.
+        number: how many events there were.
+    """
+
+    paths: set[str]
+    since: float
+    number: int = 0
+
+
+class Debounce:
+    """A queue of paths at which something has happened. ``put`` may be called by any thread."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[tuple[str, float] | None] = SimpleQueue()
+
+    def put(self, path: str) -> None:
+        """Say that something has happened at a path, at this moment."""
+        self._queue.put((path, perf_counter()))
+
+    def end(self) -> None:
+        """Say that nobody wants to know any more."""
+        self._queue.put(None)
+
+    def next(self, timeout: float) -> Batch | None:
+        """Wait for events until they rest, a number of seconds for the first; None at the end."""
+        paths: set[str] = set()
+        begun, count, left = perf_counter(), 0, timeout
+        since = begun
+        with contextlib.suppress(Empty):
+            while left > 0:
+                event = self._queue.get(timeout=left)
+                if event is None:
+                    return None
+                path, moment = event
+                if not count:  # it may have waited for the reaction to what was before
+                    since, begun = moment, perf_counter()
+                count += 1
+                paths.add(path)
+                left = min(_rest(path), begun + LONGEST - perf_counter())
+        return Batch(paths, since, count)
+
+
+def _rest(path: str) -> float:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return QUIET
+    return QUIET if status.st_size or not S_ISREG(status.st_mode) else EMPTIED
+
+
+class Subject(Protocol):
+    """What is watched. Its methods are called one at a time."""
+
+    def watched(self) -> tuple[Collection[str], Mapping[str, str]]:
+        """Return the paths to watch, and what symbolic links below them lead to."""
+        ...
+
+    def changed(self) -> set[str]:
+        """Look at everything; return the paths that have changed since the last reload."""
+        ...
+
+    def reload(self, touched: set[str], *, since: float) -> object:
+        """Bring everything up to date with the paths; ``since`` is by ``perf_counter``."""
+        ...
+
+
+class Watcher:
+    """Watches a subject from ``start`` to ``stop``.
+
+    Attributes:
+        notice: why it looks again and again where it should wait for events; None if it does not.
+    """
+
+    def __init__(self, subject: Subject, events: Events | None, debounce: Debounce) -> None:
+        self.notice: str | None = None
+        self._subject = subject
+        self._debounce = debounce
+        self._events = events
+        self._pause = HEARTBEAT if events else POLLING
+        self._thread = threading.Thread(target=self._run, name="sovl-tools-watcher", daemon=True)
+
+    def start(self) -> None:
+        """Begin; every change from now on is noticed."""
+        self._aim(has_grown=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End when what is being reacted to is done; do not wait long for an import that hangs."""
+        self._debounce.end()
+        if self._thread is not threading.current_thread():
+            self._thread.join(_PARTING)
+
+    def _run(self) -> None:
+        # what changed between the load and the start, and what could not be seen
+        self._attempt(lambda: self._follow(Batch(self._subject.changed(), perf_counter())))
+        while (batch := self._debounce.next(self._pause)) is not None:
+            self._attempt(partial(self._follow, batch))
+        if self._events is not None:
+            self._events.stop()
+
+    def _attempt(self, work: Callable[[], None]) -> None:
+        """Do something; whatever goes wrong is logged, and the watch goes on."""
+        try:
+            work()
+        except BaseException:
+            _LOGGER.exception("a change could not be followed")
+
+    def _follow(self, batch: Batch) -> None:
+        touched = set(batch.paths)
+        if self._events is None:
+            touched |= self._poll()
+        elif batch.number >= _FLOOD:  # the system may have dropped some of them
+            touched |= self._subject.changed()
+        if touched:
+            self._subject.reload(touched, since=batch.since)
+        # a new folder needs watches of its own, of which the system may have none left
+        has_grown = self._events is not None and any(map(os.path.isdir, batch.paths))
+        if self._aim(has_grown=has_grown):
+            for path in self._subject.changed():
+                self._debounce.put(path)
+
+    def _poll(self) -> set[str]:
+        """Look at everything until it has come to rest."""
+        started = perf_counter()
+        touched = self._subject.changed()
+        # looking takes a tenth of the time at most, however many folders there are
+        self._pause = max(POLLING, _SHARE * (perf_counter() - started))
+        is_resting = not touched
+        while not is_resting and perf_counter() - started < LONGEST:
+            time.sleep(QUIET)
+            before = touched
+            touched = before | self._subject.changed()
+            is_resting = touched == before
+        return touched
+
+    def _aim(self, *, has_grown: bool) -> bool:
+        """Watch what there is to watch; tell whether something may have happened unseen."""
+        if self._events is None:
+            return False
+        try:
+            is_new = bool(self._events.aim(places(*self._subject.watched())))
+        except OSError as error:
+            return self._give_up_events(error.errno, str(error.strerror))
+        if (is_new or has_grown) and not self._events.has_room():
+            return self._give_up_events(errno.ENOSPC)
+        return is_new
+
+    def _give_up_events(self, number: int | None, words: str = "") -> bool:
+        """Look again and again from now on; what happened meanwhile may not have been seen."""
+        reason = _EXHAUSTED.get(number or 0, f"the system does not tell of changes ({words})")
+        self.notice = f"{reason}; looking every {POLLING:g} s instead"
+        self._pause = POLLING
+        _LOGGER.warning("%s", self.notice)
+        if self._events is not None:
+            self._events.stop()
+            self._events = None
+        return True
+
+
+class Watches:
+    """One watcher of a subject for all blocks of code that watch it at the same time."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._counting = threading.Lock()
+        self._watcher: Watcher | None = None
+        self._blocks = 0
+
+    def begin(self, *, poll: bool) -> Watcher:
+        """Count a block more; the first one decides whether to poll. One call at a time."""
+        with self._counting:
+            if self._watcher is not None:
+                self._blocks += 1
+                return self._watcher
+        debounce = Debounce()
+        watcher = Watcher(self._subject, None if poll else Events(debounce.put), debounce)
+        watcher.start()
+        with self._counting:
+            self._watcher, self._blocks = watcher, 1
+        return watcher
+
+    def end(self, watcher: Watcher) -> None:
+        """Count a block less, without waiting for a reload that is under way."""
+        with self._counting:
+            self._blocks -= 1
+            is_last = not self._blocks
+            if is_last:
+                self._watcher = None
+        if is_last:
+            watcher.stop()
+
+
+async def stream(
+    subscribe: Callable[[Callable[[CatalogChange], object]], Callable[[], None]],
+    watch: AbstractContextManager[Watch],
+) -> AsyncGenerator[CatalogChange]:
+    """Yield every change from now on; the watch is begun and ended beside the event loop."""
+    import asyncio  # noqa: PLC0415 - 20 ms, for this alone
+
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[CatalogChange] = asyncio.Queue()
+
+    def tell(change: CatalogChange) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop may have been closed
+            loop.call_soon_threadsafe(queue.put_nowait, change)
+
+    unsubscribe = subscribe(tell)
+    try:
+        # it looks at every folder, and at the end it waits for its thread
+        await asyncio.to_thread(watch.__enter__)
+        try:
+            while True:
+                yield await queue.get()
+        finally:
+            await asyncio.to_thread(watch.__exit__, None, None, None)
+    finally:
+        unsubscribe()
