@@ -303,6 +303,7 @@ def _below(root: dict[str, JSON], value: JSON, targets: dict[str, JSON]) -> list
 
 _NESTING = (dict, list)
 _DEFINITIONS = frozenset({"$defs", "definitions"})
+_TO_DEFINITIONS = tuple(f"#/{each}/" for each in _DEFINITIONS)
 
 
 _Due: TypeAlias = dict[Callable[[Any], Any], list[SchemaNode]]
@@ -310,6 +311,7 @@ _Due: TypeAlias = dict[Callable[[Any], Any], list[SchemaNode]]
 _NAMING = frozenset({"$id", "$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$dynamicRef"})
 """Keywords that give places names, or use such names."""
 _PLAIN_REFERENCE = re.compile(r"#(?:/[\w.$-]+)*", re.ASCII)
+_DEFINITION = re.compile(r"#/\$defs/[\w.$-]+", re.ASCII)
 
 
 class Visit(NamedTuple):
@@ -333,10 +335,17 @@ class Visit(NamedTuple):
     def could_multiply(self) -> bool:
         """Whether the references could lead to more subschemas than anyone can check.
 
-        Each reference at most doubles what was there without it.
+        Each reference at most doubles what was there without it. Where all lead to definitions,
+        one that is not itself in a definition adds at most what the definitions come to.
         """
-        count = len(self.references)
-        return count > 0 and self.size << min(count, 64) > MAX_EXPANSION
+        if not self.references:
+            return False
+        doubling, adding = len(self.references), 0
+        if all(node.schema["$ref"].startswith(_TO_DEFINITIONS) for node in self.references):
+            # the keyword right below the root
+            parts = (node.path[len(node.base) :][:1] for node in self.references)
+            adding = sum(_DEFINITIONS.isdisjoint(part) for part in parts)
+        return (adding + 1) * self.size << min(doubling - adding, 64) > MAX_EXPANSION
 
     @property
     def is_doubtful(self) -> bool:
@@ -349,11 +358,11 @@ class Visit(NamedTuple):
             return True
         for node in self.references:
             reference = node.schema["$ref"]
+            # of definitions, where most lead, the rules ask whether they are there
+            if _DEFINITION.fullmatch(reference):
+                continue
             if _PLAIN_REFERENCE.fullmatch(reference) is None:
                 return True
-            # of definitions, where most lead, the rules ask whether they are there
-            if reference.startswith("#/$defs/") and reference.count("/") == 2:  # noqa: PLR2004
-                continue
             found = lookup(node.root, reference)
             if not isinstance(found.target, dict) or not is_subschema(found.path):
                 return True
