@@ -424,7 +424,7 @@ class ToolRegistry:
         if len(place) > 1:
             check_seconds("import_timeout", place[1])
         # by name: most programs load no code, and procedures lie above this layer
-        module = import_module(_ORIGINS.get(kind, "sovl_tools.loading.origins"))
+        module = import_module(_ORIGINS.get(kind, "sovl_tools.loading.plugins"))
         change: CatalogChange = self._get_reloader().look(getattr(module, kind)(*place))
         return change
 

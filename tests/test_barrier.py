@@ -131,7 +131,7 @@ def test_a_tool_of_a_package_that_we_fail_at_leaves_the_others(
 
 
 def test_an_origin_that_we_fail_at_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sovl_tools.loading.origins.importlib", None)
+    monkeypatch.setattr("sovl_tools.loading.plugins.importlib", None)
     registry = ToolRegistry()
     registry.load_package("json")
     assert [each.code for each in registry.report.diagnostics] == ["ST001"]

@@ -20,7 +20,7 @@ from sovl_tools.loading.dependencies import Findings, OpenedPaths, Stamps
 from sovl_tools.loading.import_errors import unavailable
 from sovl_tools.loading.isolation import Child
 from sovl_tools.loading.location import relative_path
-from sovl_tools.loading.origins import Modules
+from sovl_tools.loading.plugins import Modules
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import parse_json

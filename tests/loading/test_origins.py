@@ -12,17 +12,8 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolRegistry
-from sovl_tools.loading.origins import (
-    MODULES,
-    PACKAGES,
-    EntryPoints,
-    Modules,
-    Origin,
-    OriginLoad,
-    Package,
-    PackageFolders,
-    package_of,
-)
+from sovl_tools.loading.origins import MODULES, PACKAGES, Origin, OriginLoad, package_of
+from sovl_tools.loading.plugins import EntryPoints, Modules, Package, PackageFolders
 from tests.loading.plugins import GROUP, HEAD, Site, decorated, importable
 from tests.patience import PATIENCE
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from sovl_tools import ToolDefinition
-from sovl_tools.loading.origins import PACKAGES, EntryPoints, OriginLoad, Package
+from sovl_tools.loading.origins import PACKAGES, OriginLoad
+from sovl_tools.loading.plugins import EntryPoints, Package
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.reloading.code_tools import Origins, Registrations
 from tests.loading.folders import good
