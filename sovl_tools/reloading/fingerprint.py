@@ -89,10 +89,10 @@ class Stamp(NamedTuple):
     size: int
     inode: int
 
-    @classmethod
-    def of(cls, status: os.stat_result) -> Stamp:
+    @staticmethod
+    def of(status: os.stat_result) -> Stamp:
         """Return the stamp of a file or folder."""
-        return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+        return Stamp(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
     def is_before(self, moment: int) -> bool:
         """Tell whether any later change than at a moment, in nanoseconds, shows in this stamp."""
@@ -216,16 +216,6 @@ def fingerprint(
     return Fingerprint(location, suffixes, files, links, folders, contents, is_listed, newest)
 
 
-class _Known(NamedTuple):
-    """What a folder looked like when it was loaded.
-
-    ``echoes`` counts the loads in a row during which files changed that the module may read.
-    """
-
-    look: Fingerprint
-    echoes: int = 0
-
-
 class FolderChanges:
     """The folders as they were when they were loaded; tells what has changed since.
 
@@ -239,7 +229,9 @@ class FolderChanges:
     def __init__(self, unseen: Iterable[str], *, since: int) -> None:
         self._unseen = set(unseen)
         self._since = since
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, Fingerprint] = {}
+        self._echoes: dict[str, int] = {}
+        """Of some the loads in a row during which files changed that the module may read."""
 
     def look(self, folder: ToolFolder, patterns: Sequence[str] | None) -> Fingerprint:
         """Return what a folder looks like now.
@@ -250,7 +242,7 @@ class FolderChanges:
         location = folder.location
         known = self._known.get(location)
         if known is not None:
-            return known.look.again()
+            return known.again()
         is_bare = patterns == () and not folder.is_link and location in self._unseen
         return fingerprint(location, is_bare=is_bare)
 
@@ -259,7 +251,7 @@ class FolderChanges:
     ) -> bool:
         """Tell whether a folder looks otherwise than when it was loaded; if not, remember that."""
         known = self._known.get(folder.location)
-        if known is not None and now is known.look:
+        if known is not None and now is known:
             return False
         if known is None:
             if folder.location not in self._unseen or not now.files:
@@ -270,11 +262,9 @@ class FolderChanges:
             young = now.since(self._since)
             if young and concerning(folder, young, patterns):
                 return True
-            self._known[folder.location] = _Known(now)
-        elif concerning(folder, known.look.changed(now), patterns):
+        elif concerning(folder, known.changed(now), patterns):
             return True
-        else:
-            self._known[folder.location] = known._replace(look=now)
+        self._known[folder.location] = now
         return False
 
     def has_other_data(
@@ -286,7 +276,7 @@ class FolderChanges:
         """
         known = self._known.get(folder.location)
         if known is not None:
-            others = known.look.changed(now)
+            others = known.changed(now)
         else:
             others = now.since(self._since) if folder.location in self._unseen else set(now.files)
         listed = None if patterns is None else listed_now(folder)
@@ -309,18 +299,19 @@ class FolderChanges:
         """
         now = seen.again()
         if not concerning(folder, seen.changed(now), patterns):
-            self._known[folder.location] = _Known(now)
+            self._known[folder.location] = now
+            self._echoes.pop(folder.location, None)
             return
-        known = self._known.get(folder.location)
-        echoes = known.echoes + 1 if known else 1
+        echoes = self._echoes[folder.location] = self._echoes.get(folder.location, 0) + 1
         if echoes == _MAX_ECHOES:
             _LOGGER.warning("tool %s writes into its own folder when it is imported", folder.path)
-        self._known[folder.location] = _Known(now if echoes >= _MAX_ECHOES else seen, echoes)
+        self._known[folder.location] = now if echoes >= _MAX_ECHOES else seen
 
     def forget(self, location: str) -> None:
         """Forget a folder that is gone, or whose place another one has taken."""
         self._unseen.discard(location)
         self._known.pop(location, None)
+        self._echoes.pop(location, None)
 
     @property
     def links(self) -> dict[str, str]:
@@ -328,8 +319,8 @@ class FolderChanges:
         return {
             f"{location}/{path}".rstrip("/"): target
             for location, known in self._known.items()
-            if known.look.links
-            for path, target in known.look.links.items()
+            if known.links
+            for path, target in known.links.items()
         }
 
 
