@@ -86,7 +86,7 @@ def read_lines(path: str) -> Sequence[str]:
 def lines_in(data: bytes) -> Sequence[str]:
     """Return the lines of a file that says this."""
     # a lone carriage return ends no line for those who count them
-    text = data.decode("utf-8-sig", errors="replace")
+    text = data.decode(errors="replace").removeprefix("\ufeff")
     return text.replace("\t", " ").replace("\r\n", "\n").split("\n")
 
 
