@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
@@ -63,7 +64,7 @@ class DescriptionCase(NamedTuple):
         """What is remarkable about it, in the words in which rules declare their occasions."""
         text = self.text
         # whatever else may be written as an escape, every letter is there itself
-        is_literal = "\\u" not in text
+        is_literal = "\\" not in text or "\\u" not in text  # one letter is found far sooner
         is_seen = (is_literal and text.isascii()) or _MAY_HIDE.search(text) is None
         return (
             *(("scaffold",) if "Say what " in text else ()),
@@ -76,7 +77,7 @@ class DescriptionCase(NamedTuple):
 
 def _may_be_long(text: str) -> bool:
     """Tell whether a string in JSON text may be too long; written out, none is shorter."""
-    text, half = text.replace('\\"', "''"), MAX_TEXT // 2
+    text, half = text.replace('\\"', "''") if "\\" in text else text, MAX_TEXT // 2
     # whatever is too long spans one of these pieces
     return any(text.find('"', at, at + half) < 0 for at in range(0, len(text) - half + 1, half))
 
@@ -211,16 +212,8 @@ def _may_instruct(text: str) -> bool:
     if not text.isascii():
         text = text.translate(_LIKE_ASCII)
     text = text.lower()
-    for groups in _INSTRUCTING_WORDS:
-        for words in groups:
-            for each in words:
-                if each in text:
-                    break
-            else:
-                break
-        else:
-            return True
-    return False
+    has_any = cache(lambda words: any(map(text.__contains__, words)))
+    return any(all(map(has_any, groups)) for groups in _INSTRUCTING_WORDS)
 
 
 _LIKE_ASCII = str.maketrans(
@@ -236,17 +229,18 @@ _LIKE_ASCII = str.maketrans(
 """What the pattern takes for a letter of ASCII, for its apostrophe or for a space."""
 
 
+_PEOPLE = ("user", "human", "anyone", "people")
 _INSTRUCTING_WORDS = (
     (
         ("ignore", "disregard", "forget", "override", "bypass"),
         ("instruction", "rule", "prompt", "guideline", "polic", "restriction"),
     ),
     (
-        ("user", "human", "anyone", "people"),
+        _PEOPLE,
         ("not", "don't", "never", "without"),
         ("tell", "mention", "reveal", "inform", "disclose", "show", "notify"),
     ),
-    (("hide", "conceal", "keep"), ("from",), ("user", "human", "people")),
+    (_PEOPLE, ("hide", "conceal", "keep"), ("from",)),
     (("other",), ("instead", "before"), ("tool",)),
     (("<",), ("system", "important", "instruction", "secret")),
 )
