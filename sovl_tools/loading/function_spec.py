@@ -63,6 +63,23 @@ class FunctionSpec:
         }
 
     @cached_property
+    def needed(self) -> frozenset[str]:
+        """What calls must give, for which there is neither a default nor None."""
+        needed = [
+            name
+            for name, (_, _, default, annotation) in self.arguments.items()
+            if default is REQUIRED and annotation.optional is False
+        ]
+        return self.required_by_decorator.union(needed)
+
+    @cached_property
+    def defaulted(self) -> frozenset[str]:
+        """The arguments that calls may leave out, because the function has a default."""
+        arguments = self.arguments.items()
+        known = frozenset([name for name, each in arguments if each.default is not REQUIRED])
+        return known - self.required_by_decorator
+
+    @cached_property
     def documentation(self) -> Documentation:
         """What the docstring says, or the decorator instead, as far as a manifest can hold it."""
         # read when it is asked for: most manifests describe all that there is
@@ -89,7 +106,7 @@ class FunctionSpec:
         One with a default whose name begins with ``_`` is the function's own affair.
         """
         properties = self.parameters["properties"]
-        return [each for each in properties if each[:1] != "_" or not self.has_default(each)]
+        return [each for each in properties if each[:1] != "_" or each not in self.defaulted]
 
     @property
     def properties(self) -> dict[str, JSON]:
@@ -116,20 +133,6 @@ class FunctionSpec:
         """Tell whether the function has, or its ``**kwargs`` take, a parameter of that name."""
         return name in self.arguments or self.signature.takes_any_keyword
 
-    def has_default(self, name: str) -> bool:
-        """Tell whether a call may leave an argument out, because the function has a default."""
-        known = self.arguments.get(name)
-        has = known is not None and known.default is not REQUIRED
-        return has and name not in self.required_by_decorator
-
-    def needs(self, name: str) -> bool:
-        """Tell whether calls must give an argument, having neither a default nor None for it."""
-        known = self.arguments.get(name)
-        needed = (
-            known is not None and known.default is REQUIRED and known.annotation.optional is False
-        )
-        return needed or name in self.required_by_decorator
-
 
 def function_spec(function: Callable[..., Any], signature: Signature | None = None) -> FunctionSpec:
     """Return what a function says of itself, as far as a manifest can hold it.
@@ -150,7 +153,11 @@ def function_spec(function: Callable[..., Any], signature: Signature | None = No
 
 
 def read_function(
-    function: Callable[..., Any], signature: Signature, said: Inference | None = None
+    function: Callable[..., Any],
+    signature: Signature,
+    said: Inference | None = None,
+    *,
+    document: Callable[[], Documentation] | None = None,
 ) -> FunctionSpec:
     """Return what a function says of itself, also what no manifest can hold.
 
@@ -158,16 +165,19 @@ def read_function(
         function: the function, or any other callable.
         signature: how it can be called.
         said: what it implies of its arguments, if that is known already.
+        document: returns what its docstring says, which it otherwise reads.
 
     Raises:
         InferenceError: what the function takes is unknown.
     """
+    document = document or partial(documentation_of, function)
     is_decorated = isinstance(getattr(function, ATTRIBUTE, None), ToolDefinition)
     definition = definition_of(function) if is_decorated else None
     if definition is None:
-        spec = _from_signature(function, signature, said or implied(signature, function))
+        said = said or implied(signature, function)
+        spec = _from_signature(function, signature, said, document)
     else:
-        spec = _from_decorator(function, definition, signature)
+        spec = _from_decorator(definition, signature, document)
     # what each call has to give needs no default
     properties = spec.parameters["properties"]
     needless = [name for name in spec.parameters["required"] if "default" in properties[name]]
@@ -208,19 +218,21 @@ def _without_parameters(schema: dict[str, JSON], names: Collection[str]) -> dict
 
 
 def _from_signature(
-    function: Callable[..., Any], signature: Signature, said: Inference
+    function: Callable[..., Any],
+    signature: Signature,
+    said: Inference,
+    document: Callable[[], Documentation],
 ) -> FunctionSpec:
     taken = parameters_of(function, signature)
     errors = refusals(function, signature, said)
     if errors:  # what the others say does not depend on them
         kept = tuple(each for each in taken if each.name not in errors)
         said = implied(signature._replace(parameters=kept), function)
-    document = partial(documentation_of, function)
     return FunctionSpec(signature, said.parameters, document, said.described, errors)
 
 
 def _from_decorator(
-    function: Callable[..., Any], definition: ToolDefinition, signature: Signature
+    definition: ToolDefinition, signature: Signature, document: Callable[[], Documentation]
 ) -> FunctionSpec:
     source, parameters = definition.source, definition.parameters
     said = {key: plain(getattr(definition, key)) for key in FIELDS if getattr(definition, key)}
@@ -246,14 +258,14 @@ def _from_decorator(
     spec = FunctionSpec(
         signature,
         schema,
-        lambda: documentation_of(function)._replace(description=text),
+        lambda: document()._replace(description=text),
         frozenset(schema["properties"]),
         errors,
         fields={key: each for key, each in said.items() if key not in flaws},
         required_by_decorator=frozenset(schema["required"]),
         losses=tuple(_losses(definition, flaws)),
     )
-    needed = [name for name in schema["properties"] if spec.needs(name)]
+    needed = [name for name in schema["properties"] if name in spec.needed]
     return replace(spec, parameters=_without_parameters({**schema, "required": needed}, errors))
 
 

@@ -72,7 +72,7 @@ def changes(
     ``comparison`` is that of both, if it was made already.
     """
     patched = patch_manifest(document, spec, name=document["name"], comparison=comparison)
-    return [*_changes((), document, patched)]
+    return [] if patched is document else [*_changes((), document, patched)]
 
 
 def _changes(path: Path, before: JSON, after: JSON) -> Iterator[Change]:
@@ -174,8 +174,9 @@ def _parameters(
     known = found.get("$defs", {})
     others = {key: each for key, each in own.get("$defs", {}).items() if key not in known}
     new = sorted({*needed_definitions(found, {**others, **known})} - known.keys()) if others else ()
-    definitions = {**known, **{name: others[name] for name in new}}
-    return insert(found, "$defs", definitions, after=found) if definitions else found
+    if not new:
+        return found
+    return insert(found, "$defs", {**known, **{name: others[name] for name in new}}, after=found)
 
 
 def _properties(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> dict[str, JSON]:
@@ -206,9 +207,9 @@ def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -
     found = [
         name
         for name in parameters.get("required", ())
-        if not spec.has_default(name) and not (prune and name not in properties)
+        if name not in spec.defaulted and not (prune and name not in properties)
     ]
-    needed = [*filter(spec.needs, spec.arguments)]
+    needed = [name for name in spec.arguments if name in spec.needed]
     if {*found}.issuperset(needed):
         return found
     # New names stand in the order of the signature, behind the one before them there.

@@ -245,7 +245,7 @@ def _patch(
     notes = [
         f"{name!r} is left out: {error.message}"
         for name, error in spec.errors.items()
-        if name not in document["parameters"]["properties"] and spec.has_default(name)
+        if name not in document["parameters"]["properties"] and name in spec.defaulted
     ]
     if manifest is not None and not spec.signature.is_certain:
         absent = [name for name in spec.names if name not in document["parameters"]["properties"]]

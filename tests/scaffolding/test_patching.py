@@ -78,9 +78,9 @@ def test_required_is_what_the_function_cannot_do_without(case: Case) -> None:
     schema = after(case.function, case.document)["parameters"]
     required = schema.get("required", [])
     for name in spec.arguments:
-        if spec.needs(name):
+        if name in spec.needed:
             assert name in required
-        assert not (spec.has_default(name) and name in required)
+        assert not (name in spec.defaulted and name in required)
 
 
 def test_a_property_stands_after_the_one_before_it_in_the_signature() -> None:

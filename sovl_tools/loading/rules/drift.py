@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sovl_tools.annotations.docstrings import Documentation
 from sovl_tools.loading.function_spec import function_spec, read_function, unwritable
 from sovl_tools.loading.patch import Change, changes
 from sovl_tools.loading.rules.agreement import (
@@ -36,7 +37,8 @@ def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
     if function is None or signature is None or signature.shape in {"class", "value"}:
         return []
     try:
-        spec = read_function(function, signature, agreed.implied)
+        # what the docstring could add, the rule for what has no description tells
+        spec = read_function(function, signature, agreed.implied, document=Documentation)
         found = changes(manifest.document, spec, agreed.comparison)
         if found and unwritable(spec.parameters) is not None:
             found = changes(manifest.document, function_spec(function, signature))
