@@ -6,7 +6,6 @@ taken out again before the tool is called.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from inspect import CO_VARKEYWORDS
@@ -20,7 +19,7 @@ from sovl_tools.formats.base import ROOT, Compile, Loss, Options, Shape
 from sovl_tools.formats.compat import compatible, refused_names
 from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.providers import Dialect, Provider, Size
-from sovl_tools.formats.strict import Spend, StrictError, strict_subset
+from sovl_tools.formats.strict import Spend, StrictError, StrictSubset, strict_subset
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import with_subschemas
@@ -73,7 +72,7 @@ def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) 
     parameters, (_, rules, dialect, most, *_) = tool.parameters, form.provider
     try:
         found = strict_subset(parameters, dialect, require_all=dialect.require_all, spend=spend)
-        _check_size(found.schema, most)
+        _check_size(found, most)
     except RecursionError:
         raise StrictError(ROOT, "it is nested too deep") from None
     losses = found.losses
@@ -105,58 +104,16 @@ _SAYS = {
 }  # fmt: skip
 
 
-def _check_size(schema: dict[str, JSON], most: Size | None) -> None:
+def _check_size(found: StrictSubset, most: Size | None) -> None:
     """Raise a StrictError that says what of a schema is too much."""
-    if most is None:
+    if most is None or all(map(le, found.size, most)):
         return
-    size = size_of(schema)
-    if all(map(le, size, most)):
-        return
+    schema = found.schema
+    size = found.size._replace(depth=_depth(schema, schema.get("$defs", {}), ()))
     for name, words in _SAYS.items():
         count, limit = getattr(size, name), getattr(most, name)
         if count > limit:
             raise StrictError(ROOT, f"it has {count:,} {words}, more than {limit:,}")
-
-
-_COUNTED = frozenset({"anyOf", "properties", "items", "enum", "const"})
-# OpenAI bounds the characters of a choice only if it has more texts than this
-_MANY = 250
-# no provider refuses this depth
-_FEW = 10
-
-
-def size_of(schema: dict[str, JSON]) -> Size:
-    """Return the size of a schema in a dialect."""
-    definitions: dict[str, JSON] = schema.get("$defs", {})
-    properties = values = longest = depth = 0
-    characters = sum(map(len, definitions))
-    pending = [schema, *definitions.values()]  # each definition once, as providers count
-    for each in pending:  # which grows
-        if _COUNTED.isdisjoint(each):
-            continue
-        if "anyOf" in each:
-            pending += each["anyOf"]
-        if "properties" in each:
-            inner = each["properties"]
-            properties += len(inner)
-            characters += sum(map(len, inner))
-            pending += inner.values()
-        if "items" in each:
-            pending.append(each["items"])
-        depth += "properties" in each or "items" in each
-        if "enum" in each or "const" in each:
-            choice = [each["const"]] if "const" in each else each["enum"]
-            length = sum(map(len, map(_text, choice)))
-            values += len(choice)
-            characters += length
-            longest = max(longest, length) if len(choice) > _MANY else longest
-    if depth > _FEW:  # otherwise no provider minds how they lie
-        depth = _depth(schema, definitions, ())
-    return Size(properties, values, characters, longest, depth)
-
-
-def _text(value: JSON) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _depth(

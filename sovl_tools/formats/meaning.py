@@ -6,10 +6,10 @@ JSON, since that is how the model writes its arguments.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
+from sovl_tools.annotations.jsonvalues import text_of
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.keywords import SILENT
 from sovl_tools.schema.rewrite import Definitions, Rewrite, in_definitions
@@ -21,7 +21,7 @@ def note(keyword: str, value: JSON) -> str:
     Schemas in the value, and the value of a keyword that is not known, are compact JSON.
     """
     wording = _WORDINGS.get((keyword, kind(value))) or _ANY_KIND.get(keyword)
-    return wording(value) if wording else f"{keyword}: {_json(value)}."
+    return wording(value) if wording else f"{keyword}: {text_of(value)}."
 
 
 def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]:
@@ -38,16 +38,8 @@ def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]
 _Wording = Callable[[JSON], str]
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
-
-
-def _json(value: JSON) -> str:
-    # the encoder is slow at numbers alone: it makes a new one of C's each time
-    return repr(value) if type(value) is int else _encode(value)
-
-
 def _valued(template: str) -> _Wording:
-    return lambda value: template.format(_json(value))
+    return lambda value: template.format(text_of(value))
 
 
 def _bare(template: str) -> _Wording:
@@ -55,11 +47,11 @@ def _bare(template: str) -> _Wording:
 
 
 def _listed(template: str) -> _Wording:
-    return lambda values: template.format(", ".join(map(_json, values)) or "none")
+    return lambda values: template.format(", ".join(map(text_of, values)) or "none")
 
 
 def _counted(wording: str, noun: str, nouns: str) -> _Wording:
-    return lambda number: f"{wording} {_json(number)} {noun if number == 1 else nouns}."
+    return lambda number: f"{wording} {text_of(number)} {noun if number == 1 else nouns}."
 
 
 def _switched(keyword: str, off: str, on: str) -> dict[tuple[str, str], _Wording]:
@@ -70,7 +62,7 @@ def _by_property(wording: str) -> _Wording:
     """Say something of each property that calls for something else."""
 
     def said(value: dict[str, JSON]) -> str:
-        parts = (f"with {_json(name)}: {_json(each)}" for name, each in value.items())
+        parts = (f"with {text_of(name)}: {text_of(each)}" for name, each in value.items())
         return f"{wording} {'; '.join(parts) or 'nothing'}."
 
     return said
@@ -138,7 +130,9 @@ _WORDINGS: dict[tuple[str, str], _Wording] = {
     ("allOf", "array"): _listed("Fits all of: {}."),
     ("anyOf", "array"): _listed("Fits at least one of: {}."),
     ("oneOf", "array"): _listed("Fits exactly one of: {}."),
-    ("not", "object"): lambda value: f"Must not fit {_json(value)}." if value else "No value fits.",
+    ("not", "object"): lambda value: (
+        f"Must not fit {text_of(value)}." if value else "No value fits."
+    ),
     ("dependentRequired", "object"): _by_property("Required too,"),
     ("dependentSchemas", "object"): _by_property("Fits,"),
     ("dependencies", "object"): _by_property("Asks for,"),

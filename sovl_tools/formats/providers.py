@@ -100,8 +100,8 @@ class Size(NamedTuple):
         values: how many values there are to choose from.
         characters: of all names of properties and definitions, and of all values.
         longest: characters of the values of the longest choice of more than 250 texts.
-        depth: how many objects and arrays lie in one another, recursion not followed; of a schema
-            that has no more than ten of them, how many there are.
+        depth: how many objects and arrays lie in one another, recursion not followed; where there
+            are no more of them than may lie so, how many there are.
     """
 
     properties: int = 0

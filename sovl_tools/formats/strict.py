@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from sovl_tools.annotations.jsonvalues import text_of
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.meaning import (
     CONDITIONAL,
@@ -24,7 +25,7 @@ from sovl_tools.formats.meaning import (
     note,
     with_notes,
 )
-from sovl_tools.formats.providers import Dialect
+from sovl_tools.formats.providers import Dialect, Size
 from sovl_tools.model.document import JSON, Path, copied, kind
 from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SCALAR, SINGLE
 from sovl_tools.schema.rewrite import Definitions, merged, refer
@@ -43,6 +44,8 @@ _WITH_SCHEMAS = frozenset({*IN_OBJECT, *IN_LIST, *SINGLE})
 # references that go round grow the path, or the steps, beyond what anybody writes
 _MOST = 256
 _SHOWN = 9
+# OpenAI bounds the characters of a choice only if it has more texts than this
+_MANY = 250
 _DEFINITION = "#/$defs/"
 _NULL: dict[str, JSON] = {"type": "null"}
 _OUTSIDE = ("title", "description")
@@ -128,12 +131,14 @@ class StrictSubset(NamedTuple):
         losses: what it does not say.
         names: those of all properties.
         has_optional: whether some of them were not required.
+        size: how large it is.
     """
 
     schema: dict[str, JSON]
     losses: tuple[Loss, ...]
-    names: frozenset[str]
+    names: set[str]
     has_optional: bool
+    size: Size
 
 
 Spend: TypeAlias = Callable[[str, int], None]
@@ -169,9 +174,16 @@ def strict_subset(
         noted.update(with_notes(noted, words))
     # Whether a reference admits null is known when all definitions are there.
     for properties, name in work.nullable:
-        properties[name] = _nullable(properties[name], work.definitions)
-    made = {**schema, "$defs": work.definitions} if work.definitions else schema
-    return StrictSubset(made, tuple(work.losses), frozenset(work.names), work.has_optional)
+        before = properties[name]
+        made = properties[name] = _nullable(before, work.definitions)
+        if "enum" in made and made["enum"] is not before["enum"]:
+            work.count_values(made["enum"], counted=len(before["enum"]))
+    made = schema
+    if work.definitions:
+        made = {**schema, "$defs": work.definitions}
+        work.characters += sum(map(len, work.definitions))
+    size = Size(work.properties, work.values, work.characters, work.longest, work.depth)
+    return StrictSubset(made, tuple(work.losses), work.names, work.has_optional, size)
 
 
 # a keyword that goes into the description, its value and its place
@@ -189,6 +201,7 @@ class _Subset:
         self.names: set[str] = set()
         self.nullable: list[tuple[dict[str, JSON], str]] = []
         self.has_optional = False
+        self.properties = self.values = self.characters = self.longest = self.depth = 0
         self._source = Definitions(parameters)
         self._dialect = dialect
         self._plans = _PLANS.setdefault(dialect, {})
@@ -211,13 +224,13 @@ class _Subset:
 
     def root(self) -> dict[str, JSON]:
         """Return the schema of all arguments, an object with nothing beside its properties."""
+        notes: Sequence[_Moved] = ()
         schema, plan = self._merge_all_of(self._source.root, ROOT)
         if not schema.keys() >= _OF_ROOT or plan.way == "union":
             schema = {"type": "object", "properties": {}, "additionalProperties": False, **schema}
-            schema, notes = self._without_alternatives(schema)
+            if plan.way == "union":
+                schema, notes = self._without_alternatives(schema)
             plan = self._plan(schema)
-        else:
-            notes = []
         self._open.append(None)
         made = self._plain(schema, plan, ROOT)
         self._open.pop()
@@ -429,11 +442,12 @@ class _Subset:
                 others.append(keyword)
         moved = self._moved(schema, others, path) if others else ()
         for keyword in plan.choices:
-            self._add_values(made, keyword, schema[keyword], path)
+            self._add_values(made, keyword, schema, path)
         if is_object:
             self._add_properties(made, schema, plan, path)
         if is_array:
             made["items"] = self._items(schema, path)
+        self.depth += is_object or is_array
         return self._remember_notes(made, moved)
 
     def _remember_notes(self, made: dict[str, JSON], moved: Sequence[_Moved]) -> dict[str, JSON]:
@@ -464,7 +478,10 @@ class _Subset:
                 return [name]
         raise StrictError(path, "any type is admitted", "say its type")
 
-    def _add_values(self, made: dict[str, JSON], keyword: str, value: JSON, path: Path) -> None:
+    def _add_values(
+        self, made: dict[str, JSON], keyword: str, schema: dict[str, JSON], path: Path
+    ) -> None:
+        value = schema[keyword]
         values = value if keyword == "enum" else [value]
         if not values:
             raise StrictError((*path, keyword), "there is nothing to choose from")
@@ -472,12 +489,22 @@ class _Subset:
         if not kinds.isdisjoint((dict, list)):
             raise StrictError((*path, keyword), f"{keyword} has values that are no scalars")
         made[keyword] = copied(value)
+        if keyword == "const" or "const" not in schema:  # beside a const, an enum says nothing
+            self.count_values(values)
         if self._dialect.minds_case or str not in kinds:
             return
         texts = [each for each in values if isinstance(each, str)]
         if len({*map(str.lower, texts)}) < len({*texts}):
             message = "values that differ in case alone may be mistaken for one another"
             self._record_loss("doubt", (*path, keyword), message)
+
+    def count_values(self, values: Sequence[JSON], *, counted: int = 0) -> None:
+        """Add values to choose from to the size, but for the first that have been added before."""
+        lengths = [len(each if type(each) is str else text_of(each)) for each in values]
+        self.values += len(values) - counted
+        self.characters += sum(lengths[counted:])
+        if len(values) > _MANY:
+            self.longest = max(self.longest, sum(lengths))
 
     def _items(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
         if "prefixItems" in schema:
@@ -498,10 +525,11 @@ class _Subset:
                 message = f"a condition is about {min(unknown)!r}, which is not listed"
                 raise StrictError(path, message)
         members: dict[str, JSON] = {}
+        node, place = self._node, (*path, "properties")
         for name, each in properties.items():
             # a property that may be left out and admits nothing is left out
             if each is not False or name in required:
-                members[name] = self._node(each, (*path, "properties", name))
+                members[name] = node(each, (*place, name))
         if not required <= members.keys():
             absent = next(name for name in schema["required"] if name not in members)
             raise StrictError((*path, "required"), f"{absent!r} is required but not described")
@@ -511,6 +539,8 @@ class _Subset:
             if self._require_all:
                 self.nullable += [(members, name) for name in members if name not in required]
         self.names.update(members)
+        self.properties += len(members)
+        self.characters += sum(map(len, members))
         made["properties"] = members
         is_every = self._require_all or len(required) == len(members)
         made["required"] = [name for name in members if is_every or name in required]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from sovl_tools.formats.form import size_of
-from sovl_tools.formats.providers import Size
+from sovl_tools.formats.providers import OPENAI, Size
+from sovl_tools.formats.strict import strict_subset
 
 TEXT = {"type": "string"}
+
+
+def size_of(schema: dict[str, Any]) -> Size:
+    return strict_subset(schema, OPENAI.dialect, require_all=True).size
 
 
 def test_everything_is_counted_once() -> None:
@@ -34,15 +38,25 @@ def test_everything_is_counted_once() -> None:
     assert size_of(schema) == Size(properties=6, values=3, characters=names + values, depth=3)
 
 
+def test_the_null_for_what_is_left_out_is_counted() -> None:
+    choice = {**TEXT, "enum": ["x", "yz"]}
+    made = size_of({"properties": {"a": choice, "b": {**choice, "const": "x"}}, "required": ["b"]})
+    assert made == Size(properties=2, values=4, characters=len("abxyznullx"), depth=1)
+
+
 def test_a_long_choice_of_texts_is_measured() -> None:
-    few, many = [["abc"] * count for count in (250, 251)]
-    sizes = [size_of({"properties": {"a": {**TEXT, "enum": each}}}) for each in (few, many)]
+    few, many = [[f"{index:03}" for index in range(count)] for count in (250, 251)]
+    sizes = [
+        size_of({"properties": {"a": {**TEXT, "enum": each}}, "required": ["a"]})
+        for each in (few, many)
+    ]
     assert [each.longest for each in sizes] == [0, 753]
     assert [each.values for each in sizes] == [250, 251]
+    assert size_of({"properties": {"a": {**TEXT, "enum": few}}}).longest == len("null") + 750
 
 
 def test_only_objects_and_arrays_are_levels() -> None:
     inner: dict[str, Any] = TEXT
     for _ in range(6):
         inner = {"anyOf": [{"type": "array", "items": {"properties": {"a": inner}}}]}
-    assert size_of(inner).depth == 12
+    assert size_of({"properties": {"a": inner}}).depth == 13
