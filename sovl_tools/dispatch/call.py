@@ -72,8 +72,6 @@ def call(
         return _end_in_error(tool, given, error, runner, scope, started)
     if type(outcome) is CoroutineType:
         return _await_outcome(tool, given, runner, scope, started, outcome)
-    if scope is not None:
-        scope.close()
     return _end_call(tool, given, outcome, scope, started)
 
 
@@ -105,8 +103,6 @@ async def _await_outcome(  # noqa: PLR0913, PLR0917 - what is known of a call th
         outcome = await rest
     except BaseException as error:  # noqa: BLE001 - becomes the result, or is raised again
         return _end_in_error(tool, given, error, runner, scope, started)
-    if scope is not None:
-        scope.close()
     return _end_call(tool, given, outcome, scope, started)
 
 
@@ -157,7 +153,7 @@ def _call_hooks(
 
     async def attempt(again: ToolCall) -> ToolResult:
         inner = scope.attempt()
-        started = inner.started
+        value, content, failure = None, (), None
         try:
             is_same = again.arguments is arguments
             outcome: _Outcome = copied(keywords) if is_same else tool.check(again.arguments)
@@ -170,11 +166,12 @@ def _call_hooks(
                 raise
             outcome = _failure_of(tool, error, runner, inner)
         finally:
-            inner.close()
-        value, content, failure = (
-            (*outcome, None) if type(outcome) is tuple else (None, (), outcome)
-        )
-        duration = perf_counter() - started
+            inner.end()
+        if type(outcome) is tuple:
+            value, content = outcome
+        else:
+            failure = outcome
+        duration = perf_counter() - inner.started
         return _new(ToolResult, (tool.name, value, failure, duration, content, ()))
 
     first = _new(ToolCall, (tool.definition, arguments, scope.call_id, scope.chain))
@@ -191,8 +188,6 @@ def _end_in_error(  # noqa: PLR0913, PLR0917 - what is known of a call that has 
 ) -> ToolResult:
     """End a call that an exception has ended; observers hear of the caller's own end as well."""
     failure = _failure_of(tool, error, runner, scope)
-    if scope is not None:
-        scope.close()
     result = _end_call(tool, given, failure, scope, started)
     try:
         if runner.is_own_end(error):
@@ -239,24 +234,25 @@ def _end_call(
     if type(outcome) is tuple:
         value, content = outcome
     elif type(outcome) is Failure:
-        value, content, error = None, (), without_secrets(outcome, tool.secrets)
+        value, content, error = None, (), outcome
     else:
         _, value, error, _, content, _ = outcome
-        error = error and without_secrets(error, tool.secrets)
+    if error is not None:
+        error = without_secrets(error, tool.secrets)
     # a failure lists repairs too: the model sees what was made of its arguments
     repairs = () if scope is None else scope.repairs
     result = _new(ToolResult, (tool.name, value, error, duration, content, repairs))
     # the background loop and the caller that gave it up may both have a result
     if scope is not None and not scope.end():
         return result
+    log = tool.log
     if error is None:
-        log = tool.log
         log.append(duration)
         # appending is all that most calls do; one in a thousand sorts them in
         if len(log.durations) >= FULL:
             log.fold()
     else:
-        tool.log.failed(error.kind, duration, abandoned=error.is_abandoned)
+        log.failed(error.kind, duration, abandoned=error.is_abandoned)
     if tool.observers:
         call_id = new_call_id() if scope is None else scope.call_id
         _emit(tool.observers, given, result, call_id)

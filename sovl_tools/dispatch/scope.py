@@ -84,21 +84,20 @@ class CallScope:
         limit: float | None = None,
         under_way: dict[str, CallScope] | None = None,
     ) -> None:
-        """Make a scope; ``under_way`` holds it by its ``call_id`` until it is closed.
+        """Make a scope; ``under_way`` holds it by its ``call_id`` until it ends.
 
         Raises:
             ValueError: another call of that name is under way.
         """
         if under_way is not None and under_way.setdefault(call_id, self) is not self:
             raise ValueError(f"a call {call_id!r} is under way already")
-        self._under_way = under_way
         self.call_id = call_id
         self.chain = chain
+        self.parent = parent
         self.limit = limit
         self.started = perf_counter()
-        self._end = Lock()
-        self._stops: list[Callable[[], object]] = []
-        self.parent = parent
+        self._under_way = [under_way]
+        self._stops: dict[Callable[[], object], None] = {}
         if parent is not None:
             self.listen, self.asks = parent.listen, parent.asks
             # from above to below: a call ends with the one that made it
@@ -125,35 +124,37 @@ class CallScope:
     def stop(self) -> None:
         """End the call, and those below it, as far as they can be ended."""
         self._is_stopped = True
-        # popped, because what is called may stop the scope again
+        # popped, because what is called may stop the scope again, and so may another thread
         while self._stops:
-            self._stops.pop()()
+            try:
+                stop, _ = self._stops.popitem()
+            except KeyError:
+                return
+            stop()
 
     def on_stop(self, stop: Callable[[], object]) -> None:
         """Have something called when the call is stopped; at once if it has been already."""
-        self._stops.append(stop)
+        self._stops[stop] = None
         if self._is_stopped:
             self.stop()
 
-    def end(self) -> bool:
-        """Note that the result is known; return False if it was already."""
-        return self._end.acquire(blocking=False)
+    def forget(self, stop: Callable[[], object]) -> None:
+        """Call something no more when the call is stopped."""
+        self._stops.pop(stop, None)
 
-    def close(self) -> None:
-        """Let nothing be stopped by this call any more, because it has ended."""
-        if self._under_way is not None:
-            del self._under_way[self.call_id]
+    def end(self) -> bool:
+        """Let nothing be stopped any more, as the result is known; False if it was before."""
+        try:
+            # of two threads that end it one gets this
+            under_way = self._under_way.pop()
+        except IndexError:
+            return False
+        if under_way is not None:
+            del under_way[self.call_id]
         self._stops.clear()
         if self.parent is not None:
             self.parent.forget(self.stop)
-
-    def forget(self, stop: Callable[[], object]) -> None:
-        """Call something no more when the call is stopped."""
-        # not asked before, because another thread may be stopping the call
-        try:
-            self._stops.remove(stop)
-        except ValueError:
-            return
+        return True
 
     @property
     def above(self) -> tuple[CallScope, ...]:
@@ -175,13 +176,13 @@ def stop_call(scope: CallScope) -> Exception:
     return TimeLimitError(scope.limit or 0.0)
 
 
-_PROCESS = os.urandom(4).hex()
+_PREFIX = f"call_{os.urandom(4).hex()}_"
 _NUMBERS = count(1)
 
 
 def new_call_id() -> str:
     """Return a name for a call that no other call has."""
-    return f"call_{_PROCESS}_{next(_NUMBERS)}"
+    return f"{_PREFIX}{next(_NUMBERS)}"
 
 
 class Ticket:
@@ -327,8 +328,8 @@ _LIMITERS: WeakSet[Limiter] = WeakSet()
 @after_fork
 def _start_anew() -> None:
     """Give the calls of a forked child other names than its parent has."""
-    global _PROCESS, _GRAPH
-    _PROCESS, _GRAPH = os.urandom(4).hex(), Lock()
+    global _PREFIX, _GRAPH
+    _PREFIX, _GRAPH = f"call_{os.urandom(4).hex()}_", Lock()
     _WAITING.clear()
     for limiter in list(_LIMITERS):
         limiter.start_anew()

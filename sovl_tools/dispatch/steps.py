@@ -142,22 +142,22 @@ def author_step(  # noqa: C901 - a call, and the ways to wait for it in two worl
         threads: see ``author_steps``.
     """
 
-    def call(argument: Any) -> Any:
+    def take(argument: Any, scope: CallScope | None) -> Any:
         try:
-            return function(**argument) if takes_keywords else function(argument)
+            value = function(**argument) if takes_keywords else function(argument)
+            if type(value) not in FINAL:
+                value = _wait_for(value, scope)
         except (StopIteration, GeneratorExit) as error:
             raise passable_error(error) from None
-
-    def take(argument: Any, scope: CallScope | None) -> Any:
-        value = call(argument)
-        if type(value) not in FINAL:
-            value = _wait_for(value, scope)
         if not is_last:
             return value
         return (value, ()) if is_plain(value) else convert_result(value)
 
     async def take_async(argument: Any, scope: CallScope | None, await_thread: AwaitThread) -> Any:
-        value = call(argument)
+        try:
+            value = function(**argument) if takes_keywords else function(argument)
+        except (StopIteration, GeneratorExit) as error:
+            raise passable_error(error) from None
         if type(value) is CoroutineType:
             value = await value
         if type(value) not in FINAL:
@@ -213,19 +213,16 @@ def passable_error(error: BaseException) -> Exception:
 
 
 def _wait_for(value: Any, scope: CallScope | None) -> Any:
-    try:
-        if isinstance(value, GeneratorType):
-            # who streams takes the items as they come, and may stop at any of them
-            is_stream = scope is not None and scope.sink is not None
-            items = _items(value, scope)
-            return list(items if is_stream else take_limited(items))
-        if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
-            # no import cost: who has something to await has imported asyncio
-            from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
+    if isinstance(value, GeneratorType):
+        # who streams takes the items as they come, and may stop at any of them
+        is_stream = scope is not None and scope.sink is not None
+        items = _items(value, scope)
+        return list(items if is_stream else take_limited(items))
+    if isinstance(value, AsyncGeneratorType) or inspect.isawaitable(value):
+        # no import cost: who has something to await has imported asyncio
+        from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
 
-            return run_in_background(_await_value(value, scope))
-    except (StopIteration, GeneratorExit) as error:
-        raise passable_error(error) from None
+        return run_in_background(_await_value(value, scope))
     return value
 
 
