@@ -394,8 +394,8 @@ class Caller:
             scope.mode = options.get("mode") or scope.mode
             scope.coerce = options.get("coerce") or scope.coerce
             scope.listen = options.get("on_event") or scope.listen
-            given = {kind: options[name] for name, kind in REQUESTS.items() if options.get(name)}
-            scope.asks = {**scope.asks, **given}
+            given = {REQUESTS[name]: options[name] for name in REQUESTS.keys() & options}
+            scope.asks = {**scope.asks, **{kind: ask for kind, ask in given.items() if ask}}
         return scope
 
     def _refused(

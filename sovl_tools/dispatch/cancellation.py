@@ -14,6 +14,7 @@ from time import perf_counter
 from types import CoroutineType
 from typing import Any, Self, TypeAlias, TypeVar
 
+from sovl_tools.dispatch.runner import ENDED, keep
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.dispatch.steps import CancelledWork, passable_error
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
@@ -57,10 +58,9 @@ def begin(
     if scope is not None:
         scope.cancellations = requests and delivered_cancellations(task)
     found: list[Any] = []
-    context, steps = copy_context(), _keep(work, found)
+    context, steps = copy_context(), keep(work, found)
     try:
-        # unlike ``send`` this raises nothing at the end, which would cost as much as all the rest
-        target = context.run(next, steps, _ENDED)
+        target = context.run(next, steps, ENDED)
     except BaseException as error:
         own = task.cancelling() - requests
         # it has not waited for anything yet, where somebody else might have ended it
@@ -70,7 +70,7 @@ def begin(
             return _withdraw_and_raise(own, error)
         raise error from None
     own = task.cancelling() - requests
-    if target is not _ENDED:
+    if target is not ENDED:
         left = None if limit is None else limit - (perf_counter() - started)
         ending = _Ending(_current_task(), scope, time_left=left, limit=limit, own=own)
         return _await_rest(context, steps, target, found, ending)
@@ -79,15 +79,6 @@ def begin(
     if scope is not None and scope.is_stopped:
         raise RunCancelledError
     return found[0]
-
-
-_ENDED = object()
-
-
-@types.coroutine
-def _keep(work: Coroutine[Any, Any, Any], found: list[Any]) -> Generator[Any, Any, None]:
-    """Await the work, and put its value there."""
-    found.append((yield from work))
 
 
 class _Last(threading.local):

@@ -46,6 +46,9 @@ class Sink(Protocol):
         ...
 
 
+_NO_ASKS: Mapping[type[ClientRequest], Ask] = MappingProxyType({})
+
+
 class CallScope:
     """One call, or one attempt of it; the calls that it makes itself are scopes below it.
 
@@ -65,16 +68,10 @@ class CallScope:
         repairs: what was done to its arguments to make them fit.
     """
 
-    # of the class until they differ: most calls never set them
-    mode: Mode | None = None
-    coerce: Coerce = "strict"
-    listen: Listen | None = None
-    asks: Mapping[type[ClientRequest], Ask] = MappingProxyType({})
-    sink: Sink | None = None
-    is_abandoned = False
-    cancellations = 0
-    repairs: tuple[Repair, ...] = ()
-    _is_stopped = False
+    __slots__ = (
+        "_is_stopped", "_stops", "_under_way", "asks", "call_id", "cancellations", "chain",
+        "coerce", "is_abandoned", "limit", "listen", "mode", "parent", "repairs", "sink", "started",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -96,6 +93,15 @@ class CallScope:
         self.parent = parent
         self.limit = limit
         self.started = perf_counter()
+        self.mode: Mode | None = None
+        self.coerce: Coerce = "strict"
+        self.listen: Listen | None = None
+        self.asks: Mapping[type[ClientRequest], Ask] = _NO_ASKS
+        self.sink: Sink | None = None
+        self.is_abandoned = False
+        self.cancellations = 0
+        self.repairs: tuple[Repair, ...] = ()
+        self._is_stopped = False
         self._under_way = [under_way]
         self._stops: dict[Callable[[], object], None] = {}
         if parent is not None:
