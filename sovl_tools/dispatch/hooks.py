@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
@@ -167,39 +167,44 @@ def marked_methods(instance: object, kind: str) -> list[Callable[..., Any]]:
     return [method for method in found if method is not None]
 
 
-async def run_hooks(
+async def run_hooks(  # noqa: C901 - three forms of hooks, and what may come of each
     hooks: tuple[Hook, ...], call: ToolCall, scope: CallScope, runner: Runner, last: Following
 ) -> ToolResult:
     """Take the call through the hooks, the first one outermost, and through ``last``.
 
     An async hook can only be run by an event loop.
     """
-    first, following = hooks[0], last
+    function, _, form = hooks[0]
+    following = last
     if len(hooks) > 1:
         following = partial(run_hooks, hooks[1:], scope=scope, runner=runner, last=last)
     try:
-        if first.form == "async":
-            result = await first.function(call, following)
-        elif first.form == "generator":
-            result = await _run_generator(first.function(call, _yielded), following, runner, scope)
-        else:
-            function = partial(_call_hook, first.function)
-            result = await runner.hook(function, call, scope, following)
-        return _check_result(result)
+        if form == "async":
+            return _check_result(await function(call, following))
+        if form == "sync":
+            work = runner.hook(partial(_call_hook, function), call, scope, following)
+            return _check_result(await work)
+        steps, reply = function(call, _yielded), None
+        try:
+            while True:
+                request = steps.send(reply)
+                if isinstance(request, ToolCall):
+                    reply = await following(request)
+                elif isinstance(request, Pause):
+                    await runner.pause(request.seconds, scope)
+                    reply = None
+                else:
+                    raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
+        except StopIteration as stop:
+            return _check_result(stop.value)
+        finally:
+            steps.close()
     except (KeyboardInterrupt, GeneratorExit, RunCancelledError):
         raise
     except BaseException as error:
         if runner.is_own_end(error, since=scope.cancellations):
             raise
-        secrets = secrets_of(call.tool)
-        kind, message = type_name(type(error)), message_of(error, secrets)
-        failure = Failure("tool_error", message)
-        if not isinstance(error, ToolError):  # that one is meant for the model as it is
-            trace = trace_of(error, secrets)
-            _LOGGER.warning("hook %s failed at tool %s\n%s", first.name, call.name, trace)
-            words = f"hook {first.name!r} failed: {kind}: {message}"
-            failure = Failure("tool_error", words, error_type=kind)
-        return ToolResult(call.name, None, failure, 0.0)
+        return ToolResult(call.name, None, _failure_of(hooks[0], call, error), 0.0)
 
 
 def _yielded(call: ToolCall) -> ToolCall:
@@ -207,28 +212,16 @@ def _yielded(call: ToolCall) -> ToolCall:
     return call
 
 
-async def _run_generator(
-    steps: Generator[Any, ToolResult | None, Any],
-    following: Following,
-    runner: Runner,
-    scope: CallScope,
-) -> Any:
-    """Do what a generator hook yields; return what it returns."""
-    reply: ToolResult | None = None
-    try:
-        while True:
-            request = steps.send(reply)
-            if isinstance(request, ToolCall):
-                reply = await following(request)
-            elif isinstance(request, Pause):
-                await runner.pause(request.seconds, scope)
-                reply = None
-            else:
-                raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
-    except StopIteration as stop:
-        return stop.value
-    finally:
-        steps.close()
+def _failure_of(hook: Hook, call: ToolCall, error: BaseException) -> Failure:
+    """Turn what a hook has raised into a failure."""
+    secrets = secrets_of(call.tool)
+    kind, message = type_name(type(error)), message_of(error, secrets)
+    if isinstance(error, ToolError):  # that one is meant for the model as it is
+        return Failure("tool_error", message)
+    trace = trace_of(error, secrets)
+    _LOGGER.warning("hook %s failed at tool %s\n%s", hook.name, call.name, trace)
+    words = f"hook {hook.name!r} failed: {kind}: {message}"
+    return Failure("tool_error", words, error_type=kind)
 
 
 def _call_hook(function: HookFunction, call: ToolCall, following: Any) -> Any:
