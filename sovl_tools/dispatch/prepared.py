@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, final
-from weakref import WeakMethod
+from weakref import ref
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
@@ -299,28 +299,14 @@ class _Tools(dict[str, PreparedTool | DynamicTool]):
         self.catalog = catalog
 
 
-def _weakly(method: MakeContext) -> MakeContext:
-    """Return a method for what its object itself has, so that the object ends when nobody has it.
-
-    Otherwise a Tooler would wait for the collector, and the versions of tools with it.
-    """
-    weak: WeakMethod[MakeContext] = WeakMethod(method)
-
-    def call(tool: ToolDefinition, secrets: Secrets, scope: CallScope | None) -> ToolContext:
-        found = weak()
-        if found is None:
-            raise RunCancelledError  # nobody waits for a call of a Tooler that is gone
-        return found(tool, secrets, scope)
-
-    return call
-
-
 class Engine:
     """The registry, the prepared tools, and what outlives the calls: states and statistics.
 
     Attributes:
         settings: what the Tooler says of all its calls.
         logs: durations and failures, by tool.
+        listener: gets the progress and messages of calls that have no listener of their own.
+        make_caller: makes what a tool calls other tools with.
     """
 
     def __init__(
@@ -331,14 +317,13 @@ class Engine:
         listener: Listener | None,
         make_caller: Callable[[Engine, CallScope], ToolCaller],
     ) -> None:
-        """Make an engine; ``make_caller`` makes what a tool calls other tools with."""
         self.registry = registry
         self.settings = settings
         self.logs: dict[str, CallLog] = {}
-        self._listener = listener
-        self._make_caller = make_caller
+        self.listener = listener
+        self.make_caller = make_caller
         self._tools = _Tools(registry.catalog)
-        self._weak_context = _weakly(self.make_context)
+        self._make_context: MakeContext = partial(_make_context, ref(self))
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
 
@@ -377,7 +362,7 @@ class Engine:
             log = self.logs.setdefault(name, CallLog())
             kind = DynamicTool if definition.is_dynamic else PreparedTool
             try:
-                return kind(definition, self.settings, log, make_context=self._weak_context)
+                return kind(definition, self.settings, log, make_context=self._make_context)
             except UnavailableError as error:
                 return Failure("unavailable", str(error))
         if isinstance(name, str) and name in catalog.unavailable:
@@ -387,22 +372,6 @@ class Engine:
         hint = did_you_mean(asked, catalog.tools)
         message = f"there is no tool {asked!r}"
         return Failure("unknown_tool", f"{message}; {hint}" if hint else message)
-
-    def make_context(
-        self, tool: ToolDefinition, secrets: Secrets, scope: CallScope | None
-    ) -> ToolContext:
-        """Return what a tool may ask of its call."""
-        scope = scope or CallScope()
-        return ToolContext(
-            tool,
-            self.registry,
-            self._make_caller(self, scope),
-            call_id=scope.call_id,
-            state=self.state(tool.name),
-            listen=self.listener(scope, secrets),
-            is_cancelled=lambda: scope.is_stopped,
-            find=partial(_find_client, scope, secrets),
-        )
 
     def state(self, tool: str) -> State:
         """Return what the tool of that name keeps from call to call."""
@@ -417,22 +386,42 @@ class Engine:
             scope.stop()
         return scope is not None
 
-    def listener(self, scope: CallScope, secrets: tuple[str, ...]) -> Listener:
-        """Return the listener for a call's progress and messages, which gets no secrets."""
-        listen = scope.listen or self._listener
 
-        def tell(event: Progress | LogMessage) -> None:
-            try:
-                if secrets and event.message is not None:
-                    event = event._replace(message=redact(str(event.message), secrets))
-                if listen is not None:
-                    listen(event)
-                elif isinstance(event, LogMessage):  # progress is for listeners alone
-                    level = _LEVELS[event.level]
-                    _TOOLS_LOGGER.log(level, "%s: %s", event.tool, event.message)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # noqa: BLE001 - logged
-                log_exception("a listener failed at %s", type(event).__name__)
+def _make_context(
+    weak: ref[Engine], tool: ToolDefinition, secrets: Secrets, scope: CallScope | None
+) -> ToolContext:
+    """Return what a tool may ask of its call.
 
-        return tell
+    Prepared tools know their engine weakly: otherwise a Tooler would wait for the collector, and
+    the versions of tools with it.
+    """
+    engine = weak()
+    if engine is None:
+        raise RunCancelledError  # nobody waits for a call of a Tooler that is gone
+    scope = scope or CallScope()
+    return ToolContext(
+        tool,
+        engine.registry,
+        engine.make_caller(engine, scope),
+        call_id=scope.call_id,
+        state=engine.state(tool.name),
+        listen=partial(_tell, scope.listen or engine.listener, secrets),
+        is_cancelled=lambda: scope.is_stopped,
+        find=partial(_find_client, scope, secrets),
+    )
+
+
+def _tell(listen: Listener | None, secrets: Secrets, event: Progress | LogMessage) -> None:
+    """Pass on a call's progress and messages, without secrets."""
+    try:
+        if secrets and event.message is not None:
+            event = event._replace(message=redact(str(event.message), secrets))
+        if listen is not None:
+            listen(event)
+        elif isinstance(event, LogMessage):  # progress is for listeners alone
+            level = _LEVELS[event.level]
+            _TOOLS_LOGGER.log(level, "%s: %s", event.tool, event.message)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - logged
+        log_exception("a listener failed at %s", type(event).__name__)
