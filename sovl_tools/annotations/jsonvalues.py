@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MappingView, 
 from collections.abc import Set as AbstractSet
 from dataclasses import fields
 from enum import Enum
-from json import JSONEncoder, encoder
+from json import JSONEncoder
 from operator import attrgetter, methodcaller
 from sys import getsizeof
 from types import NoneType, SimpleNamespace
@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 from sovl_tools.annotations.scalars import named_scalar
 from sovl_tools.model.content import CONTENT, base64, encodable, readable
-from sovl_tools.model.document import JSON, MAX_DEPTH, Path, encodes, json_path
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, encoder_of, encodes, json_path
 from sovl_tools.model.errors import (
     RunCancelledError,
     SovlToolsError,
@@ -48,25 +48,10 @@ _NESTING = frozenset({dict, list})
 _LEAST, _MOST = -(1 << 2048), 1 << 2048
 """Integers between them have at most 617 digits; Python's limit for writing is at least 640."""
 
-_ENCODER = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
-# ``encode`` makes it anew for each text, which takes longer than the text of most results
-_make_encoder = getattr(encoder, "c_make_encoder", None)  # there is none without C
-_encode = _make_encoder and _make_encoder(
-    markers=None,
-    default=_ENCODER.default,
-    encoder=encoder.encode_basestring,
-    indent=None,
-    key_separator=":",
-    item_separator=",",
-    sort_keys=False,
-    skipkeys=False,
-    allow_nan=True,
+text_of: Callable[[JSON], str] = encoder_of(
+    JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
 )
-
-
-def text_of(value: JSON) -> str:
-    """Return the compact JSON text of a value."""
-    return "".join(_encode(value, 0)) if _encode else _ENCODER.encode(value)
+"""Returns the compact JSON text of a value."""
 
 
 def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 - see below

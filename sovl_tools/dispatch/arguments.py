@@ -18,6 +18,7 @@ from sovl_tools.model.document import (
     Path,
     copied,
     depth,
+    encoder_of,
     encodes,
     finite_number,
     number_problem,
@@ -127,6 +128,8 @@ def _parse_other(given: Arguments) -> JSON:
         return parse_arguments(_encode(given))
     except (ValueError, TypeError, RecursionError) as error:
         words = number_problem(error) if type(error) is ValueError else str(error)
+        if type(error) is RecursionError:
+            words = "nested too deep, or circular"
         return Unparsed(f"they are no JSON: {words[:1].lower()}{words[1:]}")
 
 
@@ -137,7 +140,7 @@ def _as_dict(value: Any) -> dict[Any, Any]:
     raise TypeError(f"an object of type {type(value).__name__!r} is no JSON")
 
 
-_encode = json.JSONEncoder(allow_nan=False, default=_as_dict).encode
+_encode = encoder_of(json.JSONEncoder(check_circular=False, allow_nan=False, default=_as_dict))
 
 
 def _reason(error: json.JSONDecodeError) -> str:

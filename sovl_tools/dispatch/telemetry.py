@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any, Self, TextIO
 
 from sovl_tools.model.call import CallEvent
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, encoder_of
 from sovl_tools.reporting.text import plain
 
 if sys.platform != "win32":
@@ -168,13 +168,14 @@ def _line(event: CallEvent, *, content: bool) -> str:
         "duration": event.duration,
         "ok": event.ok,
     }
-    further = {
-        "error": event.kind,
-        "error_type": event.error_type,
-        "abandoned": event.is_abandoned,
-    }
-    record |= {key: value for key, value in further.items() if value}
-    line = json.dumps(record, separators=_COMPACT)
+    if not event.ok:
+        further = {
+            "error": event.kind,
+            "error_type": event.error_type,
+            "abandoned": event.is_abandoned,
+        }
+        record |= {key: value for key, value in further.items() if value}
+    line = _encode(record)
     if not content:
         return line
     texts = {key: as_json(value, is_ascii=True) for key, value in _content(event).items()}
@@ -185,6 +186,9 @@ def _line(event: CallEvent, *, content: bool) -> str:
     }
     more = "".join(f',"{key}":{text}' for key, text in short.items())
     return f"{line[:-1]}{more}}}"
+
+
+_encode = encoder_of(json.JSONEncoder(check_circular=False, separators=_COMPACT))
 
 
 def _content(event: CallEvent) -> dict[str, Any]:
