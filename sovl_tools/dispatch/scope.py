@@ -69,8 +69,9 @@ class CallScope:
     """
 
     __slots__ = (
-        "_is_stopped", "_stops", "_under_way", "asks", "call_id", "cancellations", "chain",
-        "coerce", "is_abandoned", "limit", "listen", "mode", "parent", "repairs", "sink", "started",
+        "_is_linked", "_is_stopped", "_stops", "_under_way", "asks", "call_id", "cancellations",
+        "chain", "coerce", "is_abandoned", "limit", "listen", "mode", "parent", "repairs", "sink",
+        "started",
     )  # fmt: skip
 
     def __init__(
@@ -101,13 +102,11 @@ class CallScope:
         self.is_abandoned = False
         self.cancellations = 0
         self.repairs: tuple[Repair, ...] = ()
-        self._is_stopped = False
+        self._is_linked = self._is_stopped = False
         self._under_way = [under_way]
         self._stops: dict[Callable[[], object], None] = {}
         if parent is not None:
             self.listen, self.asks = parent.listen, parent.asks
-            # from above to below: a call ends with the one that made it
-            parent.on_stop(self.stop)
 
     def attempt(self) -> CallScope:
         """Return the scope of an attempt that begins now."""
@@ -125,7 +124,8 @@ class CallScope:
     @property
     def is_stopped(self) -> bool:
         """Whether nobody waits for the result any more."""
-        return self._is_stopped  # what stops the one above stops this one as well
+        # from above to below: a call ends with the one that made it
+        return self._is_stopped or (self.parent is not None and self.parent.is_stopped)
 
     def stop(self) -> None:
         """End the call, and those below it, as far as they can be ended."""
@@ -141,7 +141,11 @@ class CallScope:
     def on_stop(self, stop: Callable[[], object]) -> None:
         """Have something called when the call is stopped; at once if it has been already."""
         self._stops[stop] = None
-        if self._is_stopped:
+        # most calls end without having anything to be stopped
+        if self.parent is not None and not self._is_linked:
+            self._is_linked = True
+            self.parent.on_stop(self.stop)
+        if self.is_stopped:
             self.stop()
 
     def forget(self, stop: Callable[[], object]) -> None:
@@ -158,7 +162,7 @@ class CallScope:
         if under_way is not None:
             del under_way[self.call_id]
         self._stops.clear()
-        if self.parent is not None:
+        if self.parent is not None and self._is_linked:
             self.parent.forget(self.stop)
         return True
 
