@@ -331,7 +331,8 @@ class Caller:
         if scope is None or not tool.needs_loop:
             found = call(tool, arguments, SYNC, scope, limit)
             return found if isinstance(found, ToolResult) else run_without_loop(found)
-        work = call_async(tool, arguments, self._engine.async_runner, scope, limit)
+        runner = self._engine.find_async_runner()
+        work = call_async(tool, arguments, runner, scope, limit)
         try:
             # no import cost: the tool or a hook of its own has imported asyncio
             from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
@@ -361,13 +362,14 @@ class Caller:
         the loop never blocks, unless its ``execution.mode`` is ``"inline"``. With ``"process"``
         either runs in a worker process.
         """
-        tool = self._engine.tool(name)
+        engine = self._engine
+        tool, runner = engine.tool(name), engine.async_runner or engine.find_async_runner()
         if type(tool) is Failure:
             return self._refused(name, arguments, tool, options)
         scope, limit = None, tool.limit if timeout is None else check_seconds("timeout", timeout)
         if tool.is_scoped_async or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
-        found = call(tool, arguments, self._engine.async_runner, scope, limit)
+        found = call(tool, arguments, runner, scope, limit)
         return found if isinstance(found, ToolResult) else await found
 
     def scope(

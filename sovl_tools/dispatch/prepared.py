@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias, final
 from weakref import ref
@@ -305,6 +305,7 @@ class Engine:
     Attributes:
         settings: what the Tooler says of all its calls.
         logs: durations and failures, by tool.
+        async_runner: the runner of async code, once somebody has awaited a call.
         listener: gets the progress and messages of calls that have no listener of their own.
         make_caller: makes what a tool calls other tools with.
     """
@@ -320,6 +321,8 @@ class Engine:
         self.registry = registry
         self.settings = settings
         self.logs: dict[str, CallLog] = {}
+        # not a cached property, which slows down reading all other attributes of an object
+        self.async_runner: Runner | None = None
         self.listener = listener
         self.make_caller = make_caller
         self._tools = _Tools(registry.catalog)
@@ -327,11 +330,11 @@ class Engine:
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
 
-    @cached_property
-    def async_runner(self) -> Runner:
-        """The runner of async code."""
+    def find_async_runner(self) -> Runner:
+        """Return the runner of async code."""
         from sovl_tools.dispatch.async_runner import ASYNC  # noqa: PLC0415 - asyncio takes 20 ms
 
+        self.async_runner = ASYNC
         return ASYNC
 
     def tool(self, name: str) -> PreparedTool | DynamicTool | Failure:

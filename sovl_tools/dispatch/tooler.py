@@ -254,7 +254,7 @@ class Tooler(Caller):
                 return await self.call(name, arguments, **options)
             limit = options.get("timeout") or tool.limit
             scope = self.scope(tool, limit, options, sink=sink)
-            runner = self._engine.async_runner
+            runner = self._engine.find_async_runner()
             return await call_async(tool, arguments, runner, scope, limit)
 
         return ToolStream(begin)

@@ -50,6 +50,10 @@ def _problems(
     return _all_problems(compiled, schema, value)
 
 
+# a tuple, of which isinstance makes less than of a union
+_CONTAINERS = (dict, list)
+
+
 class _Beginning:
     """The beginning of a large value.
 
@@ -65,7 +69,7 @@ class _Beginning:
     def of(self, value: JSON, path: Path = ()) -> JSON:
         """Return as much of the value at a path as there is room for."""
         self._room -= 1
-        if not isinstance(value, dict | list):
+        if not isinstance(value, _CONTAINERS):
             return value
         items = value.items() if isinstance(value, dict) else enumerate(value)
         part: dict[str | int, JSON] = {}
