@@ -211,9 +211,9 @@ def _start_anew() -> None:
 
 
 def any_given_up() -> bool:
-    """Tell whether tools still run on threads, when no call is under way any more."""
+    """Tell whether tools still run on threads, when no call and no load is under way any more."""
     names = [thread.name for thread in threading.enumerate()]
-    return names.count(CALL) > len(_IDLE) or _GIVEN_UP_LOOP in names
+    return names.count(CALL) > len(_IDLE) or not {LOADER, _GIVEN_UP_LOOP}.isdisjoint(names)
 
 
 def give_up_loop(thread: threading.Thread) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -27,7 +28,7 @@ def parse_pairs(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[st
         Misuse: a pair is none, or a key is there twice.
     """
     found: dict[str, JSON] = {}
-    for pair in pairs:
+    for pair in map(typed, pairs):
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise Misuse(f"{pair!r} is not KEY=VALUE")
@@ -93,12 +94,25 @@ def read_json(text: str, option: str) -> str:
     if text == "-" or text.startswith("@"):
         found = read_text(text.removeprefix("@"), f"{option} {text}")
     else:
-        # bytes of the command line that are no UTF-8 arrive as lone surrogates
-        found = _decoded(text.encode(errors="surrogatepass"), option)
+        found = typed(text, option)
     # the check of the text says what else is wrong with it
     with suppress(ValueError, RecursionError):
         json.loads(found, object_pairs_hook=refuse_duplicates)
     return found
+
+
+def typed(text: str, place: str = "") -> str:
+    """Return a text of the command line as it was typed, in UTF-8, whatever the locale is.
+
+    Raises:
+        Misuse: it is not UTF-8.
+    """
+    try:
+        # bytes that the locale has no characters for arrive as lone surrogates
+        data = os.fsencode(text)
+    except UnicodeEncodeError:
+        data = text.encode(errors="surrogatepass")
+    return _decoded(data, place or ascii(text))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 
 import click
 
@@ -24,7 +25,7 @@ from sovl_tools.cli.output import json_text, write
 from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
-from sovl_tools.model.call import LogMessage, Mode, Progress
+from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
 from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
@@ -93,7 +94,7 @@ def call(
             timeout=timeout,
             executor=cluster.executor,
             coerce="lenient" if lenient else "strict",
-            observers=() if log is None else (log,),
+            observers=() if log is None else (partial(_record, log),),
             on_event=lambda event: (
                 None if quiet else click.echo(plain(describe_event(event)), err=True)
             ),
@@ -110,6 +111,14 @@ def call(
         is_misuse = failure.kind in {"invalid_arguments", "unknown_tool"}
         ctx.exit(MISUSE if is_misuse else FINDINGS)
     write(json_text(result.value))
+
+
+def _record(log: JsonLines, event: CallEvent) -> None:
+    """Write a call down; the result is printed all the same if that fails."""
+    try:
+        log(event)
+    except OSError as error:
+        click.echo(f"--events: the call is not written down: {error.strerror}", err=True)
 
 
 def describe_event(event: Progress | LogMessage) -> str:

@@ -29,7 +29,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, results, write
-from sovl_tools.cli.watch import moment_of, text
+from sovl_tools.cli.watch import moment_of, text, until_ended
 from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import Mode
@@ -350,8 +350,8 @@ def serve(
             f"serving needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
         ) from error
     found = tools.settings()
-    # first, so that options that are wrong are refused before any tool is imported
-    with _listening(http) as serve_http:
+    # it listens first, so that options that are wrong are refused before any tool is imported
+    with until_ended(), _listening(http) as serve_http:
         registry = all_tools(tools)
         for each in procedures:
             registry.load_procedures(each)

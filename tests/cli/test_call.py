@@ -351,3 +351,22 @@ def test_a_process_that_a_tool_forks_writes_no_result(run: Run, write: Write) ->
     write("echo", code=f"{code}    if child:\n        os.waitpid(child, 0)\n    return child > 0\n")
     done = run("call", "echo", "text=a")
     assert (done.code, done.out, done.err) == (0, "true\n", "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")
+def test_a_line_that_cannot_be_written_is_told_and_costs_no_result(run: Run, write: Write) -> None:
+    write("echo")
+    done = run("call", "echo", "text=a", "--events", "/dev/full")
+    assert (done.code, done.out) == (0, '"a"\n')
+    assert done.err == "--events: the call is not written down: No space left on device\n"
+
+
+def test_what_is_typed_is_utf_8_whatever_the_locale_says(run: Run, write: Write) -> None:
+    write("echo")
+    latin = "ü".encode("latin-1").decode("utf-8", "surrogateescape")
+    done = run("call", "echo", f"text=F{latin}")
+    assert done.code == 2
+    assert done.err.endswith("the text is not UTF-8, byte 7 can't be read\n")
+    typed = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = run("call", "echo", "text=Füße", **typed)
+    assert (done.code, json.loads(done.out)) == (0, "Füße")

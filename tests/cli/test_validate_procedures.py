@@ -182,6 +182,23 @@ OTHERS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.json", '{"inputs": {}, "steps": [{"action": "wait" "seconds": 0}]}'),
+        ("a.json", '\ufeff{"steps": [{"action": "wait"}],}'),
+        ("a.yaml", "{name: a, steps: [{action: wait, seconds: 0}, }"),
+    ],
+)
+def test_a_named_file_in_braces_that_cannot_be_read_is_a_procedure(
+    run: Run, put: Put, name: str, content: str
+) -> None:
+    put(name, content)
+    done = run("validate", name, "--format", "json")
+    assert done.code == 1
+    assert [each["code"] for each in json.loads(done.out)["diagnostics"]] == ["ST750"]
+
+
 def test_a_directory_is_searched_and_what_is_not_ours_is_left_alone(run: Run, put: Put) -> None:
     for name, content in OTHERS.items():
         put(f"work/{name}", content)

@@ -369,6 +369,25 @@ def test_a_tool_that_hangs_at_the_start_can_be_interrupted(start: Start, write: 
 
 
 @pytest.mark.unmeasured
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "arguments", [("watch",), ("serve",), ("serve", "--transport", "http", "--port", "0")]
+)
+def test_a_signal_ends_it_in_order_while_the_tools_are_loaded(
+    start: Start, write: Write, arguments: tuple[str, ...], number: signal.Signals
+) -> None:
+    write(
+        "echo",
+        code="import sys\n\nprint('slow', file=sys.stderr, flush=True)\nsys.stdin.read()\n"
+        "import time\ntime.sleep(60)\n",
+    )
+    watching = start(*arguments)
+    watching.err.until("slow")
+    assert watching.end(number) == 0
+    assert watching.err.rest() == ""
+
+
+@pytest.mark.unmeasured
 def test_a_tool_that_hangs_when_it_was_edited_can_be_interrupted(
     start: Start, write: Write
 ) -> None:

@@ -32,6 +32,11 @@ _ENVIRONMENTS = frozenset({"pyvenv.cfg", "conda-meta"})
 _LIKE_A_PROCEDURE = re.compile(
     rb"^steps[ ]*:(?=.*^[ ]*(?:-[ ]*)?\{?[ ]*action[ ]*:)", re.MULTILINE | re.DOTALL
 )
+# The same in braces, as in JSON, where many others have such keys: of files that somebody names.
+_LIKE_ONE_IN_BRACES = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*\{(?>.*?\bsteps[\"']?\s*:\s*\[\s*\{)(?=.*\baction[\"']?\s*:)",
+    re.DOTALL,
+)
 
 
 def files(directory: str | os.PathLike[str]) -> list[str]:
@@ -60,7 +65,7 @@ def is_procedure(path: str) -> bool:
     is_among_them = os.path.basename(os.path.dirname(os.path.abspath(path))) == DIRECTORY
     if not path.endswith(SUFFIXES) or is_among_them:
         return path.endswith(SUFFIXES)
-    document = _document(path)
+    document = _document(path, is_named=True)
     return isinstance(document, dict) and "steps" in document
 
 
@@ -91,7 +96,7 @@ def _may_be(name: str) -> bool:
     return name.endswith(SUFFIXES) and name[0] not in "._"
 
 
-def _document(path: str) -> JSON:
+def _document(path: str, *, is_named: bool = False) -> JSON:
     """Return the document of a file, or what it would be if it could be read; None if neither."""
     if not os.path.isfile(path):  # opening a FIFO would wait for its writer
         return None
@@ -106,7 +111,10 @@ def _document(path: str) -> JSON:
     try:
         return read(data, path=path).value
     except UnreadableError:
-        return {"steps": [{"action": ""}]} if _LIKE_A_PROCEDURE.search(data) else None
+        is_like_one = _LIKE_A_PROCEDURE.search(data) or (
+            is_named and _LIKE_ONE_IN_BRACES.match(data)
+        )
+        return {"steps": [{"action": ""}]} if is_like_one else None
 
 
 def _walk(directory: str) -> Iterator[tuple[str, str, str]]:
