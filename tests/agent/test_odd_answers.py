@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sovl_tools import Agent, AgentError
-from sovl_tools.model.document import JSON, Path
 from sovl_tools.testing import Reply, calls, refuses, says
 from sovl_tools.testing.script import Memory, Request
 from sovl_tools.testing.server import APIS
@@ -47,14 +46,14 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-def places(value: JSON, path: Path = ()) -> Iterator[Path]:
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     yield path
     if isinstance(value, dict | list):
         for key in value if isinstance(value, dict) else range(len(value)):
             yield from places(value[key], (*path, key))
 
 
-def put(value: JSON, path: Path, odd: JSON) -> JSON:
+def put(value: Any, path: tuple[str | int, ...], odd: Any) -> Any:
     if not path:
         return odd
     key, changed = path[0], value.copy()
@@ -81,7 +80,7 @@ class OddProvider:
             return self._api.body(turn)
         return [each.data for each in self._api.events(turn) if not isinstance(each.data, str)]
 
-    def spoil(self, number: int, odd: JSON) -> None:
+    def spoil(self, number: int, odd: Any) -> None:
         found = [*places(self._answers[0])]
         self._answers[0] = put(self._answers[0], found[number % len(found)], odd)
 
@@ -109,7 +108,7 @@ class OddProvider:
 @given(reply=st.sampled_from(REPLIES), number=st.integers(0, 500), odd=st.sampled_from(ODD))
 @example(reply=Reply(text="Hello there", reasoning="hm"), number=439, odd="")
 def test_an_odd_answer_ends_a_turn_and_spoils_no_other(
-    provider: str, reply: Reply, number: int, odd: JSON, *, is_streaming: bool
+    provider: str, reply: Reply, number: int, odd: Any, *, is_streaming: bool
 ) -> None:
     asked = OddProvider(provider, reply, is_streaming=is_streaming)
     asked.spoil(number, odd)

@@ -27,9 +27,9 @@ from hypothesis import strategies as st
 
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.jsonvalues import is_plain, to_json
-from sovl_tools.schema.engine import compile_schema
 from tests.annotations.strategies import SCALARS, cases, kinds, schema_of
 from tests.schema.strategies import examples, values
+from tests.schema.validators import validator
 
 library = pytest.importorskip("annotated_types")
 pydantic = pytest.importorskip("pydantic")
@@ -272,7 +272,7 @@ _BY_TYPE: dict[str, Any] = {
 
 @functools.lru_cache(maxsize=64)
 def _compiled(text: str) -> Any:
-    return compile_schema(json.loads(text))
+    return validator(json.loads(text))
 
 
 def converted(annotation: Any, value: Any) -> Any:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.inference import infer
 from tests.annotations.strategies import Case, cases
 from tests.dispatch.toolbox import tool, tooler
 from tests.schema.strategies import moderate, values
+from tests.schema.validators import validator
 
 
 def taking(annotation: Any, *default: Any) -> tuple[Callable[..., None], list[Any]]:
@@ -33,7 +33,7 @@ def taking(annotation: Any, *default: Any) -> tuple[Callable[..., None], list[An
 def accepts(schema: Any, arguments: Any) -> bool:
     """Tell whether the arguments fit; both engines have to agree."""
     fits = Draft202012Validator(schema).is_valid(arguments)
-    assert compile_schema(schema).is_valid(arguments) == fits
+    assert validator(schema).is_valid(arguments) == fits
     return bool(fits)
 
 
@@ -42,7 +42,7 @@ def accepts(schema: Any, arguments: Any) -> bool:
 def test_every_schema_is_a_valid_one(case: Case) -> None:
     schema = infer(taking(case.annotation)[0]).parameters
     Draft202012Validator.check_schema(schema)
-    compile_schema(schema)
+    validator(schema)
     assert json.loads(json.dumps(schema)) == schema
 
 

@@ -43,7 +43,6 @@ from hypothesis import strategies as st
 from sovl_tools import ToolError
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.kind import ConversionError
-from sovl_tools.model.document import Path
 from tests.annotations.strategies import Color, Level
 from tests.dispatch.toolbox import run_script
 from tests.schema.strategies import examples, moderate, values
@@ -207,7 +206,7 @@ def converted(annotation: Any, value: Any, **default: Any) -> Any:
     return convert({"value": value})["value"]
 
 
-def refused(annotation: Any, value: Any) -> list[tuple[Path, str]]:
+def refused(annotation: Any, value: Any) -> list[tuple[tuple[str | int, ...], str]]:
     """Return what is wrong with a value, and where in it."""
     with pytest.raises(ConversionError) as caught:
         converted(annotation, value)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.dispatch.arguments import ArgumentCheck, with_integers
-from sovl_tools.schema.engine import compile_schema
 from tests.dispatch.toolbox import properties, tool
 from tests.schema.strategies import moderate, schemas, values
+from tests.schema.validators import validator
 from tests.tables import check_each
 
 INTEGER = {"type": "integer"}
@@ -25,7 +25,7 @@ IF_COUNT = {"properties": {"kind": {"const": "count"}}}
 
 
 def converted(value: Any, schema: Any) -> Any:
-    assert compile_schema(schema).is_valid(value)
+    assert validator(schema).is_valid(value)
     return with_integers(value, schema)
 
 
@@ -150,11 +150,11 @@ def test_the_effort_grows_with_the_value_and_not_with_its_powers() -> None:
 @moderate
 @given(schemas.filter(lambda schema: isinstance(schema, dict)), values)
 def test_a_value_stays_equal_and_valid(schema: Any, value: Any) -> None:
-    validator = compile_schema(schema)
-    if validator.is_valid(value):
+    fits = validator(schema).is_valid
+    if fits(value):
         after = with_integers(value, schema)
         assert after == value
-        assert validator.is_valid(after)
+        assert fits(after)
 
 
 @moderate

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools.dispatch.repair import repair_arguments
-from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path
+from sovl_tools.model.document import MAX_DEPTH, depth, json_path
 from sovl_tools.model.result import Repair
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
@@ -43,7 +43,7 @@ def any_of(*branches: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": list(branches)}
 
 
-def typed(value: JSON) -> str:
+def typed(value: Any) -> str:
     """Return a text that tells 5 from 5.0 and 1 from true."""
     return json.dumps(value, sort_keys=True)
 
@@ -106,7 +106,7 @@ def typed(value: JSON) -> str:
     ids=str,
 )
 def test_a_value_that_is_wrong_in_form_alone_is_repaired(
-    engine: ModuleType, schema: dict[str, Any], value: JSON, used: JSON
+    engine: ModuleType, schema: dict[str, Any], value: Any, used: Any
 ) -> None:
     done = repair_arguments({"value": value}, engine.compile_schema(properties(value=schema)))
     assert done is not None
@@ -182,7 +182,7 @@ def test_a_value_that_is_wrong_in_form_alone_is_repaired(
     ids=str,
 )
 def test_what_could_only_be_guessed_at_stays_wrong(
-    engine: ModuleType, schema: dict[str, Any], value: JSON
+    engine: ModuleType, schema: dict[str, Any], value: Any
 ) -> None:
     assert (
         repair_arguments({"value": value}, engine.compile_schema(properties(value=schema))) is None
@@ -203,7 +203,7 @@ def test_arguments_that_were_encoded_twice_are_decoded(text: str) -> None:
 
 
 @check_each("given", ["[1]", "5", '"{}"', "", [], 5, None])
-def test_arguments_that_are_no_object_are_not_made_one(given: JSON) -> None:
+def test_arguments_that_are_no_object_are_not_made_one(given: Any) -> None:
     assert repair_arguments(given, compile_schema(properties())) is None
     assert repair_arguments(given, compile_schema({})) is None
 
@@ -249,7 +249,7 @@ def test_an_object_that_stands_in_several_places_is_repaired_in_each() -> None:
 
 def test_texts_within_texts_are_not_decoded_too_deep() -> None:
     inner = "[" * 40 + "]" * 40
-    given: JSON = inner
+    given: Any = inner
     for _ in range(30):
         given = [given]
     schema = {"type": "array", "items": {"$ref": "#/$defs/list"}}
@@ -294,12 +294,12 @@ NAMES = [f"n{number}" for number in range(99)]
     ids=["steps", "combinations", "branches", "missing", "contradiction", "ambiguity"],
 )
 def test_a_search_ends_as_soon_as_it_is_hopeless_or_leads_too_far(
-    schema: dict[str, Any], value: JSON, steps: int
+    schema: dict[str, Any], value: Any, steps: int
 ) -> None:
     asked = []
     validator = compile_schema(properties(value=schema))
 
-    def counting(value: JSON) -> list[Problem]:
+    def counting(value: Any) -> list[Problem]:
         asked.append(value)
         return validator.problems(value)
 
@@ -327,7 +327,7 @@ fitting: dict[str, tuple[dict[str, Any], st.SearchStrategy[Any]]] = {
 
 
 @st.composite
-def disguised(draw: st.DrawFn, level: int = 0) -> tuple[dict[str, Any], JSON, JSON]:
+def disguised(draw: st.DrawFn, level: int = 0) -> tuple[dict[str, Any], Any, Any]:
     """Return a schema, a value that fits it, and the same with texts for some of its parts."""
     kind = draw(st.sampled_from([*fitting, "array", "object"] if level < 3 else [*fitting]))
     if kind == "array":
@@ -342,13 +342,13 @@ def disguised(draw: st.DrawFn, level: int = 0) -> tuple[dict[str, Any], JSON, JS
     return schema, value, json.dumps(other)
 
 
-def _array(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], JSON, JSON]:
+def _array(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], Any, Any]:
     schema, value, other = draw(disguised(level + 1))
     count = draw(st.integers(0, 2))
     return {"type": "array", "items": schema}, [value] * count, [other] * count
 
 
-def _object(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], JSON, JSON]:
+def _object(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], Any, Any]:
     names = draw(st.lists(st.sampled_from(["a", "b", "odd name"]), unique=True))
     parts = {name: draw(disguised(level + 1)) for name in names}
     schema = properties(**{name: part[0] for name, part in parts.items()})
@@ -358,14 +358,14 @@ def _object(draw: st.DrawFn, level: int) -> tuple[dict[str, Any], JSON, JSON]:
 
 @moderate
 @given(disguised())
-def test_texts_in_place_of_other_values_are_read(case: tuple[dict[str, Any], JSON, JSON]) -> None:
+def test_texts_in_place_of_other_values_are_read(case: tuple[dict[str, Any], Any, Any]) -> None:
     schema, value, other = case
     done = repair_arguments({"value": other}, compile_schema(properties(value=schema)))
     assert done is not None
     assert _alike(done[0], {"value": value})
 
 
-def _alike(one: JSON, other: JSON) -> bool:
+def _alike(one: Any, other: Any) -> bool:
     """Tell whether two values are equal as JSON, where 5 is 5.0 and 1 is not true."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
@@ -377,14 +377,14 @@ def _alike(one: JSON, other: JSON) -> bool:
 
 
 @st.composite
-def doubtful(draw: st.DrawFn) -> tuple[Any, JSON]:
+def doubtful(draw: st.DrawFn) -> tuple[Any, Any]:
     """Return a schema of any kind and a value that may or may not fit, with texts in it."""
     schema = draw(plain_schemas | schemas)
     value = draw(likely(schema) | values)
     return schema, _with_texts(draw, value)
 
 
-def _with_texts(draw: st.DrawFn, value: JSON) -> JSON:
+def _with_texts(draw: st.DrawFn, value: Any) -> Any:
     if isinstance(value, dict):
         value = {key: _with_texts(draw, each) for key, each in value.items()}
     if isinstance(value, list):
@@ -397,7 +397,7 @@ def _with_texts(draw: st.DrawFn, value: JSON) -> JSON:
 @moderate
 @given(case=doubtful())
 def test_what_comes_out_is_valid_and_tells_of_every_change(
-    engine: ModuleType, case: tuple[Any, JSON]
+    engine: ModuleType, case: tuple[Any, Any]
 ) -> None:
     schema, value = properties(value=case[0]), case[1]
     given = {"value": value}
@@ -415,7 +415,7 @@ def test_what_comes_out_is_valid_and_tells_of_every_change(
         assert typed(repair.used) != typed(repair.given)
 
 
-def _at(document: JSON, path: Path) -> JSON:
+def _at(document: Any, path: tuple[str | int, ...]) -> Any:
     for part in path:
         document = document[part]
     return document
@@ -423,7 +423,7 @@ def _at(document: JSON, path: Path) -> JSON:
 
 @moderate
 @given(doubtful())
-def test_valid_arguments_are_returned_as_they_are(case: tuple[Any, JSON]) -> None:
+def test_valid_arguments_are_returned_as_they_are(case: tuple[Any, Any]) -> None:
     schema, given = properties(value=case[0]), {"value": case[1]}
     validator = compile_schema(schema)
     done = repair_arguments(given, validator)
@@ -435,7 +435,7 @@ def test_valid_arguments_are_returned_as_they_are(case: tuple[Any, JSON]) -> Non
         assert done is None or done[1]
 
 
-def _replayed(document: JSON, repairs: tuple[Repair, ...]) -> JSON:
+def _replayed(document: Any, repairs: tuple[Repair, ...]) -> Any:
     """Make the repairs one by one, each where its ``given`` stands; a text becomes what it says."""
     root = {"root": document}
     for repair in repairs:
@@ -449,10 +449,10 @@ def _replayed(document: JSON, repairs: tuple[Repair, ...]) -> JSON:
     return root["root"]
 
 
-def _places(document: JSON) -> dict[str, Path]:
+def _places(document: Any) -> dict[str, tuple[str | int, ...]]:
     """Return the path of every value in a document, below a root, by its JSONPath."""
-    pending: list[tuple[Path, JSON]] = [((), document)]
-    found: dict[str, Path] = {}
+    pending: list[tuple[tuple[str | int, ...], Any]] = [((), document)]
+    found: dict[str, tuple[str | int, ...]] = {}
     while pending:
         path, value = pending.pop()
         found[json_path(path)] = ("root", *path)
@@ -460,7 +460,7 @@ def _places(document: JSON) -> dict[str, Path]:
     return found
 
 
-def _children(value: JSON) -> Iterable[tuple[str | int, JSON]]:
+def _children(value: Any) -> Iterable[tuple[str | int, Any]]:
     if isinstance(value, list):
         return enumerate(value)
     return value.items() if isinstance(value, dict) else ()

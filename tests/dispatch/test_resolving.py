@@ -24,8 +24,8 @@ from typing import (
 import pytest
 
 from sovl_tools.annotations.conversion import converter_of
-from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.inference import Inference, infer
+from tests.schema.validators import validator
 from tests.tables import check_each
 
 kinds: Any = typing  # for annotations that are known only when a test runs
@@ -70,7 +70,7 @@ def schema(annotation: Any) -> Any:
 def received(annotation: Any, value: Any) -> Any:
     """Return what a parameter with that annotation receives for a value that its schema admits."""
     parameters, types, *_ = inferred(annotation)
-    assert compile_schema(parameters).is_valid({"value": value})
+    assert validator(parameters).is_valid({"value": value})
     convert = converter_of(taking(annotation), ["value"], types)
     assert convert is not None, f"{annotation} is left as it is"
     return convert({"value": value})["value"]

@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 
 from hypothesis import reject
 from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
 
-from sovl_tools.schema.engine import Validator, compile_schema
 from tests.formats.rules.walking import resolved, types
+from tests.schema import validators
 
 Schema: TypeAlias = Any
 ATTEMPTS = 6
@@ -62,9 +63,9 @@ def _matching(pattern: str) -> st.SearchStrategy[str]:
 
 
 @lru_cache(maxsize=512)
-def validator(text: str) -> Validator:
+def validator(text: str) -> Draft202012Validator:
     """Return the validator of a schema, given as JSON."""
-    return compile_schema(json.loads(text))
+    return validators.validator(json.loads(text))
 
 
 class _Maker:

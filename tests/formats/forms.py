@@ -8,8 +8,10 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import Any, TypeAlias
 
-from sovl_tools.schema.engine import Validator, compile_schema
+from jsonschema_rs import Draft202012Validator
+
 from tests.formats.rules.walking import rebuilt, resolved
+from tests.schema.validators import validator
 
 Schema: TypeAlias = Any
 _NAME = "urn:root"
@@ -84,11 +86,11 @@ def fits(schema: Schema, value: Any, root: Schema) -> bool:
 
 
 @lru_cache(maxsize=512)
-def validator_within(text: str, root: str) -> Validator:
+def validator_within(text: str, root: str) -> Draft202012Validator:
     """Return the validator of a schema that is a part of another one, both given as JSON."""
     whole: dict[str, Any] = {**json.loads(root), "$id": _NAME}
     schema = rebuilt(json.loads(text), _rebased)
-    return compile_schema({"allOf": [schema], "$defs": {"whole": whole}})
+    return validator({"allOf": [schema], "$defs": {"whole": whole}})
 
 
 def _rebased(schema: dict[str, Any]) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from sovl_tools.formats import providers
 from sovl_tools.formats.base import Loss
 from sovl_tools.formats.compat import compatible, refused_names
 from sovl_tools.formats.providers import Rules
-from sovl_tools.schema.engine import compile_schema
 from tests.formats.rules.anthropic import problems_of_schema as problems_of_anthropic
 from tests.formats.rules.openai import problems_of_schema as problems_of_openai
 from tests.formats.schemas import arguments_for, moderate, parameters
 from tests.formats.tools import TEXT
+from tests.schema.validators import validator
 
 PROVIDERS = (providers.OPENAI, providers.ANTHROPIC, providers.OPENROUTER)
 OPENAI, ANTHROPIC, OPENROUTER = (each.rules for each in PROVIDERS)
@@ -294,4 +294,4 @@ def test_what_fitted_before_fits(data: st.DataObject) -> None:
     schema = data.draw(parameters().filter(AT_THE_ROOT.isdisjoint))
     given_arguments = data.draw(arguments_for(schema))
     for rules in (OPENAI, ANTHROPIC):
-        assert compile_schema(eased(schema, rules)[0]).is_valid(given_arguments)
+        assert validator(eased(schema, rules)[0]).is_valid(given_arguments)

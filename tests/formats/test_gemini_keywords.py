@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from sovl_tools.formats.base import Loss
 from sovl_tools.formats.gemini import declared
-from sovl_tools.schema.engine import compile_schema
 from tests.formats.rules.gemini import problems_of_schema
 from tests.formats.schemas import arguments_for, moderate, parameters
 from tests.formats.tools import TEXT
+from tests.schema.validators import validator
 from tests.tables import check_each
 
 RECURSION = "recursion through required properties"
@@ -263,4 +263,4 @@ AT_THE_ROOT = {"anyOf", "oneOf", "allOf", "if"}
 def test_what_fitted_before_fits(data: st.DataObject) -> None:
     schema = data.draw(parameters().filter(AT_THE_ROOT.isdisjoint))
     given_arguments = data.draw(arguments_for(schema))
-    assert compile_schema(declared(schema).schema).is_valid(given_arguments)
+    assert validator(declared(schema).schema).is_valid(given_arguments)

@@ -1,33 +1,34 @@
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, get_args
 
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import validate
 
 from sovl_tools import ToolDefinition, Tooler, ToolError, ToolRegistry
 from sovl_tools.formats.base import Loss, Options
 from sovl_tools.formats.openapi import ANSWERS, collect, convert
-from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.result import FailureKind
-from sovl_tools.schema.engine import Validator, compile_schema
 from sovl_tools.serving.problems import problem_of
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import arguments_for, moderate, parameters
 from tests.schema.strategies import values
+from tests.schema.validators import validator
 from tests.tables import check_each
 
-EMPTY: dict[str, JSON] = {"type": "object", "properties": {}}
+EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
 MOVED = "default stands in the description only: its own schema may refuse it"
 
 
-def tool(schema: dict[str, JSON] = EMPTY, name: str = "weather", **fields: Any) -> ToolDefinition:
+def tool(schema: dict[str, Any] = EMPTY, name: str = "weather", **fields: Any) -> ToolDefinition:
     return ToolDefinition(name, "Tell it.", schema, print, **fields)
 
 
-def document(*tools: ToolDefinition) -> JSON:
+def document(*tools: ToolDefinition) -> Any:
     """Return the document of tools, which a checker has found valid."""
     found, losses = collect([convert(each, Options()) for each in tools], Options())
     assert losses == ()
@@ -35,28 +36,26 @@ def document(*tools: ToolDefinition) -> JSON:
     return found
 
 
-def components(schema: dict[str, JSON], **fields: Any) -> dict[str, JSON]:
+def components(schema: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """Return the schemas of the document of one tool, but for that of failures."""
     schemas = document(tool(schema, **fields))["components"]["schemas"]
     return {name: each for name, each in schemas.items() if name != "Problem"}
 
 
-def component(schema: JSON) -> JSON:
+def component(schema: Any) -> Any:
     """Return what a property becomes."""
     found = components({"type": "object", "properties": {"city": schema}})
     return found["weather.arguments"]["properties"]["city"]
 
 
-def losses(schema: JSON) -> tuple[Loss, ...]:
+def losses(schema: Any) -> tuple[Loss, ...]:
     """Return what is lost of a property."""
     return convert(tool({"type": "object", "properties": {"city": schema}}), Options()).losses
 
 
-def compiled(found: JSON, name: str) -> Validator:
+def compiled(found: Any, name: str) -> Draft202012Validator:
     """Return a validator of a component, which finds the others."""
-    return compile_schema(
-        {"$ref": f"#/components/schemas/{name}", "components": found["components"]}
-    )
+    return validator({"$ref": f"#/components/schemas/{name}", "components": found["components"]})
 
 
 def test_a_document_of_no_tools_is_valid() -> None:
@@ -165,7 +164,7 @@ def test_definitions_of_arguments_and_result_are_components_apart() -> None:
 @pytest.mark.parametrize("reference", ["#/$defs/city", "#here", "#/properties/other/items"])
 def test_a_reference_leads_to_a_component_however_it_is_written(reference: str) -> None:
     target = {"$anchor": "here", "type": "string"}
-    place: dict[str, JSON] = {"$ref": reference, "description": "Where."}
+    place: dict[str, Any] = {"$ref": reference, "description": "Where."}
     found = components(
         {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -187,7 +186,7 @@ def test_a_reference_leads_to_a_component_however_it_is_written(reference: str) 
 
 
 def test_a_dynamic_reference_is_a_plain_one() -> None:
-    tree: dict[str, JSON] = {
+    tree: dict[str, Any] = {
         "$dynamicAnchor": "tree",
         "type": "object",
         "properties": {"next": {"$dynamicRef": "#tree"}},
@@ -222,7 +221,7 @@ def test_a_reference_to_a_boolean_is_that_boolean(target: bool) -> None:  # noqa
     "reference", ["https://json-schema.org/draft/2020-12/schema", "inner", "urn:inner#/x"]
 )
 def test_a_reference_to_another_document_is_dropped_with_a_word(reference: str) -> None:
-    schema: dict[str, JSON] = {
+    schema: dict[str, Any] = {
         "type": "object",
         "properties": {"a": {"$ref": reference, "type": "object"}},
         "$defs": {"inner": {"$id": "urn:inner"}},
@@ -238,7 +237,7 @@ def test_a_reference_to_another_document_is_dropped_with_a_word(reference: str) 
     )
 
 
-FITTING: list[tuple[JSON, dict[str, JSON]]] = [
+FITTING: list[tuple[Any, dict[str, Any]]] = [
     ("a", {"type": "string", "title": "City", "minLength": 1, "maxLength": 1, "pattern": "^a"}),
     (3, {"type": "integer", "minimum": 3, "maximum": 3}),
     (3, {"type": "number", "exclusiveMinimum": 2, "exclusiveMaximum": 4}),
@@ -260,13 +259,13 @@ FITTING: list[tuple[JSON, dict[str, JSON]]] = [
 
 
 @check_each(("default", "schema"), FITTING)
-def test_a_default_that_fits_its_own_schema_stays(default: JSON, schema: dict[str, JSON]) -> None:
+def test_a_default_that_fits_its_own_schema_stays(default: Any, schema: dict[str, Any]) -> None:
     whole = {**schema, "default": default}
     assert component(whole) == whole
     assert losses(whole) == ()
 
 
-UNFIT: list[tuple[JSON, dict[str, JSON]]] = [
+UNFIT: list[tuple[Any, dict[str, Any]]] = [
     (None, {"type": "string"}),
     (True, {"type": "integer"}),
     (2.5, {"type": "integer"}),
@@ -295,13 +294,11 @@ UNFIT: list[tuple[JSON, dict[str, JSON]]] = [
 
 
 @check_each(("default", "schema"), UNFIT)
-def test_any_other_default_moves_into_the_description(
-    default: JSON, schema: dict[str, JSON]
-) -> None:
+def test_any_other_default_moves_into_the_description(default: Any, schema: dict[str, Any]) -> None:
     found = component({"description": "Where.", "default": default, **schema})
     assert {**found, "description": ""} == {**schema, "description": ""}
     assert found["description"].startswith("Where.\n\nDefault: ")
-    path: Path = ("parameters", "properties", "city", "default")
+    path: tuple[str | int, ...] = ("parameters", "properties", "city", "default")
     words = "correct or remove it"
     assert losses({**schema, "default": default}) == (Loss("moved", path, MOVED, words),)
 
@@ -327,8 +324,8 @@ def test_a_set_within_a_set_moves_and_nobody_is_warned_of_it() -> None:
     ("target", "stays"),
     [({"enum": ["red"]}, True), ({"enum": ["blue"]}, False), ({"$ref": "#/$defs/color"}, False)],
 )
-def test_a_default_has_to_fit_what_its_schema_refers_to(target: JSON, *, stays: bool) -> None:
-    schema: dict[str, JSON] = {
+def test_a_default_has_to_fit_what_its_schema_refers_to(target: Any, *, stays: bool) -> None:
+    schema: dict[str, Any] = {
         "type": "object",
         "properties": {"color": {"$ref": "#/$defs/color", "default": "red"}},
         "$defs": {"color": target},
@@ -386,7 +383,7 @@ def test_the_tools_that_are_shipped_lose_nothing() -> None:
 @moderate
 @given(parameters(), parameters())
 def test_every_document_is_valid(first: dict[str, Any], second: dict[str, Any]) -> None:
-    before = copied([first, second])
+    before = deepcopy([first, second])
     shapes = [
         convert(each, Options())
         for each in (tool(first, output_schema=second), tool(second, name="time"))
@@ -404,7 +401,7 @@ def test_every_document_is_valid(first: dict[str, Any], second: dict[str, Any]) 
 def test_a_component_takes_what_the_schema_of_the_tool_takes(data: st.DataObject) -> None:
     schema = data.draw(parameters())
     found = document(tool(schema))
-    original, made = compile_schema(schema), compiled(found, "weather.arguments")
+    original, made = validator(schema), compiled(found, "weather.arguments")
     for value in data.draw(st.lists(arguments_for(schema) | values, min_size=1, max_size=3)):
         assert original.is_valid(value) is made.is_valid(value)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -8,20 +9,19 @@ from hypothesis import given
 
 from sovl_tools import ToolDefinition
 from sovl_tools.formats.base import Options, format_of
-from sovl_tools.model.document import JSON, copied
 from tests.formats.schemas import moderate, parameters
 from tests.tables import check_each
 
 FORMAT = format_of("prompt")
 
-EMPTY: dict[str, JSON] = {"type": "object", "properties": {}}
+EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
 
 
-def tool(schema: dict[str, JSON] = EMPTY, name: str = "find", **fields: Any) -> ToolDefinition:
+def tool(schema: dict[str, Any] = EMPTY, name: str = "find", **fields: Any) -> ToolDefinition:
     return ToolDefinition(name, "Find it.\n", schema, print, **fields)
 
 
-def text(schema: dict[str, JSON], **fields: Any) -> str:
+def text(schema: dict[str, Any], **fields: Any) -> str:
     """Return what is said of the arguments."""
     shape = FORMAT.convert(tool(schema, **fields), Options())
     assert (shape.losses, shape.undo) == ((), None)
@@ -31,7 +31,7 @@ def text(schema: dict[str, JSON], **fields: Any) -> str:
     return said.removeprefix(head).strip()
 
 
-def about(schema: JSON, **definitions: JSON) -> str:
+def about(schema: Any, **definitions: Any) -> str:
     """Return what is said of an optional argument ``a``, without its label."""
     whole = {"type": "object", "properties": {"a": schema}, "$defs": definitions}
     return text(whole).removeprefix("- a ")
@@ -107,7 +107,7 @@ def test_tools_are_separated_by_a_blank_line() -> None:
         ({"type": "array", "items": {}}, "array"),
     ],
 )
-def test_a_type_is_said_in_short_words(schema: JSON, words: str) -> None:
+def test_a_type_is_said_in_short_words(schema: Any, words: str) -> None:
     found = about(schema, b={"type": "integer", "$dynamicAnchor": "b"})
     assert found.startswith(f"({words}, optional)")
 
@@ -144,7 +144,7 @@ def test_the_lines_of_a_description_stay_below_their_argument() -> None:
         ({"allOf": [{"minimum": 1}, {"minimum": 1}]}, "At least 1."),
     ],
 )
-def test_what_a_schema_asks_beyond_its_type_is_a_sentence(schema: JSON, words: str) -> None:
+def test_what_a_schema_asks_beyond_its_type_is_a_sentence(schema: Any, words: str) -> None:
     assert about(schema) == f"(any, optional): {words}"
 
 
@@ -157,7 +157,7 @@ def test_what_a_schema_asks_beyond_its_type_is_a_sentence(schema: JSON, words: s
         {"$comment": "Mind the gap.", "$anchor": "a"},
     ],
 )
-def test_what_says_nothing_to_a_model_is_left_out(schema: JSON) -> None:
+def test_what_says_nothing_to_a_model_is_left_out(schema: Any) -> None:
     assert about(schema) == "(any, optional)"
 
 
@@ -317,9 +317,9 @@ def test_definitions_stand_at_the_end_if_the_text_refers_to_them() -> None:
 @moderate
 @given(parameters())
 def test_every_argument_is_told_in_its_order_and_nothing_is_changed(schema: dict[str, Any]) -> None:
-    before = copied(schema)
+    before = deepcopy(schema)
     first, second = (
-        FORMAT.convert(tool(each), Options()).definition for each in (schema, copied(schema))
+        FORMAT.convert(tool(each), Options()).definition for each in (schema, deepcopy(schema))
     )
     assert first == second
     assert repr(schema) == repr(before)

@@ -10,12 +10,11 @@ import pytest
 from sovl_tools.formats.base import Loss
 from sovl_tools.formats.compat import Adaptation, Changed, Compatible
 from sovl_tools.formats.providers import Rules
-from sovl_tools.model.document import Path
 from tests.formats.tools import TEXT
 
 
 class Node(NamedTuple):
-    path: Path
+    path: tuple[str | int, ...]
     written: dict[str, Any]
     schema: dict[str, Any]
 
@@ -30,7 +29,7 @@ def reworked(schema: dict[str, Any], change: Change) -> Compatible:
             return True
 
         def adapted(
-            self, schema: dict[str, Any], made: dict[str, Any], path: Path
+            self, schema: dict[str, Any], made: dict[str, Any], path: tuple[str | int, ...]
         ) -> Changed | None:
             return change(Node(path, schema, made))
 

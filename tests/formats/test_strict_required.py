@@ -9,7 +9,7 @@ from sovl_tools.formats.form import Restore
 from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.providers import OPENAI
 from sovl_tools.formats.strict import strict_subset
-from sovl_tools.schema.engine import compile_schema
+from tests.schema.validators import validator
 from tests.tables import check_each
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -17,7 +17,7 @@ NULL = {"type": "null"}
 
 
 def check_of(schema: dict[str, Any]) -> Any:
-    return compile_schema(schema).is_valid
+    return validator(schema).is_valid
 
 
 def demanding(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,11 @@ from hypothesis import strategies as st
 
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading.function_spec import function_spec
-from sovl_tools.model.document import copied
-from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.subschemas import nodes
 from tests.annotations.test_admitted import values_of
 from tests.conftest import manifest_of
 from tests.schema.strategies import examples, moderate
+from tests.schema.validators import validator
 
 HEAD = """from dataclasses import dataclass
 from datetime import date
@@ -78,7 +78,7 @@ exec(compile(HEAD, "head", "exec", dont_inherit=True), SPACE)
 def implied(annotation: str) -> dict[str, Any]:
     """Return the schema of the arguments of a function with one parameter, as sync writes it."""
     exec(f"def echo(value: {annotation}) -> None: ...", SPACE)
-    found: dict[str, Any] = copied(function_spec(SPACE["echo"]).parameters)
+    found: dict[str, Any] = deepcopy(function_spec(SPACE["echo"]).parameters)
     return found
 
 
@@ -88,7 +88,7 @@ IMPLIED = {each: implied(each) for each in ANNOTATIONS}
 @st.composite
 def parameters_of(draw: st.DrawFn, annotation: str) -> dict[str, Any]:
     """Return the schema that an annotation implies, changed in a few places or in none."""
-    found: dict[str, Any] = copied(IMPLIED[annotation])
+    found: dict[str, Any] = deepcopy(IMPLIED[annotation])
     for _ in range(draw(st.sampled_from([0, 1, 1, 2]))):
         places = [each.schema for each in nodes(found, ()) if each.path]
         schema = draw(st.sampled_from(places))
@@ -99,18 +99,18 @@ def parameters_of(draw: st.DrawFn, annotation: str) -> dict[str, Any]:
             case "replace":
                 other = draw(st.sampled_from(LEAVES))
                 schema.clear()
-                schema.update(copied(other))
+                schema.update(deepcopy(other))
             case "require" if schema.get("properties"):
                 schema["required"] = draw(
                     st.lists(st.sampled_from([*schema["properties"]]), unique=True)
                 )
             case "member" if "properties" in schema:
                 name, other = draw(st.sampled_from(NAMES)), draw(st.sampled_from(LEAVES))
-                schema["properties"][name] = copied(other)
+                schema["properties"][name] = deepcopy(other)
             case _:
                 key = draw(st.sampled_from([*KEYWORDS]))
-                schema[key] = copied(draw(KEYWORDS[key]))
-    found = copied(found)
+                schema[key] = deepcopy(draw(KEYWORDS[key]))
+    found = deepcopy(found)
     for node in nodes(found, ()):
         if node.is_property:
             node.schema["description"] = "What it is."
@@ -133,12 +133,12 @@ def test_what_a_tool_without_findings_admits_it_takes(annotation: str, data: st.
         if found:
             return
         # who says nothing of further members invites none
-        closed = copied(parameters)
+        closed = deepcopy(parameters)
         for node in nodes(closed, ()):
             if "properties" in node.schema:
                 node.schema.setdefault("additionalProperties", False)
         value = data.draw(values_of(closed["properties"]["value"], closed))
-        assume(compile_schema(parameters).is_valid({"value": value}))
+        assume(validator(parameters).is_valid({"value": value}))
         event("called")
         result = Tooler(registry).call_sync("echo", {"value": value})
         is_too_deep = "nested too deep" in str(result.error)  # a bound of all calls

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from sovl_tools.loading.jsontext import Places, line_and_column, members, too_deep_at
 from sovl_tools.model.diagnostic import ManifestPlace
-from sovl_tools.model.document import JSON, Path, depth
+from sovl_tools.model.document import depth
 from tests.schema.strategies import moderate, scalars, texts
 
 keys = texts | st.text('"\\/{}[]:,\n', max_size=4)
@@ -22,7 +23,7 @@ blanks = st.text(" \t\n\r", max_size=2)
 
 
 @st.composite
-def dumped(draw: st.DrawFn) -> tuple[JSON, str]:
+def dumped(draw: st.DrawFn) -> tuple[Any, str]:
     """Return a document and a text of it, in one of many styles."""
     document = draw(documents)
     comma, colon = [draw(blanks) + sign + draw(blanks) for sign in ",:"]
@@ -41,7 +42,9 @@ broken = st.text('{}[]:,"\\ 1at\n', max_size=30) | st.tuples(
 paths = st.lists(st.integers(0, 2) | st.sampled_from(["a", "1", ""]), max_size=3).map(tuple)
 
 
-def places(value: JSON, path: Path = ()) -> Iterator[tuple[Path, JSON]]:
+def places(
+    value: Any, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Yield every value of a document with its path."""
     yield path, value
     pairs = value.items() if isinstance(value, dict) else ()
@@ -49,14 +52,14 @@ def places(value: JSON, path: Path = ()) -> Iterator[tuple[Path, JSON]]:
         yield from places(child, (*path, key))
 
 
-def parsed_at(text: str, offset: int) -> JSON:
+def parsed_at(text: str, offset: int) -> Any:
     """Return what a parser reads at an offset, as text: NaN is no value, and 1 is not true."""
     return json.dumps(json.JSONDecoder().raw_decode(text, offset)[0])
 
 
 @moderate
 @given(dumped())
-def test_the_offset_of_a_path_is_that_of_its_value(style: tuple[JSON, str]) -> None:
+def test_the_offset_of_a_path_is_that_of_its_value(style: tuple[Any, str]) -> None:
     document, text = style
     for path, value in places(document):
         assert parsed_at(text, Places(text).offset(ManifestPlace(path))) == json.dumps(value)
@@ -64,7 +67,7 @@ def test_the_offset_of_a_path_is_that_of_its_value(style: tuple[JSON, str]) -> N
 
 @moderate
 @given(dumped())
-def test_the_offset_of_a_key_is_that_of_its_string(style: tuple[JSON, str]) -> None:
+def test_the_offset_of_a_key_is_that_of_its_string(style: tuple[Any, str]) -> None:
     document, text = style
     for path, value in places(document):
         at = parsed_at(text, Places(text).offset(ManifestPlace(path, "key")))
@@ -74,7 +77,7 @@ def test_the_offset_of_a_key_is_that_of_its_string(style: tuple[JSON, str]) -> N
 
 @moderate
 @given(dumped())
-def test_every_value_is_a_member_once(style: tuple[JSON, str]) -> None:
+def test_every_value_is_a_member_once(style: tuple[Any, str]) -> None:
     document, text = style
     found = list(members(text))
     assert [member.path for member in found] == [path for path, _ in places(document)]
@@ -107,7 +110,7 @@ def test_an_occurrence_that_is_no_longer_there_leads_to_one_that_is() -> None:
 @moderate
 @given(broken, paths, st.sampled_from(["key", "value"]), st.integers(0, 1))
 def test_broken_text_is_read_as_far_as_it_makes_sense(
-    text: str, path: Path, of: str, occurrence: int
+    text: str, path: tuple[str | int, ...], of: str, occurrence: int
 ) -> None:
     place = ManifestPlace(path, "key" if of == "key" else "value", occurrence)
     assert 0 <= Places(text).offset(place) <= len(text)
@@ -126,7 +129,7 @@ def test_line_and_column_lead_back_to_the_offset(text: str, data: st.DataObject)
 
 @moderate
 @given(dumped(), st.integers(0, 4))
-def test_what_is_too_deep_is_found_in_the_text(style: tuple[JSON, str], limit: int) -> None:
+def test_what_is_too_deep_is_found_in_the_text(style: tuple[Any, str], limit: int) -> None:
     document, text = style
     offset = too_deep_at(text, limit)
     assert (offset is None) == (depth(document) <= limit)

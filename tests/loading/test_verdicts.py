@@ -13,12 +13,13 @@ from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.rules import description, manifest, offer, schema
 from sovl_tools.model.diagnostic import RuleTable, ask, rule
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.schema.engine import compile_schema, published
+from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import nodes, visit
 from sovl_tools.signature.signature import UNKNOWN, Parameter, Signature
 from tests.conftest import manifest_of
 from tests.schema.strategies import TYPES, examples, moderate, scalars
 from tests.schema.strategies import schemas as any_schemas
+from tests.schema.validators import validator
 from tests.tables import check_each
 
 NAMES = ("color", "size", "user name")
@@ -177,7 +178,7 @@ def test_a_rule_of_offers_finds_nothing_where_it_is_not_due(
 def test_a_schema_without_errors_compiles(parameters: dict[str, Any]) -> None:
     document = manifest_with(parameters)
     if is_valid(document) and not schema_verdicts(document, "error"):
-        assert compile_schema(document["parameters"])
+        assert validator(document["parameters"])
 
 
 def doubled(levels: int) -> dict[str, Any]:

@@ -3,19 +3,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.document import JSON, dotted
+from sovl_tools.model.document import dotted
 from sovl_tools.procedures.errors import EvaluationError, TemplateError
 from sovl_tools.procedures.procedure import Reference
 from sovl_tools.procedures.templates import Template
 from tests.schema.strategies import moderate, values
 from tests.tables import check_each
 
-VARIABLES: dict[str, JSON] = {
+VARIABLES: dict[str, Any] = {
     "count": 2,
     "zero": 0,
     "text": "abc",
@@ -34,7 +35,7 @@ VARIABLES: dict[str, JSON] = {
 }
 
 
-def evaluated(text: str) -> JSON:
+def evaluated(text: str) -> Any:
     return Template.of(text).evaluate(VARIABLES)
 
 
@@ -83,7 +84,7 @@ def test_the_kind_of_a_text_is_what_it_gives(text: str, kind: str) -> None:
 
 @moderate
 @given(values)
-def test_a_value_survives_an_expression_and_is_a_copy(value: JSON) -> None:
+def test_a_value_survives_an_expression_and_is_a_copy(value: Any) -> None:
     for text in ("{{ x }}", "{{ [x][0] }}", "{{ {'k': x}['k'] }}"):
         variables = {"x": value}
         found = Template.of(text).evaluate(variables)
@@ -93,7 +94,7 @@ def test_a_value_survives_an_expression_and_is_a_copy(value: JSON) -> None:
 
 @moderate
 @given(values)
-def test_a_later_change_of_a_variable_changes_nothing_else(value: JSON) -> None:
+def test_a_later_change_of_a_variable_changes_nothing_else(value: Any) -> None:
     variables = {"x": {"inner": [value, []]}}
     before = json.dumps(variables)
     found = [
@@ -106,7 +107,7 @@ def test_a_later_change_of_a_variable_changes_nothing_else(value: JSON) -> None:
 
 @moderate
 @given(values)
-def test_in_a_text_a_value_is_printed_as_json(value: JSON) -> None:
+def test_in_a_text_a_value_is_printed_as_json(value: Any) -> None:
     printed = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     variables = {"x": value}
     for text in ("<{{ x }}>", "{{ '<' ~ x ~ '>' }}", "{{ ['<', x, '>'] | join }}"):
@@ -115,7 +116,7 @@ def test_in_a_text_a_value_is_printed_as_json(value: JSON) -> None:
 
 @moderate
 @given(values)
-def test_json_goes_there_and_back(value: JSON) -> None:
+def test_json_goes_there_and_back(value: Any) -> None:
     variables = {"x": value}
     found = Template.of("{{ x | to_json | from_json }}").evaluate(variables)
     assert json.dumps(found) == json.dumps(value)
@@ -195,7 +196,7 @@ def refusal(text: str) -> TemplateError | None:
         ("a{{ count }}\r\nb\n", "a2\nb\n"),
     ],
 )  # fmt: skip
-def test_expressions_give_values(text: str, value: JSON) -> None:
+def test_expressions_give_values(text: str, value: Any) -> None:
     assert json.dumps(evaluated(text)) == json.dumps(value)
 
 
@@ -346,7 +347,7 @@ def test_what_is_only_handed_on_may_be_as_large_as_it_is() -> None:
 
 
 def test_a_result_that_is_nested_too_deep_has_no_value() -> None:
-    value: JSON = []
+    value: Any = []
     for _ in range(199):
         value = [value]
     assert Template.of("{{ x[:] }}").evaluate({"x": value}) == value
@@ -402,7 +403,7 @@ def test_what_is_no_template_is_refused(text: str, message: str) -> None:
     ("text", "value"),
     [("count > 1", True), (" page.links ", [1, 2, 3]), ("not\ncount", False), ("'}}'", "}}")],
 )
-def test_a_bare_expression_has_a_value(text: str, value: JSON) -> None:
+def test_a_bare_expression_has_a_value(text: str, value: Any) -> None:
     assert Template.of_expression(text).evaluate(VARIABLES) == value
 
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.model.document import JSON, Path
 from sovl_tools.procedures.errors import UnreadableError
 from sovl_tools.procedures.parse.files import read
 from sovl_tools.procedures.procedure import MAX_BYTES, MAX_VALUES
@@ -28,7 +28,7 @@ DOCUMENTS = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=6,
 )
-WRITERS: dict[str, Callable[[JSON], str]] = {
+WRITERS: dict[str, Callable[[Any], str]] = {
     "block": lambda value: yaml.safe_dump(value, sort_keys=False),
     "wide": lambda value: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, indent=4),
     "flow": lambda value: yaml.safe_dump(value, sort_keys=False, default_flow_style=True),
@@ -41,7 +41,7 @@ WRITERS: dict[str, Callable[[JSON], str]] = {
 written_by = st.sampled_from(sorted(WRITERS))
 
 
-def strings(value: JSON) -> Iterator[str]:
+def strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     for key, child in children(value):
@@ -49,19 +49,19 @@ def strings(value: JSON) -> Iterator[str]:
         yield from strings(child)
 
 
-def children(value: JSON) -> list[tuple[str | int, JSON]]:
+def children(value: Any) -> list[tuple[str | int, Any]]:
     if isinstance(value, dict):
         return list(value.items())
     return list(enumerate(value)) if isinstance(value, list) else []
 
 
-def paths(value: JSON, path: Path = ()) -> Iterator[Path]:
+def paths(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     yield path
     for key, child in children(value):
         yield from paths(child, (*path, key))
 
 
-def replaced(value: JSON, path: Path, new: JSON) -> JSON:
+def replaced(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
     if not path:
         return new
     made = value.copy()
@@ -69,7 +69,7 @@ def replaced(value: JSON, path: Path, new: JSON) -> JSON:
     return made
 
 
-def renamed(value: JSON, path: Path) -> JSON:
+def renamed(value: Any, path: tuple[str | int, ...]) -> Any:
     """Return the value with the last key of the path replaced by the marker."""
     if len(path) > 1:
         return replaced(value, path[:1], renamed(value[path[0]], path[1:]))
@@ -91,7 +91,7 @@ def refused(text: str | bytes, path: str = "a.yaml") -> UnreadableError:
 
 @moderate
 @given(DOCUMENTS, written_by)
-def test_a_document_is_read_as_it_was_written(document: JSON, writer: str) -> None:
+def test_a_document_is_read_as_it_was_written(document: Any, writer: str) -> None:
     assume(not any(NUMBERLIKE.fullmatch(each) for each in strings(document)))
     text = WRITERS[writer](document)
     assume(not UNFIT.search(text))
@@ -101,7 +101,7 @@ def test_a_document_is_read_as_it_was_written(document: JSON, writer: str) -> No
 
 @moderate
 @given(DOCUMENTS, st.sampled_from([None, 0, 2, "\t"]))
-def test_json_is_read_as_it_was_written(document: JSON, indent: int | str | None) -> None:
+def test_json_is_read_as_it_was_written(document: Any, indent: int | str | None) -> None:
     text = json.dumps(document, indent=indent, ensure_ascii=indent is None)
     assert json.dumps(read(text, path="A.JSON").value) == json.dumps(document)
 
@@ -109,7 +109,7 @@ def test_json_is_read_as_it_was_written(document: JSON, indent: int | str | None
 @moderate
 @given(DOCUMENTS, written_by, st.data())
 def test_the_place_of_a_value_is_where_it_stands(
-    document: JSON, writer: str, data: st.DataObject
+    document: Any, writer: str, data: st.DataObject
 ) -> None:
     path = data.draw(st.sampled_from(list(paths(document))))
     text = WRITERS[writer](replaced(document, path, MARKER))
@@ -120,7 +120,7 @@ def test_the_place_of_a_value_is_where_it_stands(
 @settings(moderate, suppress_health_check=list(HealthCheck))  # most have no key, or a number
 @given(DOCUMENTS, written_by, st.data())
 def test_the_place_of_a_key_is_where_it_stands(
-    document: JSON, writer: str, data: st.DataObject
+    document: Any, writer: str, data: st.DataObject
 ) -> None:
     keyed = [each for each in paths(document) if each and isinstance(each[-1], str)]
     assume(keyed)

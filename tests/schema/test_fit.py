@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.fit import compiles, has_type, problems, surely_fits
 from sovl_tools.schema.subschemas import SchemaNode
 from tests.schema.strategies import TYPES, likely, moderate, plain_schemas, schemas, values
+from tests.schema.validators import validator
 from tests.tables import check_each
 
 ODD_NAMES = ("plain", "a b", "50%", "%41", "a/b", "~", "ä", '"', "#", "日本", "^", "a\\b")
@@ -23,13 +23,13 @@ def test_what_surely_fits_is_accepted(
     value = data.draw(likely(schema))
     root = {"items": {"$ref": "#/$defs/it"}, "$defs": {"it": schema}} if is_within else schema
     value = [value] if is_within else value
-    assert not surely_fits(value, root, root) or compile_schema(root).is_valid(value)
+    assert not surely_fits(value, root, root) or validator(root).is_valid(value)
 
 
 @moderate
 @given(plain_schemas | schemas, values)
 def test_what_surely_fits_the_contrary_is_refused(schema: Any, value: Any) -> None:
-    assert not surely_fits(value, {"not": schema}) or not compile_schema(schema).is_valid(value)
+    assert not surely_fits(value, {"not": schema}) or not validator(schema).is_valid(value)
 
 
 TREE = {
@@ -128,7 +128,7 @@ def test_the_verdict_through_a_reference_is_the_engines(
     child = {"description": "It.", "$ref": "#/$defs/it"}
     root = {"properties": {name: child}, "$defs": {"it": schema}}
     node = SchemaNode(("parameters", "properties", name), child, root, ("parameters",))
-    accepted = compile_schema(root).is_valid({name: value})
+    accepted = validator(root).is_valid({name: value})
     assert (problems(node, value) == []) == accepted
 
 
@@ -140,7 +140,7 @@ def test_a_reference_is_followed_however_it_is_written(reference: str) -> None:
     child = {"$ref": reference}
     root = {"$id": "urn:mine", "properties": {"a": child}, "$defs": {"it": definition}}
     node = SchemaNode(("parameters", "properties", "a"), child, root, ("parameters",))
-    assert compile_schema(root)
+    assert validator(root)
     assert [each.keyword for each in problems(node, "x")] == ["type"]
     assert problems(node, 1) == []
 
@@ -158,4 +158,4 @@ def test_a_pattern_compiles_or_not(pattern: str, *, does: bool) -> None:
 @moderate
 @given(values, st.sets(st.sampled_from(TYPES), min_size=1))
 def test_a_value_has_the_types_that_the_engine_says(value: Any, types: set[str]) -> None:
-    assert has_type(value, types) == compile_schema({"type": sorted(types)}).is_valid(value)
+    assert has_type(value, types) == validator({"type": sorted(types)}).is_valid(value)

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import one_of
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
@@ -68,7 +67,7 @@ def test_a_keyword_without_words_of_its_own_is_named() -> None:
         (("a.b", "it's\n"), "['a.b']['it\\'s\\n']"),
     ],
 )
-def test_a_place_is_told_as_people_write_it(path: Path, text: str) -> None:
+def test_a_place_is_told_as_people_write_it(path: tuple[str | int, ...], text: str) -> None:
     assert place(path) == text
 
 
@@ -110,7 +109,7 @@ def test_a_place_is_told_as_people_write_it(path: Path, text: str) -> None:
     ids=str,
 )
 def test_words_say_what_is_there_and_what_would_be_right(
-    keyword: str, expected: JSON, value: JSON, words: str
+    keyword: str, expected: Any, value: Any, words: str
 ) -> None:
     assert describe(Problem(keyword, (), value, expected)).endswith(words)
 
@@ -185,7 +184,7 @@ USER: dict[str, Any] = {
     ],
 )
 def test_what_is_missing_and_what_is_superfluous_is_told_at_its_place(
-    engine: ModuleType, required: list[str], value: JSON, lines: list[tuple[str, str]]
+    engine: ModuleType, required: list[str], value: Any, lines: list[tuple[str, str]]
 ) -> None:
     user = {**USER, "required": required, "dependentRequired": {"card": ["first_name"]}}
     schema = {"properties": {"user": {"anyOf": [user, {"type": "null"}]}}}

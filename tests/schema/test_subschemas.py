@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sovl_tools.model.diagnostic import RuleTable
-from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.subschemas import (
@@ -26,7 +25,7 @@ from tests.tables import check_each
 LEAF: dict[str, Any] = {"title": "leaf"}
 
 
-def found(schema: JSON) -> dict[Path, SchemaNode]:
+def found(schema: Any) -> dict[tuple[str | int, ...], SchemaNode]:
     return {node.path: node for node in nodes(schema, ("parameters",))}
 
 
@@ -56,7 +55,7 @@ def found(schema: JSON) -> dict[Path, SchemaNode]:
         ({"items": {"properties": {"a": {"items": LEAF}}}}, ("items", "properties", "a", "items")),
     ],
 )
-def test_a_subschema_is_found_wherever_it_stands(schema: JSON, path: Path) -> None:
+def test_a_subschema_is_found_wherever_it_stands(schema: Any, path: tuple[str | int, ...]) -> None:
     assert found(schema)["parameters", *path].schema is LEAF
 
 
@@ -72,7 +71,7 @@ def test_a_subschema_is_found_wherever_it_stands(schema: JSON, path: Path) -> No
         {"x-own": {"items": {}}},
     ],
 )
-def test_what_is_no_subschema_is_no_node(schema: JSON) -> None:
+def test_what_is_no_subschema_is_no_node(schema: Any) -> None:
     assert set(found(schema)) == {("parameters",)}
 
 
@@ -105,8 +104,8 @@ def test_what_stands_below_an_alternative_is_partial() -> None:
 
 @moderate
 @given(schemas.filter(lambda schema: isinstance(schema, dict)))
-def test_a_path_leads_to_its_node_and_parents_come_first(schema: JSON) -> None:
-    seen: set[Path] = set()
+def test_a_path_leads_to_its_node_and_parents_come_first(schema: Any) -> None:
+    seen: set[tuple[str | int, ...]] = set()
     for node in nodes(schema, ("parameters",)):
         value = schema
         for part in node.path[1:]:
@@ -302,6 +301,6 @@ def test_a_name_that_depends_on_where_it_stands_is_left_to_the_engine() -> None:
     ],
 )
 def test_a_dynamic_reference_is_a_plain_one_if_one_place_only_has_the_name(
-    parts: list[JSON], reference: str, *, is_sure: bool
+    parts: list[Any], reference: str, *, is_sure: bool
 ) -> None:
     assert is_static({"allOf": parts}, reference) is is_sure

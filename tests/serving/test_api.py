@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from openapi_spec_validator import validate
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry
-from sovl_tools.schema.engine import compile_schema
 from sovl_tools.serving import event_stream
 from sovl_tools.serving.app import make_app
 from sovl_tools.serving.limits import MOST_REPORTS
 from tests.conftest import REPOSITORY, Write
 from tests.patience import PATIENCE
 from tests.schema.strategies import values
+from tests.schema.validators import validator
 from tests.serving.apps import (
     PNG,
     Exchange,
@@ -321,7 +321,7 @@ async def test_the_document_of_the_routes_is_valid_and_whole(client: httpx.Async
     assert {f"/tools/{name}" for name in ("add", "count")} < set(document["paths"])
     assert "security" not in document
     schema = {"$ref": "#/components/schemas/Tool", "components": document["components"]}
-    check = compile_schema(schema)
+    check = validator(schema)
     for each in (await client.get("/tools")).json()["tools"]:
         assert check.is_valid(each)
 

@@ -18,10 +18,10 @@ from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.folder import Settings
-from sovl_tools.schema.engine import compile_schema
 from sovl_tools.signature.inference import Inference, implied
 from sovl_tools.signature.signature import from_function
 from sovl_tools.signature.syntax_tree import bindings, from_name
+from tests.schema.validators import validator
 from tests.tables import check_each
 
 REFUSED = "refused"
@@ -335,7 +335,7 @@ def test_an_odd_annotation_is_understood_or_unknown(odd: Odd, style: str) -> Non
         if names is None:
             return
         function = names["odd"]
-        schema = compile_schema(inferred(source, function).parameters)
+        schema = validator(inferred(source, function).parameters)
         convert = converter_of(function, ["value"])
         for text, expression in odd.values.items():
             given = {"value": json.loads(text)}
