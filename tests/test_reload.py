@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import shutil
 import sys
@@ -15,11 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from tests.conftest import Write, manifest_of
-from tests.loading.folders import News, answer, gives, loaded, says, statuses
+from tests.loading.folders import News, answer, answers, gives, loaded, says, statuses
 from tests.patience import PATIENCE
+from tests.schema.strategies import examples, moderate
 
 
 @pytest.fixture
@@ -390,3 +394,64 @@ def test_excluded_folders_stay_out_of_a_reload(
     write("legacy_b")
     write("other")
     assert registry.reload().added == ("other",)
+
+
+FATES: dict[str, dict[str, Any]] = {
+    "sound": {},
+    "disabled": {"enabled": False},
+    "unavailable": {"requires": {"packages": ["no_such_package"]}},
+}
+RIVALS = {"a": "greet", "b": "greet", "c": "wave"}
+"""Tools and their actions; two want the same one."""
+edits = st.dictionaries(
+    st.sampled_from(["one/a", "one/b", "one/c", "two/a", "two/b"]),
+    st.sampled_from(["gone", "sound", "sound", "disabled", "unavailable"]),
+    min_size=1,
+    max_size=3,
+)
+
+
+def edit(place: Path, fate: str, version: int) -> None:
+    """Write the files of a tool that answers with a version, or delete them."""
+    shutil.rmtree(place, ignore_errors=True)
+    if fate == "gone":
+        return
+    place.mkdir(parents=True)
+    phrases = ["say it", f"say {version}"]
+    manifest = manifest_of(place.name, activation_phrases=phrases, **FATES[fate])
+    (place / f"{place.name}.json").write_text(json.dumps(manifest))
+    head = f"STEP_HANDLERS = {{{RIVALS[place.name]!r}: lambda step, context: {version}}}"
+    (place / f"{place.name}.py").write_text(says(version, place.name, head))
+
+
+def seen(registry: ToolRegistry) -> tuple[Any, ...]:
+    """Return what anybody sees of a registry."""
+    catalog, report = registry.catalog, registry.report
+    handlers = {name: each({}, None) for name, each in catalog.step_handlers.items()}  # type: ignore[arg-type]  # they look at neither
+    told = [str(each) for each in report.diagnostics]
+    found = [(each.tool, each.phrase) for each in registry.match("Say it, say 3 and say 5!")]
+    return answers(catalog), catalog.unavailable, handlers, statuses(catalog), told, found
+
+
+@settings(moderate, max_examples=examples(100))
+@given(st.lists(edits, min_size=1, max_size=8))
+def test_after_any_edits_a_registry_is_as_one_that_is_loaded_anew(
+    tmp_path_factory: pytest.TempPathFactory, sequence: list[dict[str, str]]
+) -> None:
+    base = tmp_path_factory.mktemp("edits")
+    roots = [base / "one", base / "two"]
+    for each in roots:
+        each.mkdir()
+    registry = ToolRegistry.from_directory(*roots)
+    for version, step in enumerate(sequence, 1):
+        before = registry.catalog.tools
+        for path, fate in step.items():
+            edit(base / path, fate, version)
+        change, tools = registry.reload(), registry.catalog.tools
+        assert seen(registry) == seen(ToolRegistry.from_directory(*roots))
+        assert list(tools) == sorted(tools)
+        assert change.added == tuple(sorted(tools.keys() - before.keys()))
+        assert change.removed == tuple(sorted(before.keys() - tools.keys()))
+        others = {name for name in before.keys() & tools if before[name] is not tools[name]}
+        assert others <= {*change.updated}
+        assert not registry.reload()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import reduce
+from keyword import iskeyword
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -13,13 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import AITool, InferenceError, ToolDefinition, definition_of, tool
-from sovl_tools.authoring.aitool import definition_of_instance
-from sovl_tools.loading.definitions import checked, diagnosed, not_inferable, rejected
-from sovl_tools.loading.rules import module
-from sovl_tools.loading.rules.module import CodeCase
-from sovl_tools.model.catalog import Candidate
-from sovl_tools.model.folder import name_problem
+from sovl_tools import (
+    AITool,
+    Diagnostic,
+    ToolDefinition,
+    ToolLoadError,
+    ToolRegistry,
+    definition_of,
+    tool,
+)
 from tests.loading.folders import handler
 from tests.schema.strategies import moderate
 from tests.tables import check_each
@@ -47,20 +50,32 @@ def decorated(**marks: Any) -> ToolDefinition:
     return definition_of(tool(**{"params": {"text": {"type": "string"}}, **marks})(function))
 
 
-def messages(candidate: Candidate) -> list[str]:
-    return [each.message for each in candidate.diagnostics]
+def told(tool: Any) -> tuple[Diagnostic, ...]:
+    """Return what is said of something that is registered, refused or not."""
+    registry = ToolRegistry()
+    try:
+        registry.register(tool)
+    except ToolLoadError as error:
+        assert not registry.catalog.candidates
+        return error.diagnostics
+    assert registry.report.folders[0].status == "loaded"
+    return tuple(registry.report.diagnostics)
+
+
+def messages(tool: Any) -> list[str]:
+    return [each.message for each in told(tool)]
 
 
 def test_any_mapping_will_do() -> None:
-    definition = decorated(metadata=MappingProxyType({"team": MappingProxyType({"size": 3})}))
-    assert checked(definition, "").status == "loaded"
-
-
-def test_step_handlers_are_its_actions() -> None:
-    parameters = {"type": "object", "properties": {"text": {}}, "required": ["text"]}
     handlers = MappingProxyType({"say": handler, "cry": handler})
-    definition = ToolDefinition("echo", "Say.", parameters, echo, step_handlers=handlers)
-    assert checked(definition, "").actions == ("say", "cry")
+    parameters = {"type": "object", "properties": {"text": {}}, "required": ["text"]}
+    registry = ToolRegistry()
+    metadata = MappingProxyType({"team": MappingProxyType({"size": 3})})
+    registry.register(
+        ToolDefinition("echo", "Say.", parameters, echo, step_handlers=handlers, metadata=metadata)
+    )
+    assert registry.report.folders[0].actions == ("say", "cry")
+    assert registry.filter(team={"size": 3}) == [registry["echo"]]
 
 
 @check_each(
@@ -109,39 +124,39 @@ def test_step_handlers_are_its_actions() -> None:
 def test_a_definition_is_told_what_a_manifest_would_be_told(
     marks: dict[str, Any], words: list[str]
 ) -> None:
-    candidate = checked(decorated(**marks), "")
-    assert (candidate.status, candidate.definition) == ("rejected", None)
-    assert len(candidate.diagnostics) == len(words)
-    for message, expected in zip(sorted(messages(candidate)), words, strict=True):
+    found = told(decorated(**marks))
+    assert len(found) == len(words)
+    for message, expected in zip(sorted(each.message for each in found), words, strict=True):
         assert message.startswith(expected)
-    assert {each.code for each in candidate.diagnostics} == {"ST704"}
-    assert candidate.reasons == tuple(map(str, candidate.diagnostics))
+    assert {each.code for each in found} == {"ST704"}
 
 
 def test_a_schema_without_end_in_sight_is_refused() -> None:
     parameters = {"type": "object", "properties": {"text": ENDLESS}}
-    candidate = checked(ToolDefinition("echo", "Say.", parameters, echo), "")
-    assert messages(candidate) == ["the definition is nested more than 64 levels deep"]
+    assert messages(ToolDefinition("echo", "Say.", parameters, echo)) == [
+        "the definition is nested more than 64 levels deep"
+    ]
 
 
 def test_advice_stands_in_the_help() -> None:
-    (name,) = checked(decorated(name="two words"), "").diagnostics
-    (kind,) = checked(decorated(params={"text": {"type": "str"}}), "").diagnostics
+    (name,) = told(decorated(name="two words"))
+    (kind,) = told(decorated(params={"text": {"type": "str"}}))
     assert (name.help, kind.help) == ("choose another one", "write 'string'")
 
 
 @moderate
 @given(st.text(max_size=70) | st.from_regex(r"[A-Za-z_]\w{0,66}", fullmatch=True))
-def test_whatever_can_name_a_folder_can_name_a_tool(name: str) -> None:
-    candidate = checked(decorated(name=name or None), "")
-    assert (candidate.status == "loaded") == (name_problem(name or "echo") is None)
+def test_whatever_can_name_a_tool_is_an_ascii_identifier(name: str) -> None:
+    is_name = name.isascii() and name.isidentifier() and not iskeyword(name) and len(name) <= 64
+    assert bool(told(decorated(name=name or None))) == bool(name and not is_name)
 
 
 @pytest.mark.parametrize("description", ["", " ", "\n"])
 def test_a_description_that_says_nothing_is_refused(description: str) -> None:
     parameters = {"type": "object", "properties": {}}
-    candidate = checked(ToolDefinition("echo", description, parameters, echo), "")
-    assert messages(candidate) == ["'description' must not be blank"]
+    assert messages(ToolDefinition("echo", description, parameters, echo)) == [
+        "'description' must not be blank"
+    ]
 
 
 def test_what_is_weak_is_a_warning_at_the_parameter_that_it_is_about() -> None:
@@ -149,20 +164,15 @@ def test_what_is_weak_is_a_warning_at_the_parameter_that_it_is_about() -> None:
     def vague(text, *, loud: bool = True):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
         return text
 
-    candidate = checked(definition_of(vague), "")
     line = line_of("def vague")
-    assert candidate.status == "loaded"
-    assert [
-        (each.code, each.severity, each.line, each.column) for each in candidate.diagnostics
-    ] == [
+    assert [(each.code, each.severity, each.line, each.column) for each in told(vague)] == [
         ("ST705", "warning", line, 9),
         ("ST705", "warning", line, 15),
     ]
-    assert messages(candidate) == [
+    assert messages(vague) == [
         "'vague' has neither a docstring nor a description",
         "'text': it has no annotation, so that any type is admitted",
     ]
-    assert candidate.reasons == ()
 
 
 def test_dynamic_parts_are_neither_called_nor_in_the_way() -> None:
@@ -170,11 +180,10 @@ def test_dynamic_parts_are_neither_called_nor_in_the_way() -> None:
         raise AssertionError
 
     definition = decorated(params={"text": {"type": "string", "enum": fails, "default": fails}})
-    assert checked(definition, "").status == "loaded"
-    whole = decorated(params={"text": fails})
-    assert checked(whole, "").status == "loaded"
+    assert told(definition) == ()
+    assert told(decorated(params={"text": fails})) == ()
     broken = decorated(params={"text": {"enum": fails, "type": "str"}})
-    assert checked(broken, "").status == "rejected"
+    assert [each.code for each in told(broken)] == ["ST704"]
 
 
 class Greeter(AITool):
@@ -191,52 +200,38 @@ class Unsound(Greeter):
 
 
 def test_a_class_is_told_at_its_own_head() -> None:
-    good = checked(definition_of_instance(Greeter()), "")
-    assert (good.line, good.column) == (line_of("class Greeter"), 7)
-    bad = checked(definition_of_instance(Unsound()), "")
-    assert (bad.status, bad.line, bad.column) == ("rejected", line_of("class Unsound"), 7)
+    registry = ToolRegistry()
+    registry.register(Greeter())
+    (good,) = registry.report.folders
+    assert (good.path, good.line, good.column) == (HERE, line_of("class Greeter"), 7)
+    (bad,) = told(Unsound())
+    assert (bad.path, bad.line, bad.column) == (HERE, line_of("class Unsound"), 7)
 
 
 def test_a_function_that_does_not_take_what_its_schema_says_is_told_at_its_place() -> None:
     parameters = {"type": "object", "properties": {"txt": {"type": "string"}}, "required": ["txt"]}
-    candidate = checked(ToolDefinition("echo", "Say.", parameters, echo), "")
+    found = told(ToolDefinition("echo", "Say.", parameters, echo))
     line = line_of("def echo")
-    assert [(each.code, each.line, each.column) for each in candidate.diagnostics] == [
+    assert [(each.code, each.line, each.column) for each in found] == [
         ("ST402", line, 5),
         ("ST403", line, 10),
     ]
-    assert messages(candidate) == [
+    assert [each.message for each in found] == [
         "the function does not take 'txt', which the schema lists",
         "the parameter 'text' is not in the schema and has no default",
     ]
-    assert {each.help for each in candidate.diagnostics} == {
+    assert {each.help for each in found} == {
         "did you mean 'txt'?",
         "did you mean 'text'?",
     }
-    assert candidate.status == "rejected"
 
 
 @pytest.mark.parametrize("function", [None, "echo", 5])
 def test_what_is_no_function_is_told(function: Any) -> None:
     parameters = {"type": "object", "properties": {}}
-    candidate = checked(ToolDefinition("echo", "Say.", parameters, function), "")
-    assert messages(candidate) == ["'echo' is nothing that can be called"]
-
-
-def test_a_function_that_can_not_be_expressed_is_told_at_its_parameter_if_it_is_about_one() -> None:
-    about = not_inferable(echo, InferenceError("echo", "text", "is odd", "mend it"), "echo")
-    whole = not_inferable(echo, InferenceError("echo", None, "it is odd"), "echo")
-    assert (about.message, about.help, about.column) == ("'text': is odd", "mend it", 10)
-    assert (whole.message, whole.help, whole.column) == ("it is odd", None, 5)
-
-
-def test_a_rejected_candidate_gives_its_errors_as_reasons() -> None:
-    error = diagnosed(module.invalid_tool_class, CodeCase("it is odd"), Greeter, "greet")
-    warning = diagnosed(module.weak_description, CodeCase("it is weak"), Greeter, "greet")
-    candidate = rejected("greet", "place", [warning, error])
-    assert candidate.reasons == (str(error),)
-    assert candidate.diagnostics == (warning, error)
-    assert (candidate.path, candidate.line, candidate.column) == (HERE, error.line, 7)
+    assert messages(ToolDefinition("echo", "Say.", parameters, function)) == [
+        "'echo' is nothing that can be called"
+    ]
 
 
 HOSTILE = '''
@@ -268,7 +263,7 @@ def test_a_careless_text_in_a_docstring_is_told_at_its_own_line(
     file.write_text(code, encoding="utf-8")
     names: dict[str, Any] = {"tool": tool}
     exec(compile(code, str(file), "exec"), names)
-    (found,) = checked(definition_of(names["hostile"]), "").diagnostics
+    (found,) = told(names["hostile"])
     assert (found.line, found.column) == place
 
 
@@ -283,7 +278,7 @@ def test_whatever_a_text_holds_and_its_module_says_there_is_one_place(
     exec(compile(code, str(file), "exec"), names)
     # the module may say something else by the time that somebody looks
     file.write_text(code.replace(repr(hostile), instead), encoding="utf-8", errors="replace")
-    for found in checked(definition_of(names["hostile"]), "").diagnostics:
+    for found in told(names["hostile"]):
         assert found.path == str(file)
         assert found.line >= 1
         assert found.column >= 1
