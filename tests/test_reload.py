@@ -427,7 +427,7 @@ def edit(place: Path, fate: str, version: int) -> None:
 def seen(registry: ToolRegistry) -> tuple[Any, ...]:
     """Return what anybody sees of a registry."""
     catalog, report = registry.catalog, registry.report
-    handlers = {name: each({}, None) for name, each in catalog.step_handlers.items()}  # type: ignore[arg-type]  # they look at neither
+    handlers = {name: each({}, None) for name, each in catalog.step_handlers.items()}
     told = [str(each) for each in report.diagnostics]
     found = [(each.tool, each.phrase) for each in registry.match("Say it, say 3 and say 5!")]
     return answers(catalog), catalog.unavailable, handlers, statuses(catalog), told, found

@@ -28,7 +28,6 @@ from sovl_tools import Failure, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.repair import repaired
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.result import BadArgument
 from tests.dispatch.toolbox import properties, tool
 from tests.schema.strategies import moderate, texts
 from tests.tables import check_each
@@ -308,7 +307,7 @@ def needs(text: str) -> None: ...
 @pytest.mark.parametrize("default", [5, None])
 def test_an_argument_whose_default_is_not_filled_in_is_required(default: Any) -> None:
     schema = properties(text={"type": "string", "default": default})
-    assert refused({}, schema, needs).details == (BadArgument("$.text", "is required"),)
+    assert refused({}, schema, needs).details == (("$.text", "is required"),)
     assert checked({"text": "a"}, schema, needs) == {"text": "a"}
     supplied = replace(tool(needs, schema), preprocess=dict)
     assert ArgumentCheck(supplied)({}) == {}
@@ -373,14 +372,14 @@ def test_an_optional_argument_with_a_default_in_the_manifest_receives_that() -> 
 
 def test_a_required_argument_is_never_filled_in() -> None:
     schema = {**OPTIONAL, "required": ["count"]}
-    assert refused({}, schema, optional).details == (BadArgument("$.count", "is required"),)
+    assert refused({}, schema, optional).details == (("$.count", "is required"),)
 
 
 def test_parameters_without_properties_are_parameters() -> None:
     assert checked({}, {"type": "object"}, optional) == {}
 
 
-NEAR = BadArgument("$.colour", "is not a parameter; did you mean 'color'?")
+NEAR = ("$.colour", "is not a parameter; did you mean 'color'?")
 COLOR = properties(color={})
 SEALED = {**COLOR, "additionalProperties": False}
 
@@ -451,11 +450,11 @@ def test_every_bad_argument_is_listed_with_its_path() -> None:
     given = {"count": "5", "lines": [{"width": 1}, {"width": -1}], "odd name": "b", "coutn": 1}
     failure = refused(given, schema)
     assert set(failure.details) == {
-        BadArgument("$.count", 'must be an integer, not the string "5"'),
-        BadArgument("$.coutn", "is not a parameter"),
-        BadArgument("$.lines[1].width", "must be at least 0, not -1"),
-        BadArgument("$.need", "is required"),
-        BadArgument("$['odd name']", 'must be one of "a", not "b"'),
+        ("$.count", 'must be an integer, not the string "5"'),
+        ("$.coutn", "is not a parameter"),
+        ("$.lines[1].width", "must be at least 0, not -1"),
+        ("$.need", "is required"),
+        ("$['odd name']", 'must be one of "a", not "b"'),
     }
     head, *lines_said = failure.message.split("\n")
     assert head == "invalid arguments for closed:"
@@ -478,9 +477,7 @@ def test_a_text_that_ends_too_early_is_said_to(text: str, ending: str) -> None:
 def test_a_bad_argument_of_an_alternative_has_its_own_path() -> None:
     shape = {"oneOf": [properties(kind={"const": name}, size=INTEGER) for name in ("a", "b")]}
     failure = refused({"shapes": [{"kind": "b", "size": "x"}]}, properties(shapes={"items": shape}))
-    assert failure.details == (
-        BadArgument("$.shapes[0].size", 'must be an integer, not the string "x"'),
-    )
+    assert failure.details == (("$.shapes[0].size", 'must be an integer, not the string "x"'),)
     assert failure.message.endswith('\n- shapes[0].size: must be an integer, not the string "x"')
 
 
@@ -496,7 +493,7 @@ def test_a_bad_argument_of_an_alternative_has_its_own_path() -> None:
 def test_names_are_suggested_wherever_they_are_described(schema: dict[str, Any]) -> None:
     root = {**properties(value=schema), "$defs": {"a": {**SEALED, "type": "object"}}}
     (bad,) = refused({"value": {"colour": 1}}, root).details
-    assert bad == BadArgument("$.value.colour", NEAR.message)
+    assert bad == ("$.value.colour", NEAR[1])
 
 
 def test_a_message_that_would_be_very_long_is_cut() -> None:

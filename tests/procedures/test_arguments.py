@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ProcedureManager
-from sovl_tools.authoring.decorator import define
-from tests.procedures.workshop import call, found, inputs, procedure, registry_of, values
+from tests.procedures.workshop import call, defined, found, inputs, procedure, registry_of, values
 from tests.tables import check_each
 
 NUMBER = {"type": "integer"}
@@ -31,9 +30,9 @@ def manager_of(schema: Any, **more: Any) -> ProcedureManager:
     def source(kind: str) -> None:
         """Return something."""
 
-    made = replace(define(target), parameters=schema, **more)
+    made = defined(target, parameters=schema, **more)
     outputs = {"type": "object", "properties": {"n": NUMBER, "t": TEXT, "any": {}}}
-    return ProcedureManager(registry_of(made, replace(define(source), output_schema=outputs)))
+    return ProcedureManager(registry_of(made, defined(source, output_schema=outputs)))
 
 
 def test_arguments_that_fit_are_fine() -> None:
@@ -154,7 +153,7 @@ def test_a_tool_that_takes_anything_may_get_anything() -> None:
         """Take arguments."""
 
     schema = {**inputs("n", n=NUMBER), "additionalProperties": True}
-    made = replace(define(target), parameters=schema)
+    made = defined(target, parameters=schema)
     manager = ProcedureManager(registry_of(made))
     assert manager.check(procedure(call("target", n=1, m=2))) == ()
 
@@ -235,9 +234,7 @@ def test_what_the_schema_of_a_tool_gets_wrong_is_not_told_here() -> None:
         """Take a number."""
 
     odd = {"$ref": "#/$defs/nowhere"}
+    made = defined(target, parameters=inputs("n", n=odd))
     registry = registry_of(target)
-    made = replace(registry["target"], parameters=inputs("n", n=odd))
-    from sovl_tools.model.catalog import Catalog
-
-    registry.catalog = Catalog({"target": made})
+    registry.catalog = replace(registry.catalog, tools={"target": made})
     assert ProcedureManager(registry).check(procedure(call("target", n="a {{ 1 }}"))) == ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 
 from sovl_tools import ProcedureManager, ToolRegistry
-from sovl_tools.authoring.decorator import define
 from sovl_tools.procedures.errors import (
     ChangedProcedureError,
     InputError,
@@ -29,6 +27,7 @@ from tests.procedures.workshop import (
     Flaky,
     add,
     call,
+    defined,
     echo,
     inputs,
     manager_of,
@@ -563,8 +562,8 @@ async def test_a_step_of_a_tool_that_may_be_repeated_is_repeated(
         """Bring a step."""
 
     registry = ToolRegistry()
-    tool = dataclasses.replace(define(bringer), annotations={annotation: True})
-    registry.register(dataclasses.replace(tool, step_handlers={"note": note}))
+    tool = defined(bringer, annotations={annotation: True}, step_handlers={"note": note})
+    registry.register(tool)
     manager = ProcedureManager(registry)
     source = procedure({"action": "note", "what": "a", "save_as": "x"}, output="{{ x }}")
     task = asyncio.ensure_future(manager.run(source, journal=journal))

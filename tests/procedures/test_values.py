@@ -9,6 +9,7 @@ import pytest
 from tests.procedures.workshop import (
     add,
     call,
+    defined,
     found,
     inputs,
     manager_of,
@@ -31,14 +32,10 @@ def said(*steps: dict[str, Any], **keys: Any) -> list[str]:
 
 
 def page_of() -> Any:
-    from dataclasses import replace
-
-    from sovl_tools.authoring.decorator import define
-
     link = {"type": "object", "properties": {"url": TEXT}, "additionalProperties": False}
     links = {"type": "array", "items": link}
     schema = {"type": "object", "properties": {"links": links}, "additionalProperties": False}
-    return replace(define(page), output_schema=schema)
+    return defined(page, output_schema=schema)
 
 
 def branch(condition: str, then: list[Any], *otherwise: Any) -> dict[str, Any]:

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sovl_tools import Diagnostic, LogMessage, ProcedureManager, Progress, Tooler, ToolRegistry
+from sovl_tools import (
+    Diagnostic,
+    LogMessage,
+    ProcedureManager,
+    Progress,
+    ToolDefinition,
+    Tooler,
+    ToolRegistry,
+    definition_of,
+    tool,
+)
 from sovl_tools.procedures.run.environment import (
     Event,
     RunStarted,
@@ -56,11 +67,12 @@ def _bring(registry: ToolRegistry, handlers: Mapping[str, Any]) -> None:
     def bringer() -> None:
         """Bring handlers."""
 
-    from dataclasses import replace
+    registry.register(defined(bringer, step_handlers=dict(handlers)))
 
-    from sovl_tools.authoring.decorator import define
 
-    registry.register(replace(define(bringer), step_handlers=dict(handlers)))
+def defined(function: Callable[..., Any], **fields: Any) -> ToolDefinition:
+    """Return the definition of a function, with other fields than it would have."""
+    return replace(definition_of(tool(function)), **fields)
 
 
 def manager_of(*functions: Any, **handlers: Any) -> ProcedureManager:

@@ -9,9 +9,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
+from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message
 
 from sovl_tools import Audio, EmbeddedResource, Image, ToolContext, Tooler, ToolError, ToolRegistry
+from sovl_tools.serving.app import make_app
+from sovl_tools.serving.security import Security
 from tests.patience import PATIENCE
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -73,6 +76,19 @@ def registry_of(*tools: Any) -> ToolRegistry:
 
 def tooler_of(registry: ToolRegistry) -> Tooler:
     return Tooler(registry, timeout=PATIENCE)
+
+
+def app_of(
+    registry: ToolRegistry,
+    tooler: Tooler | None = None,
+    *,
+    mcp: Any = None,
+    log: Any = None,
+    **limits: Any,
+) -> Starlette:
+    """Return the application that serves tools; ``limits`` say who may ask for what."""
+    security = Security(**limits)
+    return make_app(registry, tooler or tooler_of(registry), mcp=mcp, security=security, log=log)
 
 
 @asynccontextmanager

@@ -11,7 +11,6 @@ from mcp.client._memory import InMemoryTransport
 from mcp.client.client import Client
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.serving.mcp_server import McpServer
 from tests.conftest import Write, manifest_of
 
 ERAS = ("legacy", "2026-07-28")
@@ -50,10 +49,10 @@ def booking(write: Write, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tool
     return make
 
 
-def served(registry: ToolRegistry, **options: Any) -> McpServer:
-    return McpServer(registry, Tooler(registry), **options)
+def served(registry: ToolRegistry, **options: Any) -> Any:
+    return registry.mcp_server(Tooler(registry), **options)
 
 
-def client_of(server: McpServer, era: str, **options: Any) -> Client:
+def client_of(server: Any, era: str, **options: Any) -> Client:
     """Return a client of a server in this process that speaks JSON with it."""
     return Client(InMemoryTransport(server.server), mode=era, cache=None, **options)

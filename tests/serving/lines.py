@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from sovl_tools.serving.mcp_server import McpServer
 from tests.patience import PATIENCE
 
 INFO = {"name": "lines", "version": "1"}
@@ -84,9 +83,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 
 @asynccontextmanager
-async def lines(
-    server: McpServer, *, signals: Sequence[signal.Signals] = ()
-) -> AsyncIterator[Lines]:
+async def lines(server: Any, *, signals: Sequence[signal.Signals] = ()) -> AsyncIterator[Lines]:
     """Run a server on pipes; it ends when the client has left."""
     server_in, send = os.pipe()
     receive, server_out = os.pipe()

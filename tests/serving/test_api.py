@@ -15,7 +15,6 @@ from openapi_spec_validator import validate
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry
 from sovl_tools.serving import event_stream
-from sovl_tools.serving.app import make_app
 from sovl_tools.serving.limits import MOST_REPORTS
 from tests.conftest import REPOSITORY, Write
 from tests.patience import PATIENCE
@@ -25,6 +24,7 @@ from tests.serving.apps import (
     PNG,
     Exchange,
     Slow,
+    app_of,
     client_of,
     events_of,
     registry_of,
@@ -37,7 +37,7 @@ PROBLEM = "urn:sovl-tools:problem:"
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
     registry = registry_of()
-    async with client_of(make_app(registry, tooler_of(registry))) as found:
+    async with client_of(app_of(registry)) as found:
         yield found
 
 
@@ -117,7 +117,7 @@ async def test_an_interrupt_of_a_tools_own_ends_its_call_alone(
     tool: Any, limit: float | None
 ) -> None:
     registry = registry_of(tool)
-    async with client_of(make_app(registry, Tooler(registry, timeout=limit))) as client:
+    async with client_of(app_of(registry, Tooler(registry, timeout=limit))) as client:
         found = problem(await client.post(f"/tools/{tool.__name__}"))
         streamed = await client.post(f"/tools/{tool.__name__}/stream")
         last = streamed.json() if tool is interrupt else events_of(streamed.text)[-1][1]
@@ -127,7 +127,7 @@ async def test_an_interrupt_of_a_tools_own_ends_its_call_alone(
 
 async def test_a_call_that_takes_too_long_is_a_timeout() -> None:
     registry = registry_of(Slow().wait)
-    async with client_of(make_app(registry, Tooler(registry, timeout=0.01))) as client:
+    async with client_of(app_of(registry, Tooler(registry, timeout=0.01))) as client:
         found = problem(await client.post("/tools/wait"))
     assert (found["status"], found["type"]) == (504, f"{PROBLEM}timeout")
 
@@ -137,7 +137,7 @@ async def test_a_tool_that_did_not_load_is_not_available() -> None:
         REPOSITORY / "tests/cases/ST402-required-not-taken/tools"
     )
     (name, *_) = registry.catalog.unavailable
-    async with client_of(make_app(registry, tooler_of(registry))) as client:
+    async with client_of(app_of(registry)) as client:
         for found in (
             await client.post(f"/tools/{name}"),
             await client.post(f"/tools/{name}/stream"),
@@ -196,7 +196,7 @@ async def test_arguments_that_can_not_be_read_are_refused_in_plain_words(
 @given(values | st.dictionaries(st.sampled_from(["first", "second", "other"]), values))
 def test_any_json_as_arguments_gets_a_value_or_a_problem(value: Any) -> None:
     registry = registry_of()
-    app = make_app(registry, tooler_of(registry))
+    app = app_of(registry)
 
     async def check() -> None:
         async with client_of(app) as client:
@@ -245,7 +245,7 @@ async def test_pages_hold_every_tool_once(client: httpx.AsyncClient) -> None:
 async def test_tools_are_chosen_by_tag_and_category() -> None:
     registry = ToolRegistry.from_directory(REPOSITORY / "tools")
     tags = next(tool.tags for tool in registry if len(tool.tags) > 1)
-    async with client_of(make_app(registry, tooler_of(registry))) as client:
+    async with client_of(app_of(registry)) as client:
         response = await client.get("/tools", params={"tag": list(tags)})
         wanted = [tool.name for tool in registry.filter(tags=list(tags))]
         assert [each["name"] for each in response.json()["tools"]] == wanted
@@ -296,7 +296,7 @@ async def test_a_list_that_is_known_is_not_sent_again(client: httpx.AsyncClient)
 
 async def test_a_change_of_the_tools_is_a_change_of_the_list() -> None:
     registry = registry_of()
-    async with client_of(make_app(registry, tooler_of(registry))) as client:
+    async with client_of(app_of(registry)) as client:
         before = await client.get("/tools")
         registry.unregister("odd")
         after = await client.get("/tools", headers={"if-none-match": before.headers["etag"]})
@@ -304,7 +304,7 @@ async def test_a_change_of_the_tools_is_a_change_of_the_list() -> None:
         assert len(after.json()["tools"]) == len(before.json()["tools"]) - 1
         other = registry_of()
         other.unregister("odd")
-        async with client_of(make_app(other, tooler_of(other))) as second:
+        async with client_of(app_of(other)) as second:
             assert (await second.get("/tools")).headers["etag"] == after.headers["etag"]
 
 
@@ -331,7 +331,7 @@ async def test_the_document_says_where_the_server_is_mounted() -> None:
     from starlette.routing import Mount
 
     registry = registry_of()
-    app = Starlette(routes=[Mount("/ai", make_app(registry, tooler_of(registry)))])
+    app = Starlette(routes=[Mount("/ai", app_of(registry))])
     async with client_of(app) as client:
         document = (await client.get("/ai/openapi.json")).json()
         assert document["servers"] == [{"url": "/ai"}]
@@ -403,7 +403,7 @@ async def test_a_stream_that_fails_later_ends_with_the_problem() -> None:
             yield 1 / number
 
     registry = registry_of(halve)
-    async with client_of(make_app(registry, tooler_of(registry))) as client:
+    async with client_of(app_of(registry)) as client:
         response = await client.post("/tools/halve/stream", json={"upto": 2})
     *items, (name, last) = events_of(response.text)
     assert items == [("item", 0.5), ("item", 1.0)]
@@ -426,7 +426,7 @@ async def test_a_silent_stream_says_that_it_is_alive(monkeypatch: pytest.MonkeyP
 async def test_a_client_that_leaves_cancels_its_call(path: str) -> None:
     slow = Slow()
     registry = registry_of(slow.wait)
-    exchange = Exchange(make_app(registry, tooler_of(registry)), "POST", path, b"{}")
+    exchange = Exchange(app_of(registry), "POST", path, b"{}")
     await asyncio.wait_for(slow.started.wait(), PATIENCE)
     exchange.leave()
     await asyncio.wait_for(slow.cancelled.wait(), PATIENCE)
@@ -436,7 +436,7 @@ async def test_a_client_that_leaves_cancels_its_call(path: str) -> None:
 async def test_a_call_that_is_cancelled_from_outside_is_no_client_that_left() -> None:
     slow = Slow()
     registry = registry_of(slow.wait)
-    exchange = Exchange(make_app(registry, tooler_of(registry)), "POST", "/tools/wait", b"{}")
+    exchange = Exchange(app_of(registry), "POST", "/tools/wait", b"{}")
     await asyncio.wait_for(slow.started.wait(), PATIENCE)
     exchange.task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -463,7 +463,7 @@ async def test_a_tool_that_ends_its_process_costs_its_own_call(write: Write) -> 
     folder = write("leave", {**manifest, "execution": {"mode": "process"}}, code)
     registry = ToolRegistry.from_directory(folder.parent)
     with Tooler(registry) as tooler:
-        async with client_of(make_app(registry, tooler)) as client:
+        async with client_of(app_of(registry, tooler)) as client:
             for _ in range(2):
                 found = problem(await client.post("/tools/leave"))
                 assert (found["status"], found["type"]) == (500, f"{PROBLEM}tool_error")
@@ -472,5 +472,5 @@ async def test_a_tool_that_ends_its_process_costs_its_own_call(write: Write) -> 
 async def test_a_mistake_of_the_server_is_a_problem() -> None:
     registry = registry_of()
     tooler: Any = object()
-    async with client_of(make_app(registry, tooler)) as client:
+    async with client_of(app_of(registry, tooler)) as client:
         assert problem(await client.post("/tools/add", json={}))["status"] == 500

@@ -17,7 +17,6 @@ from mcp.shared.exceptions import MCPError
 
 from sovl_tools import ToolRegistry
 from sovl_tools.serving import mcp_server
-from sovl_tools.serving.mcp_server import McpServer
 from tests.conftest import Write, manifest_of
 from tests.patience import PATIENCE
 from tests.serving.conftest import client_of, served
@@ -51,7 +50,7 @@ class Listener:
 
 
 @asynccontextmanager
-async def listening(server: McpServer | str, era: str, **options: Any) -> AsyncIterator[Listener]:
+async def listening(server: Any | str, era: str, **options: Any) -> AsyncIterator[Listener]:
     """Yield a client, of a server in this process or of the one at an address, that hears."""
     heard: asyncio.Queue[Any] = asyncio.Queue()
 

@@ -14,7 +14,6 @@ from mcp.shared.exceptions import MCPError
 
 from sovl_tools import ElicitationError, ToolContext, Tooler, ToolRegistry, tool
 from sovl_tools.model.client_requests import Answer, Question
-from sovl_tools.serving.mcp_server import McpServer
 from tests.serving.conftest import client_of
 from tests.serving.lines import lines
 from tests.serving.servers import running
@@ -203,7 +202,7 @@ async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> No
     callback = answering([], accepted(name="Ada"))
     registry = ToolRegistry()
     registry.register(greet_sync)
-    server = McpServer(registry, Tooler(registry, mode="inline"))
+    server = registry.mcp_server(Tooler(registry, mode="inline"))
     async with client_of(server, era, elicitation_callback=callback) as client:
         is_error, _, words = result(await client.call_tool("greet_sync", {}))
     assert is_error

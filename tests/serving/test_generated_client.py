@@ -13,11 +13,9 @@ import httpx
 import pytest
 
 from sovl_tools import ToolRegistry
-from sovl_tools.serving.app import make_app
-from sovl_tools.serving.security import Security
 from tests.conftest import REPOSITORY
 from tests.patience import PATIENCE
-from tests.serving.apps import tooler_of
+from tests.serving.apps import app_of
 from tests.serving.servers import running
 
 TOKEN = "secret"
@@ -38,7 +36,7 @@ def generate(document: bytes, into: Path) -> None:
 
 def test_a_generated_client_calls_a_tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     registry = ToolRegistry.from_directory(REPOSITORY / "tools")
-    app = make_app(registry, tooler_of(registry), security=Security(tokens=(TOKEN,)))
+    app = app_of(registry, tokens=(TOKEN,))
     with running(app) as url:
         headers = {"authorization": f"Bearer {TOKEN}"}
         document = httpx.get(f"{url}/openapi.json", headers=headers, timeout=PATIENCE).content

@@ -10,7 +10,6 @@ import pytest
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry
 from sovl_tools.serving import mcp_calls
-from sovl_tools.serving.mcp_server import McpServer
 from tests.patience import PATIENCE, wait_until
 from tests.serving.conftest import client_of
 
@@ -31,11 +30,11 @@ class Heard:
         self.progress.append((progress, total, message))
 
 
-def server_of(*functions: Any) -> McpServer:
+def server_of(*functions: Any) -> Any:
     registry = ToolRegistry()
     for each in functions:
         registry.register(each)
-    return McpServer(registry, Tooler(registry))
+    return registry.mcp_server(Tooler(registry))
 
 
 async def report(context: ToolContext) -> str:

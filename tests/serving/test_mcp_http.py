@@ -16,11 +16,9 @@ from mcp.server import Server
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from sovl_tools.serving.app import make_app
 from sovl_tools.serving.mcp_http import McpEndpoint
-from sovl_tools.serving.security import Security
 from tests.patience import PATIENCE, wait_until
-from tests.serving.apps import client_of, registry_of, tooler_of
+from tests.serving.apps import app_of, client_of, registry_of
 from tests.serving.servers import running
 
 LIMIT = 1_000_000
@@ -43,10 +41,9 @@ def server() -> Server[Any]:
     return Server("test", on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-def app_of(security: Security | None = None, **options: bool) -> Starlette:
-    registry = registry_of()
-    endpoint = McpEndpoint(server(), max_body_bytes=LIMIT, **options)
-    return make_app(registry, tooler_of(registry), mcp=endpoint, security=security)
+def mcp_app(options: dict[str, bool] | None = None, **limits: Any) -> Starlette:
+    endpoint = McpEndpoint(server(), max_body_bytes=LIMIT, **(options or {}))
+    return app_of(registry_of(), mcp=endpoint, **limits)
 
 
 @asynccontextmanager
@@ -61,8 +58,7 @@ async def connected(url: str, mode: str, token: str | None = None) -> AsyncItera
 
 @pytest.mark.parametrize("options", [{}, {"is_stateless": True}, {"is_json": True}])
 async def test_both_eras_are_served(options: dict[str, bool]) -> None:
-    security = Security(tokens=("secret",))
-    with running(app_of(security, **options)) as url:
+    with running(mcp_app(options, tokens=("secret",))) as url:
         for mode in ("legacy", "auto"):
             async with connected(url, mode, "secret") as client:
                 tools = (await client.list_tools()).tools
@@ -72,9 +68,10 @@ async def test_both_eras_are_served(options: dict[str, bool]) -> None:
 
 
 async def test_what_guards_the_rest_guards_the_protocol() -> None:
-    security = Security(tokens=("secret",), max_body_bytes=100)
     headers = {"authorization": "Bearer secret"}
-    async with client_of(app_of(security), headers=headers) as client:
+    async with client_of(
+        mcp_app(tokens=("secret",), max_body_bytes=100), headers=headers
+    ) as client:
         response = await client.post("/mcp", headers={"authorization": "Bearer other"})
         assert response.status_code == 401
         response = await client.post("/mcp", headers={"origin": "http://evil.example"})
@@ -88,7 +85,7 @@ ACCEPT = {"accept": "application/json, text/event-stream"}
 
 
 async def test_it_runs_where_no_lifespan_does() -> None:
-    app = Starlette(routes=[Mount("/ai", app_of(is_stateless=True, is_json=True))])
+    app = Starlette(routes=[Mount("/ai", mcp_app({"is_stateless": True, "is_json": True}))])
     async with client_of(app) as client:
         first, second = await asyncio.gather(
             *(client.post("/ai/mcp", json=PING, headers=ACCEPT) for _ in range(2))
@@ -102,7 +99,7 @@ async def test_what_keeps_it_from_starting_is_a_problem() -> None:
 
     registry = registry_of()
     endpoint = McpEndpoint(Server("test", lifespan=broken), max_body_bytes=LIMIT)
-    async with client_of(make_app(registry, tooler_of(registry), mcp=endpoint)) as client:
+    async with client_of(app_of(registry, mcp=endpoint)) as client:
         response = await client.post("/mcp", json=PING, headers=ACCEPT)
         assert response.status_code == 500
         assert response.headers["content-type"] == "application/problem+json"
@@ -123,14 +120,14 @@ async def test_what_keeps_it_from_starting_is_a_problem() -> None:
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28", "1999-01-01"])
 async def test_what_is_no_message_is_refused(body: bytes, status: int, version: str) -> None:
     headers = {**ACCEPT, "content-type": "application/json", "mcp-protocol-version": version}
-    async with client_of(app_of(is_stateless=True, is_json=True)) as client:
+    async with client_of(mcp_app({"is_stateless": True, "is_json": True})) as client:
         response = await client.post("/mcp", content=body, headers=headers)
         assert response.status_code == status
         assert response.json()["error"]["message"]
 
 
 async def test_streams_of_news_end_when_the_server_does() -> None:
-    app = app_of()
+    app = mcp_app()
     with running(app) as url:
         async with connected(url, "legacy") as client:
             await client.list_tools()

@@ -16,10 +16,9 @@ from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from starlette.applications import Starlette
 
-from sovl_tools.serving.app import make_app
 from sovl_tools.serving.mcp_http import McpEndpoint
 from tests.patience import PATIENCE
-from tests.serving.apps import Exchange, client_of, registry_of, tooler_of
+from tests.serving.apps import Exchange, app_of, client_of, registry_of
 from tests.serving.test_install import ODD, paths_in, replaced
 from tests.tables import check_each
 
@@ -72,7 +71,7 @@ async def conversation(**options: Any) -> AsyncIterator[Conversation]:
 
     registry = registry_of()
     endpoint = McpEndpoint(Server("test", on_call_tool=call_tool), max_body_bytes=1_000, **options)
-    app = make_app(registry, tooler_of(registry), mcp=endpoint)
+    app = app_of(registry, mcp=endpoint)
     async with endpoint.run(), client_of(app, timeout=PATIENCE) as client:
         made = Conversation(app, client)
         await made.open()

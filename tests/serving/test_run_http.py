@@ -15,25 +15,23 @@ import httpx
 import pytest
 
 from sovl_tools import ToolContext, Tooler
-from sovl_tools.serving.app import make_app
-from sovl_tools.serving.mcp_server import McpServer
 from sovl_tools.serving.run_http import ListeningError, Proxy, listen, url_of
 from sovl_tools.serving.security import Security
 from tests.conftest import REPOSITORY
 from tests.patience import PATIENCE, wait_until
-from tests.serving.apps import registry_of, tooler_of
+from tests.serving.apps import app_of, registry_of, tooler_of
 from tests.serving.servers import connect, read_all, running
 from tests.tables import check_each
 
 HEAD = b"POST /tools/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 MOST = 1_000_000
-HASTY = Security(
-    head_timeout=0.2,
-    body_timeout=0.2,
-    write_timeout=0.5,
-    max_body_bytes=MOST,
-    max_connections=100,
-)
+HASTY: dict[str, Any] = {
+    "head_timeout": 0.2,
+    "body_timeout": 0.2,
+    "write_timeout": 0.5,
+    "max_body_bytes": MOST,
+    "max_connections": 100,
+}
 OPEN: set[str] = set()
 """The calls of ``hold`` that are under way."""
 
@@ -55,7 +53,7 @@ def hold(name: str, context: ToolContext) -> None:
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     registry = registry_of(big, hold)
-    with running(make_app(registry, Tooler(registry), security=HASTY)) as found:
+    with running(app_of(registry, Tooler(registry), **HASTY)) as found:
         yield found
 
 
@@ -162,7 +160,7 @@ def test_clients_that_come_and_go_leave_no_calls(url: str) -> None:
 
 
 def test_more_connections_than_may_be_are_closed(url: str) -> None:
-    connections = [connect(url) for _ in range(2 * HASTY.max_connections)]
+    connections = [connect(url) for _ in range(2 * HASTY["max_connections"])]
     for each in connections:
         with each:
             assert read_all(each) == b""
@@ -171,7 +169,7 @@ def test_more_connections_than_may_be_are_closed(url: str) -> None:
 
 def test_connections_that_are_idle_make_room_for_others() -> None:
     registry = registry_of()
-    app = make_app(registry, Tooler(registry), security=Security(max_connections=5))
+    app = app_of(registry, Tooler(registry), max_connections=5)
     with running(app) as url, ExitStack() as stack:
         first, *_ = [stack.enter_context(connect(url)) for _ in range(20)]
         assert is_served(url)
@@ -226,7 +224,7 @@ def is_listening(url: str) -> bool:
 def test_what_takes_too_long_at_the_end_is_cut_off() -> None:
     registry = registry_of(hold)
     with ThreadPoolExecutor(1) as pool:
-        with running(make_app(registry, Tooler(registry)), shutdown_timeout=0.01) as url:
+        with running(app_of(registry, Tooler(registry)), shutdown_timeout=0.01) as url:
             call = pool.submit(
                 httpx.post, f"{url}/tools/hold", json={"name": "last"}, timeout=PATIENCE
             )
@@ -237,7 +235,7 @@ def test_what_takes_too_long_at_the_end_is_cut_off() -> None:
 
 def test_an_application_can_be_served_again() -> None:
     registry = registry_of()
-    app = make_app(registry, Tooler(registry))
+    app = app_of(registry, Tooler(registry))
     for _ in range(2):
         with running(app) as url:
             assert is_served(url)
@@ -287,7 +285,7 @@ def test_an_address_of_the_newer_kind_has_brackets() -> None:
 def test_below_a_path_of_a_proxy_everything_is_where_clients_look_for_it() -> None:
     records: list[dict[str, Any]] = []
     registry = registry_of()
-    app = McpServer(registry, tooler_of(registry)).app(log=records.append)
+    app = registry.mcp_server(tooler_of(registry)).app(log=records.append)
     proxy = Proxy("/ai", ("127.0.0.0/8",))
     headers = {"content-type": "application/json", "x-forwarded-for": "192.0.2.7"}
     with running(app, proxy=proxy) as url:

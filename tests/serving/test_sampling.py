@@ -18,7 +18,6 @@ from mcp.shared.exceptions import MCPError
 
 from sovl_tools import RootsError, SamplingError, ToolContext, Tooler, ToolRegistry, tool
 from sovl_tools.model.client_requests import Root, Sample, SampleRequest, messages_of
-from sovl_tools.serving.mcp_server import McpServer
 from tests.serving.conftest import client_of
 from tests.serving.servers import running
 from tests.serving.test_elicitation import NAME, accepted, answering
@@ -302,7 +301,7 @@ async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> No
     registry = ToolRegistry()
     registry.register(summarize_sync)
     registry.register(where_sync)
-    server = McpServer(registry, Tooler(registry, mode="inline"))
+    server = registry.mcp_server(Tooler(registry, mode="inline"))
     options = {"sampling_callback": saying([], "short"), "list_roots_callback": at_home}
     async with client_of(server, era, **options) as client:
         is_error, _, words = result(await client.call_tool("summarize_sync", {"text": "a"}))

@@ -9,22 +9,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from starlette.types import Message
 
-from sovl_tools.serving.app import make_app
 from sovl_tools.serving.security import Security
 from tests.patience import PATIENCE
 from tests.schema.strategies import moderate
-from tests.serving.apps import Exchange, Slow, client_of, registry_of, tooler_of
+from tests.serving.apps import Exchange, Slow, app_of, client_of, registry_of
 from tests.tables import check_each
 
 TOKEN = "s3cret"
-OPEN = Security()
-CLOSED = Security(tokens=("other", TOKEN))
+OPEN: dict[str, Any] = {}
+CLOSED: dict[str, Any] = {"tokens": ("other", TOKEN)}
 
 
-async def status(security: Security, headers: dict[str, str], path: str = "/tools") -> int:
+async def status(headers: dict[str, str], path: str = "/tools", **limits: Any) -> int:
     """Return the status of a request with those headers."""
     registry = registry_of()
-    async with client_of(make_app(registry, tooler_of(registry), security=security)) as client:
+    async with client_of(app_of(registry, **limits)) as client:
         response = await client.get(path, headers=headers)
         if response.status_code != 200:
             assert response.headers["content-type"] == "application/problem+json"
@@ -51,16 +50,16 @@ async def status(security: Security, headers: dict[str, str], path: str = "/tool
     ],
 )
 async def test_a_name_that_leads_here_is_not_enough(host: str, *, answered: bool) -> None:
-    assert await status(OPEN, {"host": host}) == (200 if answered else 421)
+    assert await status({"host": host}) == (200 if answered else 421)
 
 
 async def test_names_can_be_allowed() -> None:
-    security = Security(hosts=("Tools.example.com",))
-    assert await status(security, {"host": "tools.example.com:443"}) == 200
-    assert await status(security, {"host": "localhost"}) == 200
-    assert await status(security, {"host": "example.com"}) == 421
-    assert await status(security, {"host": "10.0.0.7:8000"}, "/healthz") == 200
-    assert await status(Security(tokens=(TOKEN,)), {"host": "tools.example.com"}) == 401
+    hosts = ("Tools.example.com",)
+    assert await status({"host": "tools.example.com:443"}, hosts=hosts) == 200
+    assert await status({"host": "localhost"}, hosts=hosts) == 200
+    assert await status({"host": "example.com"}, hosts=hosts) == 421
+    assert await status({"host": "10.0.0.7:8000"}, "/healthz", hosts=hosts) == 200
+    assert await status({"host": "tools.example.com"}, tokens=(TOKEN,)) == 401
 
 
 @check_each(
@@ -81,20 +80,20 @@ async def test_names_can_be_allowed() -> None:
 async def test_a_page_from_elsewhere_may_not_call(
     origin: str, host: str, *, answered: bool
 ) -> None:
-    security = Security(origins=("https://chat.example.com",))
-    found = await status(security, {"host": host, "origin": origin})
+    origins = ("https://chat.example.com",)
+    found = await status({"host": host, "origin": origin}, origins=origins)
     assert found == (200 if answered else 403)
 
 
 async def test_pages_that_may_call_are_told_so() -> None:
     registry = registry_of()
-    security = Security(origins=("https://chat.example.com",), tokens=(TOKEN,))
+    limits: dict[str, Any] = {"origins": ("https://chat.example.com",), "tokens": (TOKEN,)}
     headers = {
         "origin": "https://chat.example.com",
         "access-control-request-method": "POST",
         "access-control-request-headers": "authorization,content-type",
     }
-    async with client_of(make_app(registry, tooler_of(registry), security=security)) as client:
+    async with client_of(app_of(registry, **limits)) as client:
         preflight = await client.options("/tools/add", headers=headers)
         assert preflight.status_code == 200
         allowed = preflight.headers["access-control-allow-headers"]
@@ -123,7 +122,7 @@ async def test_pages_that_may_call_are_told_so() -> None:
 )
 async def test_a_token_is_demanded(given: str | None, expected: int) -> None:
     registry = registry_of()
-    async with client_of(make_app(registry, tooler_of(registry), security=CLOSED)) as client:
+    async with client_of(app_of(registry, **CLOSED)) as client:
         headers = httpx.Headers(
             [] if given is None else [(b"authorization", given.encode("latin-1"))]
         )
@@ -142,7 +141,7 @@ async def test_the_document_says_that_a_token_is_demanded() -> None:
 
     registry = registry_of()
     headers = {"authorization": f"Bearer {TOKEN}"}
-    app = make_app(registry, tooler_of(registry), security=CLOSED)
+    app = app_of(registry, **CLOSED)
     async with client_of(app, headers=headers) as client:
         document = (await client.get("/openapi.json")).json()
     validate(document)
@@ -151,7 +150,7 @@ async def test_the_document_says_that_a_token_is_demanded() -> None:
 
 
 def test_tokens_are_not_shown() -> None:
-    assert TOKEN not in repr(CLOSED)
+    assert TOKEN not in repr(Security(**CLOSED))
 
 
 @check_each(
@@ -175,7 +174,7 @@ def test_what_makes_no_sense_is_refused(fields: dict[str, Any], words: str) -> N
 @pytest.mark.parametrize("name", ["authorization", "host", "origin", "content-type"])
 async def test_headers_that_stand_twice_are_refused(name: str) -> None:
     registry = registry_of()
-    async with client_of(make_app(registry, tooler_of(registry), security=OPEN)) as client:
+    async with client_of(app_of(registry, **OPEN)) as client:
         request = client.build_request("GET", "/tools")
         request.headers = httpx.Headers([("host", "localhost"), (name, "localhost"), (name, "b")])
         response = await client.send(request)
@@ -192,14 +191,14 @@ def test_no_headers_break_the_guard(
     names = st.sampled_from(known)
     headers = [(data.draw(names), value) for _, value in headers] + headers
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": headers}
-    found = CLOSED.refusal(scope)
+    found = Security(**CLOSED).refusal(scope)
     assert found is None or found.status_code in (400, 401, 403, 421)
 
 
 @check_each("length", ["11", "9" * 5000, "-1", "1e3", "+5", "ten"])
 async def test_a_length_that_is_too_much_is_refused_before_it_is_read(length: str) -> None:
     registry = registry_of()
-    app = make_app(registry, tooler_of(registry), security=Security(max_body_bytes=10))
+    app = app_of(registry, max_body_bytes=10)
     exchange = Exchange(app, "POST", "/tools/add", headers={"content-length": length})
     start = await exchange.next()
     assert start["status"] == (413 if length.isdigit() else 400)
@@ -209,7 +208,7 @@ async def test_a_length_that_is_too_much_is_refused_before_it_is_read(length: st
 
 async def test_a_length_beside_chunks_is_refused() -> None:
     registry = registry_of()
-    app = make_app(registry, tooler_of(registry))
+    app = app_of(registry)
     headers = {"content-length": "2", "transfer-encoding": "chunked"}
     start = await Exchange(app, "POST", "/tools/add", headers=headers).next()
     assert start["status"] == 400
@@ -218,7 +217,7 @@ async def test_a_length_beside_chunks_is_refused() -> None:
 
 async def test_a_body_that_turns_out_too_long_is_refused() -> None:
     registry = registry_of()
-    app = make_app(registry, tooler_of(registry), security=Security(max_body_bytes=10))
+    app = app_of(registry, max_body_bytes=10)
     exchange = Exchange(app, "POST", "/tools/add")
     for _ in range(3):
         exchange.messages.put_nowait({"type": "http.request", "body": b"12345", "more_body": True})
@@ -227,8 +226,7 @@ async def test_a_body_that_turns_out_too_long_is_refused() -> None:
 
 async def test_half_a_body_takes_nobody_s_place() -> None:
     registry = registry_of()
-    security = Security(max_concurrency=2, max_body_bytes=100)
-    app = make_app(registry, tooler_of(registry), security=security)
+    app = app_of(registry, max_concurrency=2, max_body_bytes=100)
     slow = [Exchange(app, "POST", "/tools/add") for _ in range(3)]
     for each in slow[:2]:
         each.messages.put_nowait({"type": "http.request", "body": b" " * 90, "more_body": True})
@@ -249,7 +247,7 @@ async def test_half_a_body_takes_nobody_s_place() -> None:
 async def test_what_a_shutdown_cuts_off_is_answered(path: str) -> None:
     slow = Slow()
     registry = registry_of(slow.wait)
-    app = make_app(registry, tooler_of(registry))
+    app = app_of(registry)
     exchange = Exchange(app, "POST", path, b"{}")
     await asyncio.wait_for(slow.started.wait(), PATIENCE)
     is_stream = path.endswith("stream")
@@ -273,7 +271,7 @@ async def test_what_a_shutdown_cuts_off_is_answered(path: str) -> None:
 async def test_the_access_log_tells_of_each_request() -> None:
     records: list[dict[str, Any]] = []
     registry = registry_of()
-    app = make_app(registry, tooler_of(registry), security=CLOSED, log=records.append)
+    app = app_of(registry, **CLOSED, log=records.append)
     async with client_of(app) as client:
         await client.get("/search?q=private", headers={"authorization": f"Bearer {TOKEN}"})
         await client.get("/tools/%0a%22")
@@ -307,7 +305,7 @@ def test_no_request_breaks_the_server(
     method: str, path: str, query: bytes, headers: dict[str, str], body: bytes
 ) -> None:
     registry = registry_of()
-    app = make_app(registry, tooler_of(registry))
+    app = app_of(registry)
     scope = {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},

@@ -11,7 +11,6 @@ import pytest
 from mcp_types import TextContent
 
 from sovl_tools import ToolContext, Tooler
-from sovl_tools.serving.mcp_server import McpServer
 from tests.patience import PATIENCE, wait_until
 from tests.serving.apps import registry_of
 from tests.serving.servers import running
@@ -32,7 +31,7 @@ async def test_calls_of_clients_end_before_the_server_does(mode: str, *, speaks:
         return "done"
 
     registry = registry_of(wait)
-    app = McpServer(registry, Tooler(registry)).app()
+    app = registry.mcp_server(Tooler(registry)).app()
     with ExitStack() as stack:
         url = stack.enter_context(running(app))
         async with connected(url, mode) as client:

@@ -8,12 +8,12 @@ import os
 import signal
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sovl_tools import ToolRegistry
 from sovl_tools.serving import stdio
-from sovl_tools.serving.mcp_server import McpServer
 from tests.conftest import Write
 from tests.patience import PATIENCE, wait_until
 from tests.serving.conftest import served
@@ -28,7 +28,7 @@ async def waiting(text: str) -> str:
 
 
 @pytest.fixture
-def server(write: Write) -> McpServer:
+def server(write: Write) -> Any:
     write("waiting", code=WAITING)
     return served(ToolRegistry.from_directory(write("echo").parent))
 
@@ -38,7 +38,7 @@ def call(request_id: object, tool: str = "echo", text: object = "hi") -> dict[st
     return {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
 
 
-async def test_the_first_request_decides_the_era(server: McpServer) -> None:
+async def test_the_first_request_decides_the_era(server: Any) -> None:
     async with lines(server) as client:
         await client.greet()
         answer = await client.ask("tools/list")
@@ -75,7 +75,7 @@ async def test_the_first_request_decides_the_era(server: McpServer) -> None:
     ],
 )
 async def test_what_is_no_request_gets_the_right_error_and_others_are_served(
-    server: McpServer, line: bytes, code: int, request_id: object
+    server: Any, line: bytes, code: int, request_id: object
 ) -> None:
     async with lines(server) as client:
         await client.greet()
@@ -88,20 +88,20 @@ async def test_what_is_no_request_gets_the_right_error_and_others_are_served(
         assert answer["result"]["content"] == [{"type": "text", "text": "hi"}]
 
 
-async def test_a_line_may_begin_with_a_byte_order_mark(server: McpServer) -> None:
+async def test_a_line_may_begin_with_a_byte_order_mark(server: Any) -> None:
     async with lines(server) as client:
         await client.greet()
         await client.write(b"\xef\xbb\xbf" + json.dumps(call(2)).encode() + b"\r\n")
         assert (await client.hear())["result"]["content"] == [{"type": "text", "text": "hi"}]
 
 
-async def test_requests_before_the_greeting_are_refused(server: McpServer) -> None:
+async def test_requests_before_the_greeting_are_refused(server: Any) -> None:
     async with lines(server) as client:
         assert (await client.ask("tools/list"))["error"]["code"] == -32602
         assert (await client.ask("ping"))["result"] == {}
 
 
-async def test_a_version_that_nobody_knows_gets_the_latest(server: McpServer) -> None:
+async def test_a_version_that_nobody_knows_gets_the_latest(server: Any) -> None:
     async with lines(server) as client:
         params = {"protocolVersion": "1999-01-01", "capabilities": {}}
         answer = await client.ask(
@@ -111,7 +111,7 @@ async def test_a_version_that_nobody_knows_gets_the_latest(server: McpServer) ->
 
 
 async def test_a_message_that_is_too_long_is_skipped(
-    server: McpServer, monkeypatch: pytest.MonkeyPatch
+    server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stdio, "MAX_MESSAGE", 10_000)
     async with lines(server) as client:
@@ -127,7 +127,7 @@ async def test_a_message_that_is_too_long_is_skipped(
 
 
 async def test_half_a_request_is_waited_for_and_one_without_an_end_is_one(
-    server: McpServer,
+    server: Any,
 ) -> None:
     async with lines(server) as client:
         await client.greet()
@@ -139,7 +139,7 @@ async def test_half_a_request_is_waited_for_and_one_without_an_end_is_one(
         assert (await client.hear())["id"] == 3
 
 
-async def test_an_id_that_is_in_use_is_refused(server: McpServer) -> None:
+async def test_an_id_that_is_in_use_is_refused(server: Any) -> None:
     async with lines(server) as client:
         await client.greet()
         await client.say(call(5, "waiting"))
@@ -156,7 +156,7 @@ async def test_an_id_that_is_in_use_is_refused(server: McpServer) -> None:
 
 @pytest.mark.unmeasured
 async def test_a_thousand_calls_at_once_are_answered_or_refused(
-    server: McpServer, monkeypatch: pytest.MonkeyPatch
+    server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stdio, "MAX_OPEN", 50)
     count = 1_000
@@ -176,7 +176,7 @@ async def test_a_thousand_calls_at_once_are_answered_or_refused(
 
 
 async def test_more_requests_than_may_be_open_are_refused(
-    server: McpServer, monkeypatch: pytest.MonkeyPatch
+    server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stdio, "MAX_OPEN", 3)
     monkeypatch.setattr(stdio, "GRACE", 0.01)
@@ -191,7 +191,7 @@ async def test_more_requests_than_may_be_open_are_refused(
         }
 
 
-async def test_a_client_that_reads_nothing_stops_only_itself(server: McpServer) -> None:
+async def test_a_client_that_reads_nothing_stops_only_itself(server: Any) -> None:
     async with lines(server) as client:
         await client.greet()
         text = "x" * 100_000
@@ -226,7 +226,7 @@ async def test_a_result_that_is_no_utf8_is_an_error_of_its_call(write: Write) ->
         assert (await client.hear())["id"] == 2
 
 
-async def test_a_client_that_is_gone_ends_the_server(server: McpServer) -> None:
+async def test_a_client_that_is_gone_ends_the_server(server: Any) -> None:
     async with lines(server) as client:
         await client.greet()
         client.close()
@@ -236,7 +236,7 @@ async def test_a_client_that_is_gone_ends_the_server(server: McpServer) -> None:
     assert client.serving.done()
 
 
-async def test_a_client_that_can_hear_nothing_any_more_ends_the_server(server: McpServer) -> None:
+async def test_a_client_that_can_hear_nothing_any_more_ends_the_server(server: Any) -> None:
     async with lines(server) as client:
         await client.greet()
         client.close()
@@ -279,7 +279,7 @@ async def test_a_signal_lets_calls_end_and_a_second_one_ends_them(write: Write) 
         await client.serving
 
 
-async def test_whoever_runs_a_server_may_cancel_it(server: McpServer) -> None:
+async def test_whoever_runs_a_server_may_cancel_it(server: Any) -> None:
     async with lines(server) as client:
         await client.greet()
         client.serving.cancel()

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
-from sovl_tools.serving.mcp_server import McpServer
 from tests.serving.lines import ENVELOPE, INITIALIZE, Lines, lines
 from tests.tables import check_each
 
@@ -68,11 +67,11 @@ async def ask(context: ToolContext) -> str:
 
 
 @pytest.fixture(scope="module")
-def server() -> McpServer:
+def server() -> Any:
     registry = ToolRegistry()
     for each in (echo, ask):
         registry.register(each)
-    return McpServer(registry, Tooler(registry), search_tools=True)
+    return registry.mcp_server(Tooler(registry), search_tools=True)
 
 
 def places(value: Any) -> Iterator[tuple[Any, ...]]:
@@ -123,7 +122,7 @@ async def check(client: Lines, message: dict[str, Any]) -> None:
     ("method", "params"), LEGACY, ids=[f"{each}-{index}" for index, (each, _) in enumerate(LEGACY)]
 )
 async def test_every_wrong_value_at_every_place_in_the_handshake_era(
-    server: McpServer, method: str, params: dict[str, Any]
+    server: Any, method: str, params: dict[str, Any]
 ) -> None:
     await _check_all(server, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 
@@ -132,7 +131,7 @@ async def test_every_wrong_value_at_every_place_in_the_handshake_era(
     ("method", "params"), MODERN, ids=[f"{each}-{index}" for index, (each, _) in enumerate(MODERN)]
 )
 async def test_every_wrong_value_at_every_place_today(
-    server: McpServer, method: str, params: dict[str, Any]
+    server: Any, method: str, params: dict[str, Any]
 ) -> None:
     full = {**copy.deepcopy(ENVELOPE), **params}
     await _check_all(server, {"jsonrpc": "2.0", "id": 1, "method": method, "params": full})
@@ -148,7 +147,7 @@ def places_of(message: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     return (each for each in places(message) if each[0] == "params" and each[1:2] != ("_meta",))
 
 
-async def _check_all(server: McpServer, message: dict[str, Any]) -> None:
+async def _check_all(server: Any, message: dict[str, Any]) -> None:
     is_modern = "_meta" in message["params"] and len(message["params"]["_meta"]) > 1
     async with lines(server) as client:
         if is_modern:
