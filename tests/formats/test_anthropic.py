@@ -8,19 +8,22 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolRegistry
-from sovl_tools.formats import anthropic
-from sovl_tools.formats.base import Loss, Options, Shape
-from tests.formats.tools import TEXT, arguments, tool
+from sovl_tools.formats.base import Options, format_of
+from tests.formats.tools import TEXT, arguments, collected, shaped, tool
 
-STRICT = Options(strict=True)
+STRICT: dict[str, Any] = {"strict": True}
 
 
-def shapes_of(options: Options, *tools: Any) -> list[Shape]:
-    return [anthropic.convert(each, options) for each in tools]
+def limited(*tools: Any) -> list[Any]:
+    """Return what is made of tools of which so many are strict as a request may have."""
+    shapes = [shaped("anthropic", each) for each in tools]
+    apply_limits = format_of("anthropic").apply_limits
+    assert apply_limits is not None
+    return [*apply_limits(shapes, Options(strict=True))]
 
 
 def test_a_definition_has_an_input_schema() -> None:
-    shape = anthropic.convert(tool(arguments("text", text=TEXT)), Options())
+    shape = shaped("anthropic", tool(arguments("text", text=TEXT)))
     assert shape.definition == {
         "name": "echo",
         "description": "Say something.",
@@ -31,7 +34,7 @@ def test_a_definition_has_an_input_schema() -> None:
 
 def test_in_a_strict_one_optional_properties_stay_optional() -> None:
     number = {"type": "integer", "minimum": 1, "default": 3, "format": "uri"}
-    shape = anthropic.convert(tool(arguments("text", text=TEXT, number=number)), STRICT)
+    shape = shaped("anthropic", tool(arguments("text", text=TEXT, number=number)), strict=True)
     assert shape.definition["strict"] is True
     assert shape.definition["input_schema"] == arguments(
         "text",
@@ -41,15 +44,15 @@ def test_in_a_strict_one_optional_properties_stay_optional() -> None:
     assert (shape.undo, shape.is_strict) == (None, True)
 
 
-@pytest.mark.parametrize("options", [STRICT, Options()])
-def test_a_name_that_is_refused_is_told(options: Options) -> None:
-    shape = anthropic.convert(tool(arguments(**{"a b": TEXT})), options)
+@pytest.mark.parametrize("options", [STRICT, {}])
+def test_a_name_that_is_refused_is_told(options: dict[str, Any]) -> None:
+    shape = shaped("anthropic", tool(arguments(**{"a b": TEXT})), **options)
     assert [(each.kind, each.path[-1]) for each in shape.losses] == [("name", "a b")]
 
 
 def test_arrays_may_demand_one_item_and_no_more() -> None:
     one, two = ({"type": "array", "items": TEXT, "minItems": count} for count in (1, 2))
-    shape = anthropic.convert(tool(arguments(one=one, two=two)), STRICT)
+    shape = shaped("anthropic", tool(arguments(one=one, two=two)), strict=True)
     properties = shape.definition["input_schema"]["properties"]
     assert properties["one"] == one
     assert "minItems" not in properties["two"]
@@ -63,35 +66,34 @@ EXAMPLES: tuple[Any, ...] = (
 
 
 def test_examples_with_arguments_go_with_it() -> None:
-    shape = anthropic.convert(tool(examples=EXAMPLES), Options())
+    shape = shaped("anthropic", tool(examples=EXAMPLES))
     assert shape.definition["input_examples"] == [{"text": "a"}, {}]
     shape.definition["input_examples"][0]["text"] = "changed"
     assert EXAMPLES[0]["input"] == {"text": "a"}
-    assert (
-        "input_examples"
-        not in anthropic.convert(tool(examples=EXAMPLES[1:2]), Options()).definition
-    )
+    assert "input_examples" not in shaped("anthropic", tool(examples=EXAMPLES[1:2])).definition
 
 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
         (STRICT, "they may not fit the strict schema"),
-        (Options(defer_loading=frozenset({"echo"})), "a tool that is deferred can't have any"),
+        ({"defer_loading": frozenset({"echo"})}, "a tool that is deferred can't have any"),
     ],
 )
-def test_examples_that_would_be_refused_are_left_out(options: Options, reason: str) -> None:
+def test_examples_that_would_be_refused_are_left_out(options: dict[str, Any], reason: str) -> None:
     inner = {"type": "object", "properties": {"a": TEXT}}
-    shape = anthropic.convert(tool(arguments(text=TEXT, inner=inner), examples=EXAMPLES), options)
+    shape = shaped(
+        "anthropic", tool(arguments(text=TEXT, inner=inner), examples=EXAMPLES), **options
+    )
     assert "input_examples" not in shape.definition
-    assert shape.losses[-1] == Loss("dropped", ("examples",), f"examples are left out: {reason}")
+    assert shape.losses[-1] == ("dropped", ("examples",), f"examples are left out: {reason}", None)
 
 
 def test_examples_stay_if_they_certainly_fit_what_alternatives_became() -> None:
     alternatives = [{"required": ["city"]}, {"properties": {"city": TEXT}}]
     parameters = {"type": "object", "properties": {}, "oneOf": alternatives}
     for city, is_shown in (("Oslo", True), (0, False)):
-        shape = anthropic.convert(tool(parameters, examples=[{"input": {"city": city}}]), Options())
+        shape = shaped("anthropic", tool(parameters, examples=[{"input": {"city": city}}]))
         assert ("input_examples" in shape.definition) == is_shown
         reasons = [each.message for each in shape.losses if each.path == ("examples",)]
         assert [each.endswith("the schema that is sent") for each in reasons] == [True] * (
@@ -132,34 +134,34 @@ def no_arguments(name: str) -> Any:
 def test_so_many_are_strict_as_a_request_may_have(
     tools: list[Any], strict: list[bool], words: str
 ) -> None:
-    shapes = anthropic.apply_limits(shapes_of(Options(), *tools), STRICT)
-    definitions, losses = anthropic.collect(shapes, STRICT)
+    shapes = limited(*tools)
+    definitions, losses = collected("anthropic", shapes, strict=True)
     assert ["strict" in each for each in definitions] == strict
     assert [each.is_strict for each in shapes] == strict
     assert [each["name"] for each in definitions] == [each.name for each in tools]
     message = f"not strict: the request would have more than {words}"
-    assert shapes[strict.index(False)].losses == (Loss("loose", ("parameters",), message),)
+    assert shapes[strict.index(False)].losses == (("loose", ("parameters",), message, None),)
     assert losses == ()
 
 
 def test_what_a_tool_loses_that_is_not_strict_in_the_end_is_told() -> None:
     refused = tool(arguments(**{"a b": TEXT}), "last")
     tools = [*(no_arguments(f"t{number}") for number in range(20)), refused]
-    losses = anthropic.apply_limits(shapes_of(Options(), *tools), STRICT)[-1].losses
+    losses = limited(*tools)[-1].losses
     assert [each.kind for each in losses] == ["loose", "name"]
     assert losses[1].path == ("parameters", "properties", "a b")
 
 
 def test_the_last_definition_that_can_be_cached_is_marked() -> None:
     mark = {"type": "ephemeral"}
-    options = Options(cache_control=mark, defer_loading=frozenset({"c"}))
-    shapes = shapes_of(options, no_arguments("a"), no_arguments("b"), no_arguments("c"))
-    definitions, losses = anthropic.collect(shapes, options)
+    options: dict[str, Any] = {"cache_control": mark, "defer_loading": frozenset({"c"})}
+    shapes = [shaped("anthropic", no_arguments(name), **options) for name in "abc"]
+    definitions, losses = collected("anthropic", shapes, **options)
     assert [each.get("cache_control") for each in definitions] == [None, mark, None]
     assert [each.get("defer_loading") for each in definitions] == [None, None, True]
     assert losses == ()
     assert "cache_control" not in shapes[1].definition
-    assert anthropic.collect([], options)[0] == []
+    assert collected("anthropic", [], **options)[0] == []
 
 
 def test_what_concerns_all_tools_has_a_place_wherever_they_are_written(
@@ -178,7 +180,11 @@ def test_what_concerns_all_tools_has_a_place_wherever_they_are_written(
 
 
 def test_that_every_tool_is_deferred_is_told() -> None:
-    options = Options(defer_loading=frozenset({"a"}), cache_control={"type": "ephemeral"})
-    definitions, (loss,) = anthropic.collect(shapes_of(options, no_arguments("a")), options)
+    options: dict[str, Any] = {
+        "defer_loading": frozenset({"a"}),
+        "cache_control": {"type": "ephemeral"},
+    }
+    shapes = [shaped("anthropic", no_arguments("a"), **options)]
+    definitions, (loss,) = collected("anthropic", shapes, **options)
     assert "cache_control" not in definitions[0]
     assert (loss.kind, loss.message) == ("limit", "every tool is deferred, which Anthropic refuses")

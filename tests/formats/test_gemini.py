@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.formats.base import Loss, Options
-from sovl_tools.formats.gemini import collect, convert
 from sovl_tools.formats.providers import GEMINI
 from tests.formats.rules import problems_of_gemini
-from tests.formats.tools import TEXT, arguments, tool
+from tests.formats.tools import TEXT, arguments, collected, shaped, tool
 from tests.tables import check_each
 
 
@@ -19,7 +17,7 @@ def of(*required: str, **properties: Any) -> dict[str, Any]:
 
 
 def test_a_tool_is_a_declaration() -> None:
-    shape = convert(tool(arguments("text", text={**TEXT, "enum": ["a", "b"]})), Options())
+    shape = shaped("gemini", tool(arguments("text", text={**TEXT, "enum": ["a", "b"]})))
     assert shape.definition == {
         "name": "echo",
         "description": "Say something.",
@@ -30,13 +28,13 @@ def test_a_tool_is_a_declaration() -> None:
 
 def test_a_plain_schema_is_copied() -> None:
     given = tool(arguments(text={**TEXT, "enum": ["a"]}))
-    shape = convert(given, Options())
+    shape = shaped("gemini", given)
     shape.definition["parametersJsonSchema"]["properties"]["text"]["enum"].clear()
     assert given.parameters == arguments(text={**TEXT, "enum": ["a"]})
 
 
 def test_a_schema_is_said_in_the_keywords_that_there_are() -> None:
-    shape = convert(tool(of(text={"const": "x"}, truth={**TEXT, "enum": ["x", True]})), Options())
+    shape = shaped("gemini", tool(of(text={"const": "x"}, truth={**TEXT, "enum": ["x", True]})))
     assert shape.definition["parametersJsonSchema"]["properties"] == {
         "text": {"type": "string", "enum": ["x"]},
         "truth": {**TEXT, "description": 'One of: "x", true.'},
@@ -47,7 +45,7 @@ def test_a_schema_is_said_in_the_keywords_that_there_are() -> None:
 @pytest.mark.parametrize("description", ["", " \n"])
 def test_an_empty_description_is_left_out(description: str) -> None:
     given = tool()
-    shape = convert(type(given)("echo", description, given.parameters, given.function), Options())
+    shape = shaped("gemini", type(given)("echo", description, given.parameters, given.function))
     assert "description" not in shape.definition
     assert problems_of_gemini(shape.definition) == []
     (loss,) = shape.losses
@@ -55,23 +53,23 @@ def test_an_empty_description_is_left_out(description: str) -> None:
 
 
 def test_a_definition_is_the_same_where_strictness_is_asked_for() -> None:
-    lax, strict = convert(tool(), Options()), convert(tool(), Options(strict=True))
+    lax, strict = shaped("gemini", tool()), shaped("gemini", tool(), strict=True)
     assert (lax.definition, lax.losses) == (strict.definition, strict.losses)
-    definitions, losses = collect([strict], Options(strict=True))
+    definitions, losses = collected("gemini", [strict], strict=True)
     assert definitions == [strict.definition]
     (loss,) = losses
     assert (loss.kind, loss.path) == ("loose", ())
     assert loss.help is not None
     assert "VALIDATED" in loss.help
-    assert collect([], Options(strict=True)) == ([], ())
+    assert collected("gemini", [], strict=True) == ([], ())
 
 
 def test_there_may_be_only_so_many_declarations() -> None:
-    shapes = [convert(tool(), Options())] * GEMINI.tools
-    assert collect(shapes, Options()) == ([shapes[0].definition] * GEMINI.tools, ())
-    losses = collect([*shapes, shapes[0]], Options())[1]
+    shapes = [shaped("gemini", tool())] * GEMINI.tools
+    assert collected("gemini", shapes) == ([shapes[0].definition] * GEMINI.tools, ())
+    losses = collected("gemini", [*shapes, shapes[0]])[1]
     assert losses == (
-        Loss(
+        (
             "limit",
             (),
             "513 tools, more than the 512 that Gemini takes in one request",
@@ -114,7 +112,7 @@ NEXT = {"$ref": "#/$defs/node"}
 def test_recursion_ends_at_properties_that_may_be_left_out(
     schema: dict[str, Any], paths: list[tuple[str, ...]]
 ) -> None:
-    shape = convert(tool(schema), Options())
+    shape = shaped("gemini", tool(schema))
     assert [loss.path for loss in shape.losses] == [("parameters", *path) for path in paths]
     assert all(loss.kind == "limit" for loss in shape.losses)
     problems = problems_of_gemini(shape.definition)
@@ -126,7 +124,7 @@ def test_recursion_is_told_by_the_name_of_what_recurs() -> None:
     messages = [
         loss.message
         for each in (schema, of("a", a={"$ref": "#"}))
-        for loss in convert(tool(each), Options()).losses
+        for loss in shaped("gemini", tool(each)).losses
     ]
     assert messages == [
         "'node' contains itself outside of properties that may be left out",

@@ -8,7 +8,6 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.formats.base import Loss
 from sovl_tools.formats.gemini import declared
 from tests.formats.rules.gemini import problems_of_schema
 from tests.formats.schemas import arguments_for, moderate, parameters
@@ -144,7 +143,7 @@ def test_what_may_be_ignored_stays_and_is_told() -> None:
     assert said(schema) == (schema, [("doubt", keyword) for keyword in schema])
     assert said({"uniqueItems": False, "minLength": 0})[1] == []
     assert declared(of(a={"pattern": "x"})).losses == (
-        Loss(
+        (
             "doubt",
             ("parameters", "properties", "a", "pattern"),
             "pattern may be ignored",

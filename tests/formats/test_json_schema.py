@@ -5,10 +5,8 @@ from typing import Any
 from hypothesis import given
 
 from sovl_tools import ToolDefinition
-from sovl_tools.formats.base import Options, format_of
 from tests.formats.schemas import moderate, parameters
-
-FORMAT = format_of("json-schema")
+from tests.formats.tools import collected, shaped
 
 PARAMETERS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -33,7 +31,7 @@ def containers(value: Any) -> set[int]:
 
 
 def test_a_definition_is_name_description_and_parameters_and_nothing_else() -> None:
-    shape = FORMAT.convert(tool(), Options(strict=True, cache_control={"type": "ephemeral"}))
+    shape = shaped("json-schema", tool(), strict=True, cache_control={"type": "ephemeral"})
     assert shape.definition == {
         "name": "weather",
         "description": "Tell it.",
@@ -43,20 +41,20 @@ def test_a_definition_is_name_description_and_parameters_and_nothing_else() -> N
 
 
 def test_nothing_is_lost_and_nothing_has_to_be_undone() -> None:
-    shape = FORMAT.convert(tool(), Options())
+    shape = shaped("json-schema", tool())
     assert (shape.losses, shape.undo, shape.is_strict) == ((), None, False)
 
 
 @moderate
 @given(parameters())
 def test_the_schema_stands_there_verbatim_and_is_a_copy(schema: dict[str, Any]) -> None:
-    found = FORMAT.convert(tool(parameters=schema), Options()).definition["parameters"]
+    found = shaped("json-schema", tool(parameters=schema)).definition["parameters"]
     assert repr(found) == repr(schema)
     assert containers(found).isdisjoint(containers(schema))
 
 
 def test_definitions_are_a_list_in_the_order_given() -> None:
-    shapes = [FORMAT.convert(tool(name), Options()) for name in ("b", "a")]
-    definitions, losses = FORMAT.collect(shapes, Options())
+    shapes = [shaped("json-schema", tool(name)) for name in ("b", "a")]
+    definitions, losses = collected("json-schema", shapes)
     assert [each["name"] for each in definitions] == ["b", "a"]
     assert losses == ()

@@ -9,16 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolDefinition
-from sovl_tools.formats.base import Options, format_of
 from tests.formats.schemas import moderate
-
-FORMAT = format_of("markdown")
+from tests.formats.tools import shaped
 
 
 def lines_about(name: str) -> list[str]:
     inner = {"type": "object", "properties": {"x": {"type": "string"}}}
     schema = {"type": "object", "properties": {name: inner}}
-    text: str = FORMAT.convert(ToolDefinition("pick", "Pick.", schema, print), Options()).definition
+    text: str = shaped("markdown", ToolDefinition("pick", "Pick.", schema, print)).definition
     return text.splitlines()
 
 

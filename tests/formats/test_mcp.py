@@ -9,12 +9,10 @@ from mcp_types import _v2025_11_25, _v2026_07_28
 from pydantic import TypeAdapter, ValidationError
 
 from sovl_tools import ToolDefinition, ToolRegistry
-from sovl_tools.formats.base import Loss, Options, format_of
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import manifests, moderate
+from tests.formats.tools import collected, shaped
 from tests.tables import check_each
-
-FORMAT = format_of("mcp")
 
 PARAMETERS: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -49,9 +47,7 @@ def is_taken_by_older_clients(definition: Any) -> bool:
 
 
 def test_a_plain_tool_has_a_name_a_description_and_the_schema_of_its_input() -> None:
-    shape = FORMAT.convert(
-        tool(tags=("a",), category="b", version="1", metadata={"c": 1}), Options()
-    )
+    shape = shaped("mcp", tool(tags=("a",), category="b", version="1", metadata={"c": 1}))
     assert shape.definition == {
         "name": "weather",
         "description": "Tell it.",
@@ -62,8 +58,8 @@ def test_a_plain_tool_has_a_name_a_description_and_the_schema_of_its_input() -> 
 
 def test_title_output_schema_and_annotations_are_said_in_the_words_of_the_protocol() -> None:
     hints = {"read_only": True, "destructive": False, "idempotent": True, "open_world": False}
-    definition = FORMAT.convert(
-        tool(title="Weather", output_schema=OBJECT, annotations=hints), Options()
+    definition = shaped(
+        "mcp", tool(title="Weather", output_schema=OBJECT, annotations=hints)
     ).definition
     assert list(definition) == [
         "name", "title", "description", "inputSchema", "outputSchema", "annotations",
@@ -79,18 +75,16 @@ def test_title_output_schema_and_annotations_are_said_in_the_words_of_the_protoc
 
 
 def test_annotations_that_the_protocol_does_not_know_are_left_out() -> None:
-    assert (
-        "annotations" not in FORMAT.convert(tool(annotations={"x-own": True}), Options()).definition
-    )
+    assert "annotations" not in shaped("mcp", tool(annotations={"x-own": True})).definition
 
 
 def test_an_empty_title_would_hide_the_name_and_is_left_out() -> None:
-    assert "title" not in FORMAT.convert(tool(title=""), Options()).definition
+    assert "title" not in shaped("mcp", tool(title="")).definition
 
 
 def test_both_schemas_are_copies() -> None:
     output: dict[str, Any] = {"type": "object", "properties": {}}
-    definition = FORMAT.convert(tool(output_schema=output), Options()).definition
+    definition = shaped("mcp", tool(output_schema=output)).definition
     definition["inputSchema"]["properties"]["city"]["x-mcp-header"] = "Town"
     definition["outputSchema"]["properties"]["degrees"] = True
     assert PARAMETERS["properties"]["city"]["x-mcp-header"] == "City"
@@ -107,10 +101,10 @@ def test_both_schemas_are_copies() -> None:
     ],
 )
 def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: Any) -> None:
-    shape = FORMAT.convert(tool(output_schema=schema), Options())
+    shape = shaped("mcp", tool(output_schema=schema))
     assert shape.definition["outputSchema"] == schema
     assert shape.losses == (
-        Loss(
+        (
             "doubt",
             ("output_schema",),
             "output_schema is not of type 'object', as clients before revision 2026-07-28 demand",
@@ -120,13 +114,13 @@ def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: Any) 
 
 
 def test_strict_changes_nothing() -> None:
-    assert FORMAT.convert(tool(), Options(strict=True))[1:] == FORMAT.convert(tool(), Options())[1:]
+    assert shaped("mcp", tool(), strict=True)[1:] == shaped("mcp", tool())[1:]
 
 
 @moderate
 @given(manifests())
 def test_every_definition_is_one_of_the_protocol(manifest: dict[str, Any]) -> None:
-    shape = FORMAT.convert(tool_of(manifest), Options())
+    shape = shaped("mcp", tool_of(manifest))
     _PUBLIC.validate_python(shape.definition, extra="forbid", by_alias=True, by_name=False)
     _NEW.validate_python(shape.definition, by_alias=True, by_name=False)
     assert bool(shape.losses) is not is_taken_by_older_clients(shape.definition)
@@ -134,11 +128,8 @@ def test_every_definition_is_one_of_the_protocol(manifest: dict[str, Any]) -> No
 
 
 def test_the_tools_that_are_shipped_are_taken_by_older_clients_too() -> None:
-    shapes = [
-        FORMAT.convert(each, Options())
-        for each in ToolRegistry.from_directory(REPOSITORY / "tools")
-    ]
-    definitions, losses = FORMAT.collect(shapes, Options())
+    shapes = [shaped("mcp", each) for each in ToolRegistry.from_directory(REPOSITORY / "tools")]
+    definitions, losses = collected("mcp", shapes)
     for definition in definitions:
         _PUBLIC.validate_python(definition, extra="forbid", by_alias=True, by_name=False)
     assert all(map(is_taken_by_older_clients, definitions))
@@ -157,6 +148,6 @@ def test_the_tools_that_are_shipped_are_taken_by_older_clients_too() -> None:
     ],
 )
 def test_what_looks_like_icons_in_metadata_is_meant_as_such(icons: Any, is_taken: bool) -> None:  # noqa: FBT001
-    definition = FORMAT.convert(tool(metadata={"icons": icons}), Options()).definition
+    definition = shaped("mcp", tool(metadata={"icons": icons})).definition
     assert definition.get("icons") == (icons if is_taken else None)
     _NEW.validate_python(definition)

@@ -8,24 +8,22 @@ import pytest
 
 from sovl_tools import AITool, ToolRegistry
 from sovl_tools.authoring.aitool import definition_of_instance
-from sovl_tools.formats.base import Loss, Options, format_of
-from tests.formats.tools import TEXT, arguments, tool
+from tests.formats.tools import TEXT, arguments, collected, shaped, tool
 from tests.tables import check_each
 
-STRICT = Options(strict=True)
-openai, openai_responses, openrouter = map(format_of, ("openai", "openai-responses", "openrouter"))
+openai, openai_responses, openrouter = "openai", "openai-responses", "openrouter"
 OPEN = {"type": "object", "additionalProperties": TEXT}
 
 
 def loosened(parameters: dict[str, Any]) -> str:
     """Return why a tool is not strict."""
-    shape = openai.convert(tool(parameters), STRICT)
+    shape = shaped(openai, tool(parameters), strict=True)
     assert not shape.is_strict
     return shape.losses[0].message
 
 
 def test_a_definition_is_nested() -> None:
-    shape = openai.convert(tool(arguments("text", text=TEXT)), Options())
+    shape = shaped(openai, tool(arguments("text", text=TEXT)))
     assert shape.definition == {
         "type": "function",
         "function": {
@@ -38,19 +36,19 @@ def test_a_definition_is_nested() -> None:
 
 
 def test_that_of_responses_is_flat_and_says_whether_it_is_strict() -> None:
-    assert openai_responses.convert(tool(), Options()).definition == {
+    assert shaped(openai_responses, tool()).definition == {
         "type": "function",
         "name": "echo",
         "description": "Say something.",
         "parameters": arguments(text=TEXT),
         "strict": False,
     }
-    assert openai_responses.convert(tool(), STRICT).definition["strict"] is True
+    assert shaped(openai_responses, tool(), strict=True).definition["strict"] is True
 
 
 @pytest.mark.parametrize("module", [openai, openrouter, openai_responses])
 def test_a_strict_definition_demands_all_and_can_be_undone(module: Any) -> None:
-    shape = module.convert(tool(), STRICT)
+    shape = shaped(module, tool(), strict=True)
     function = shape.definition.get("function", shape.definition)
     assert function["strict"] is True
     assert function["parameters"] == arguments("text", text={"type": ["string", "null"]})
@@ -59,13 +57,13 @@ def test_a_strict_definition_demands_all_and_can_be_undone(module: Any) -> None:
 
 
 def test_what_can_not_be_strict_is_exported_loosely_and_says_why() -> None:
-    shape = openai.convert(tool(arguments(labels=OPEN)), STRICT)
+    shape = shaped(openai, tool(arguments(labels=OPEN)), strict=True)
     expected = arguments(labels={**OPEN, "properties": {}})
     assert shape.definition["function"]["parameters"] == expected
     assert "strict" not in shape.definition["function"]
     place = ("parameters", "properties", "labels", "additionalProperties")
     message = "not strict: an object may have properties of any name"
-    assert shape.losses == (Loss("loose", place, message),)
+    assert shape.losses == (("loose", place, message, None),)
     assert (shape.undo, shape.is_strict) == (None, False)
 
 
@@ -88,10 +86,10 @@ def test_a_schema_that_is_too_large_is_not_strict() -> None:
 
 @pytest.mark.parametrize(("module", "words"), [(openai, "OpenAI"), (openrouter, "OpenAI, to")])
 def test_more_tools_than_a_request_may_have_are_told(module: Any, words: str) -> None:
-    shape = module.convert(tool(), Options())
-    definitions, losses = module.collect([shape] * 128, Options())
+    shape = shaped(module, tool())
+    definitions, losses = collected(module, [shape] * 128)
     assert (definitions, losses) == ([shape.definition] * 128, ())
-    _, (loss,) = module.collect([shape] * 129, Options())
+    _, (loss,) = collected(module, [shape] * 129)
     assert (loss.kind, loss.path) == ("limit", ())
     assert loss.message.startswith(f"129 tools, more than the 128 that {words}")
 
@@ -116,18 +114,16 @@ class Failing(Plain):
 
 
 def test_what_a_class_says_of_itself_is_what_openrouter_is_told() -> None:
-    shapes = [
-        openrouter.convert(definition_of_instance(kind()), Options()) for kind in (Plain, Own)
-    ]
+    shapes = [shaped(openrouter, definition_of_instance(kind())) for kind in (Plain, Own)]
     assert shapes[0].definition["function"]["parameters"] == Plain.parameters_schema
     assert shapes[1].definition["function"] == {"name": "plain", "description": "Mine."}
-    strict = openrouter.convert(definition_of_instance(Own()), STRICT)
+    strict = shaped(openrouter, definition_of_instance(Own()), strict=True)
     assert [each.kind for each in strict.losses] == ["loose"]
     assert not shapes[1].losses
-    failing = openrouter.convert(definition_of_instance(Failing()), Options())
+    failing = shaped(openrouter, definition_of_instance(Failing()))
     assert failing.definition == shapes[0].definition
     message = "get_openrouter_tool_definition failed: OSError: gone"
-    assert failing.losses == (Loss("dropped", (), message),)
+    assert failing.losses == (("dropped", (), message, None),)
 
 
 class Asking(Plain):
@@ -170,11 +166,11 @@ def test_only_the_user_may_end_an_export() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        openrouter.convert(definition_of_instance(Stopped()), Options())
+        shaped(openrouter, definition_of_instance(Stopped()))
 
 
 def test_openrouter_warns_of_names_that_some_models_refuse() -> None:
-    shape = openrouter.convert(tool(arguments(**{"a b": TEXT})), Options())
+    shape = shaped(openrouter, tool(arguments(**{"a b": TEXT})))
     assert [each.kind for each in shape.losses] == ["doubt"]
 
 
@@ -189,7 +185,7 @@ def test_openrouter_warns_of_names_that_some_models_refuse() -> None:
 )
 def test_what_is_no_definition_is_left_out(own: Any, words: str) -> None:
     kind = type("Odd", (Plain,), {"get_openrouter_tool_definition": lambda _: own})
-    shape = openrouter.convert(definition_of_instance(kind()), Options())
+    shape = shaped(openrouter, definition_of_instance(kind()))
     assert shape.definition["function"]["name"] == "plain"
     (loss,) = shape.losses
     assert loss.message.startswith(f"get_openrouter_tool_definition failed: {words}")
@@ -198,7 +194,7 @@ def test_what_is_no_definition_is_left_out(own: Any, words: str) -> None:
 def test_a_schema_without_an_end_is_not_strict() -> None:
     recursive = {"anyOf": [{"$ref": "#/$defs/a"}, TEXT]}
     parameters = {**arguments(k={"$ref": "#/$defs/a"}), "$defs": {"a": recursive}}
-    assert openai.convert(tool(parameters), STRICT).definition
+    assert shaped(openai, tool(parameters), strict=True).definition
     deep: dict[str, Any] = TEXT
     for _ in range(3000):
         deep = {"type": "array", "items": deep}
@@ -208,14 +204,14 @@ def test_a_schema_without_an_end_is_not_strict() -> None:
 def loosened_or_raises(parameters: dict[str, Any]) -> bool:
     """Tell whether a schema is not strict, or so deep that even a copy of it can't be made."""
     try:
-        return not openai.convert(tool(parameters), STRICT).is_strict
+        return not shaped(openai, tool(parameters), strict=True).is_strict
     except RecursionError:
         return True
 
 
 @check_each("pattern", [r"(a)\1", "a+?", "(?P<x>a)(?P=x)", "^(?!a)", "[ab]{2}?"])
 def test_an_elaborate_pattern_is_told_in_words(pattern: str) -> None:
-    shape = openai.convert(tool(arguments("a", a={**TEXT, "pattern": pattern})), STRICT)
+    shape = shaped(openai, tool(arguments("a", a={**TEXT, "pattern": pattern})), strict=True)
     assert "pattern" not in shape.definition["function"]["parameters"]["properties"]["a"]
     assert [each.kind for each in shape.losses] == ["moved"]
 
@@ -223,5 +219,5 @@ def test_an_elaborate_pattern_is_told_in_words(pattern: str) -> None:
 def test_that_the_function_takes_other_arguments_is_told() -> None:
     parameters = arguments(a=TEXT)
     del parameters["additionalProperties"]
-    (loss,) = openai.convert(tool(parameters), STRICT).losses
+    (loss,) = shaped(openai, tool(parameters), strict=True).losses
     assert (loss.kind, loss.path) == ("rewritten", ("parameters",))

@@ -10,12 +10,12 @@ from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import validate
 
 from sovl_tools import ToolDefinition, Tooler, ToolError, ToolRegistry
-from sovl_tools.formats.base import Loss, Options
-from sovl_tools.formats.openapi import ANSWERS, collect, convert
+from sovl_tools.formats.openapi import ANSWERS
 from sovl_tools.model.result import FailureKind
 from sovl_tools.serving.problems import problem_of
 from tests.conftest import REPOSITORY
 from tests.formats.schemas import arguments_for, moderate, parameters
+from tests.formats.tools import collected, shaped
 from tests.schema.strategies import values
 from tests.schema.validators import validator
 from tests.tables import check_each
@@ -30,7 +30,7 @@ def tool(schema: dict[str, Any] = EMPTY, name: str = "weather", **fields: Any) -
 
 def document(*tools: ToolDefinition) -> Any:
     """Return the document of tools, which a checker has found valid."""
-    found, losses = collect([convert(each, Options()) for each in tools], Options())
+    found, losses = collected("openapi", [shaped("openapi", each) for each in tools])
     assert losses == ()
     validate(found)
     return found
@@ -48,9 +48,9 @@ def component(schema: Any) -> Any:
     return found["weather.arguments"]["properties"]["city"]
 
 
-def losses(schema: Any) -> tuple[Loss, ...]:
+def losses(schema: Any) -> tuple[Any, ...]:
     """Return what is lost of a property."""
-    return convert(tool({"type": "object", "properties": {"city": schema}}), Options()).losses
+    return shaped("openapi", tool({"type": "object", "properties": {"city": schema}})).losses
 
 
 def compiled(found: Any, name: str) -> Draft202012Validator:
@@ -227,8 +227,8 @@ def test_a_reference_to_another_document_is_dropped_with_a_word(reference: str) 
         "$defs": {"inner": {"$id": "urn:inner"}},
     }
     assert components(schema)["weather.arguments"]["properties"]["a"] == {"type": "object"}
-    assert convert(tool(schema), Options()).losses == (
-        Loss(
+    assert shaped("openapi", tool(schema)).losses == (
+        (
             "dropped",
             ("parameters", "properties", "a", "$ref"),
             "$ref leads to nothing that a document could hold",
@@ -300,7 +300,7 @@ def test_any_other_default_moves_into_the_description(default: Any, schema: dict
     assert found["description"].startswith("Where.\n\nDefault: ")
     path: tuple[str | int, ...] = ("parameters", "properties", "city", "default")
     words = "correct or remove it"
-    assert losses({**schema, "default": default}) == (Loss("moved", path, MOVED, words),)
+    assert losses({**schema, "default": default}) == (("moved", path, MOVED, words),)
 
 
 def test_a_default_that_may_fit_moves_too() -> None:
@@ -330,7 +330,7 @@ def test_a_default_has_to_fit_what_its_schema_refers_to(target: Any, *, stays: b
         "properties": {"color": {"$ref": "#/$defs/color", "default": "red"}},
         "$defs": {"color": target},
     }
-    found = convert(tool(schema), Options())
+    found = shaped("openapi", tool(schema))
     arguments = found.definition[1]
     assert ("default" in arguments["properties"]["color"]) is stays
     assert bool(found.losses) is not stays
@@ -347,11 +347,11 @@ def test_a_default_beside_a_foreign_reference_moves() -> None:
 def test_a_property_called_default_is_none() -> None:
     schema = {"type": "object", "properties": {"default": {"type": "string"}, "$ref": True}}
     assert components(schema) == {"weather.arguments": schema}
-    assert convert(tool(schema), Options()).losses == ()
+    assert shaped("openapi", tool(schema)).losses == ()
 
 
 def test_what_a_result_defaults_to_is_a_loss_at_its_place() -> None:
-    found = convert(tool(output_schema={"type": "string", "default": 3}), Options())
+    found = shaped("openapi", tool(output_schema={"type": "string", "default": 3}))
     assert [each.path for each in found.losses] == [("output_schema", "default")]
 
 
@@ -372,7 +372,7 @@ def test_what_is_required_and_described_stays_where_it_is() -> None:
 def test_the_tools_that_are_shipped_lose_nothing() -> None:
     tools = list(ToolRegistry.from_directory(REPOSITORY / "tools"))
     found = document(*tools)
-    assert [convert(each, Options()).losses for each in tools] == [()] * len(tools)
+    assert [shaped("openapi", each).losses for each in tools] == [()] * len(tools)
     assert list(found["paths"]) == [f"/tools/{each.name}" for each in tools]
     for each in tools:
         made = found["components"]["schemas"][f"{each.name}.arguments"]
@@ -385,10 +385,10 @@ def test_the_tools_that_are_shipped_lose_nothing() -> None:
 def test_every_document_is_valid(first: dict[str, Any], second: dict[str, Any]) -> None:
     before = deepcopy([first, second])
     shapes = [
-        convert(each, Options())
+        shaped("openapi", each)
         for each in (tool(first, output_schema=second), tool(second, name="time"))
     ]
-    found, _ = collect(shapes, Options())
+    found, _ = collected("openapi", shapes)
     assert [first, second] == before
     try:
         validate(found)

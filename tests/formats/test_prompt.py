@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 
 from sovl_tools import ToolDefinition
-from sovl_tools.formats.base import Options, format_of
 from tests.formats.schemas import moderate, parameters
+from tests.formats.tools import collected, shaped
 from tests.tables import check_each
-
-FORMAT = format_of("prompt")
 
 EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -23,7 +21,7 @@ def tool(schema: dict[str, Any] = EMPTY, name: str = "find", **fields: Any) -> T
 
 def text(schema: dict[str, Any], **fields: Any) -> str:
     """Return what is said of the arguments."""
-    shape = FORMAT.convert(tool(schema, **fields), Options())
+    shape = shaped("prompt", tool(schema, **fields))
     assert (shape.losses, shape.undo) == ((), None)
     said: str = shape.definition
     head = "## find\nFind it.\nArguments:"
@@ -48,7 +46,7 @@ def test_a_tool_is_told_by_name_description_arguments_and_instructions() -> None
         "required": ["city"],
         "additionalProperties": False,
     }
-    shape = FORMAT.convert(tool(schema, instructions=" Ask first. \n"), Options())
+    shape = shaped("prompt", tool(schema, instructions=" Ask first. \n"))
     assert shape.definition == (
         "## find\n"
         "Find it.\n"
@@ -61,7 +59,7 @@ def test_a_tool_is_told_by_name_description_arguments_and_instructions() -> None
 
 
 def test_a_tool_may_have_no_arguments_and_no_instructions() -> None:
-    shape = FORMAT.convert(tool(instructions=" \n"), Options())
+    shape = shaped("prompt", tool(instructions=" \n"))
     assert shape.definition == "## find\nFind it.\nArguments: none."
 
 
@@ -69,7 +67,7 @@ def test_what_the_arguments_have_to_be_together_stands_above_them() -> None:
     schema = {**EMPTY, "additionalProperties": True, "minProperties": 1}
     assert text(schema) == "none. Other properties are allowed. At least 1 property."
     schema["properties"] = {"a": {"type": "null"}}
-    said = FORMAT.convert(tool(schema), Options()).definition.splitlines()[2:]
+    said = shaped("prompt", tool(schema)).definition.splitlines()[2:]
     assert said == [
         "Arguments: Other properties are allowed. At least 1 property.",
         "- a (null, optional)",
@@ -77,10 +75,10 @@ def test_what_the_arguments_have_to_be_together_stands_above_them() -> None:
 
 
 def test_tools_are_separated_by_a_blank_line() -> None:
-    shapes = [FORMAT.convert(tool(name=name), Options()) for name in ("b", "a")]
+    shapes = [shaped("prompt", tool(name=name)) for name in ("b", "a")]
     found = "## b\nFind it.\nArguments: none.\n\n## a\nFind it.\nArguments: none."
-    assert FORMAT.collect(shapes, Options()) == (found, ())
-    assert FORMAT.collect([], Options()) == ("", ())
+    assert collected("prompt", shapes) == (found, ())
+    assert collected("prompt", []) == ("", ())
 
 
 @check_each(
@@ -318,9 +316,7 @@ def test_definitions_stand_at_the_end_if_the_text_refers_to_them() -> None:
 @given(parameters())
 def test_every_argument_is_told_in_its_order_and_nothing_is_changed(schema: dict[str, Any]) -> None:
     before = deepcopy(schema)
-    first, second = (
-        FORMAT.convert(tool(each), Options()).definition for each in (schema, deepcopy(schema))
-    )
+    first, second = (shaped("prompt", tool(each)).definition for each in (schema, deepcopy(schema)))
     assert first == second
     assert repr(schema) == repr(before)
     lines = [line for line in first.splitlines() if line.startswith("- ")]

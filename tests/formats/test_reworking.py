@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from sovl_tools.formats.base import Loss
 from sovl_tools.formats.compat import Adaptation, Changed, Compatible
 from sovl_tools.formats.providers import Rules
 from tests.formats.tools import TEXT
@@ -97,7 +96,7 @@ def test_false_that_can_not_be_said_is_told_in_words() -> None:
     found = reworked(of(a=False), without("not"))
     assert found.schema == of(a={"description": "No value fits."})
     assert found.losses == (
-        Loss("moved", ("parameters", "properties", "a"), "false stands in the description only"),
+        ("moved", ("parameters", "properties", "a"), "false stands in the description only", None),
     )
 
 

@@ -1,10 +1,12 @@
-"""Tools to be convert."""
+"""Tools, and what formats make of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sovl_tools import ToolDefinition
+from sovl_tools.formats.base import Options, Shape, format_of
 
 TEXT: dict[str, Any] = {"type": "string"}
 
@@ -27,3 +29,13 @@ def arguments(*required: str, **properties: Any) -> dict[str, Any]:
         "required": list(required),
         "additionalProperties": False,
     }
+
+
+def shaped(name: str, definition: ToolDefinition, **options: Any) -> Shape:
+    """Return what the format of a name makes of a tool."""
+    return format_of(name).convert(definition, Options(**options))
+
+
+def collected(name: str, shapes: Sequence[Shape], **options: Any) -> Any:
+    """Return what the format of a name makes of several tools, and what gets lost by that."""
+    return format_of(name).collect(shapes, Options(**options))
