@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import logging
+import os
 import shutil
 import sys
 import threading
@@ -394,6 +395,185 @@ def test_excluded_folders_stay_out_of_a_reload(
     write("legacy_b")
     write("other")
     assert registry.reload().added == ("other",)
+
+
+def test_a_touch_without_a_change_changes_nothing(write: Write, tools: Path) -> None:
+    folder = write("echo")
+    registry, news = loaded(tools)
+    catalog = registry.catalog
+    os.utime(folder / "echo.py", ns=(1, 1))
+    assert not registry.reload()
+    assert registry.catalog is catalog
+    assert news.so_far() == []
+
+
+def test_what_is_made_of_the_same_is_not_updated(write: Write, tools: Path) -> None:
+    head = "STEP_HANDLERS = {'x': print, 'y': print}"
+    write("echo", manifest_of("echo", metadata={"a": [1, "b"]}), says(1, head=head))
+    registry, _ = loaded(tools)
+    before = registry["echo"]
+    write("echo", manifest_of("echo", metadata={"a": [True, "b"]}), says(1, head=head))
+    assert registry.reload().updated == ("echo",)
+    for phrases in ([], ["say it"]):
+        write("echo", manifest_of("echo", activation_phrases=phrases), says(1, head=head))
+        assert registry.reload().updated == ("echo",)
+    assert registry["echo"] is not before
+
+
+def test_a_directory_may_come_and_go(write: Write, tools: Path) -> None:
+    registry, _ = loaded(tools)
+    assert [each.code for each in registry.report.diagnostics] == ["ST101"]
+    write("echo")
+    assert registry.reload().added == ("echo",)
+    assert registry.report.diagnostics == ()
+    shutil.rmtree(tools)
+    change = registry.reload()
+    assert change.removed == ("echo",)
+    assert [each.code for each in change.diagnostics] == ["ST101"]
+    assert not registry.reload()
+    tools.mkdir()
+    assert [each.code for each in registry.reload().diagnostics] == ["ST106"]
+
+
+def test_a_tool_may_claim_its_own_actions_again(write: Write, tools: Path) -> None:
+    register = (
+        "def register_step_handlers(handlers):\n"
+        "    assert 'greet' not in handlers\n"
+        "    handlers['greet'] = lambda step, context: {}\n"
+    )
+    write("echo", code=says(1, head=register))
+    registry, _ = loaded(tools)
+    before = registry.step_handlers["greet"]
+    write("echo", code=says(2, head=register))
+    assert registry.reload().updated == ("echo",)
+    assert registry.step_handlers["greet"] is not before
+
+
+def test_of_many_broken_edits_the_version_before_the_first_serves(
+    write: Write, tools: Path
+) -> None:
+    write("echo", manifest_of("echo", activation_phrases=["say it"]), says(1))
+    registry, _ = loaded(tools)
+    for code in ("one thing", "another thing", "raise SystemExit"):
+        write("echo", manifest_of("echo", activation_phrases=["say it"]), code)
+        assert registry.reload().rejected == ("echo",)
+        assert answers(registry.catalog) == {"echo": 1}
+        assert [each.tool for each in registry.match("say it")] == ["echo"]
+        assert statuses(registry.catalog) == {f"{tools}/echo": "rejected"}
+    write("echo", manifest_of("echo", enabled=False))
+    assert registry.reload().removed == ("echo",)
+    write("echo", code="broken(")
+    assert registry.reload().rejected == ("echo",)
+    assert answers(registry.catalog) == {}, "what was taken out does not come back"
+    write("other", code="broken(")
+    assert registry.reload().rejected == ("other",)
+    write("other", code="also broken(")
+    assert registry.reload().rejected == ("other",)
+    assert answers(registry.catalog) == {}
+
+
+def test_a_broken_winner_that_never_served_leaves_its_name_to_the_next(
+    write: Write, tools: Path
+) -> None:
+    write("echo", code=says("second"))
+    tools.rename(tools.with_name("second"))
+    write("echo", code="broken(")
+    registry, _ = loaded(tools, tools.with_name("second"))
+    assert answers(registry.catalog) == {"echo": "second"}
+    write("echo", code="still broken(")
+    assert registry.reload().rejected == ("echo",)
+    assert answers(registry.catalog) == {"echo": "second"}
+    assert registry.catalog.unavailable == {}
+
+
+@pytest.mark.parametrize(
+    ("left", "serves"), [(["echo.json"], True), (["echo.py"], True), (["echo.txt"], False)]
+)
+def test_a_folder_without_both_of_its_files_serves_no_more(
+    left: list[str], serves: object, write: Write, tools: Path
+) -> None:
+    folder = write("echo", code=says(1))
+    (folder / "echo.txt").touch()
+    registry, _ = loaded(tools)
+    for path in folder.iterdir():
+        if path.is_file() and path.name not in left:
+            path.unlink()
+    assert registry.reload().rejected == ("echo",)
+    assert ("echo" in registry) is serves
+    write("echo", code=says(1))
+    assert registry.reload()
+    assert answers(registry.catalog) == {"echo": 1}
+
+
+@pytest.mark.parametrize("head", ["from . import build", "NUMBER = 0"])
+def test_a_module_that_writes_beside_itself_does_not_run_for_ever(
+    head: str, write: Write, tools: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    log = tools / "echo" / "build.py"
+    code = f"{head}\nwith open({str(log)!r}, 'a') as log:\n    log.write('# x\\n')"
+    folder = write("echo", manifest_of("echo", reload=["build.py"]), says(1, head=code), build="")
+    registry, _ = loaded(tools)
+    for _ in range(20):
+        registry.reload()
+    assert len(log.read_text().splitlines()) <= 12
+    assert caplog.messages == [f"tool {folder} writes into its own folder when it is imported"]
+    write("echo", code=says(2))
+    assert registry.reload().updated == ("echo",)
+
+
+USER = (
+    "import signal, threading\n\n"
+    "signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)\n"
+)
+"""Sends what the terminal sends when a user presses Ctrl-C."""
+
+
+def test_in_the_background_an_interrupt_is_the_tools_own_failure(write: Write, tools: Path) -> None:
+    for name in "ab":
+        write(name, code=says(1, name))
+    registry, news = loaded(tools)
+    for code in ("raise KeyboardInterrupt\n", "raise SystemExit\n"):
+        write("a", code=code)
+        write("b", code=says(code, "b"))
+        thread = threading.Thread(target=registry.reload)
+        thread.start()
+        thread.join(PATIENCE)
+        change = news.next()
+        assert (change.rejected, change.updated) == (("a",), ("b",))
+        assert [each.code for each in change.diagnostics] == ["ST503"]
+        assert answers(registry.catalog) == {"a": 1, "b": code}
+
+
+def test_a_reload_after_one_that_the_user_interrupted_makes_up_for_it(
+    write: Write, tools: Path
+) -> None:
+    for name in ("b", "c"):
+        write(name, code=says(1, name))
+    registry, _ = loaded(tools)
+    shutil.rmtree(tools / "b")
+    write("a", code=says(1, "a"))
+    write("c", code=says(2, "c"))
+    write("d", code=USER)
+    with pytest.raises(KeyboardInterrupt):
+        registry.reload()
+    write("d", code=says(1, "d"))
+    change = registry.reload()
+    assert (change.added, change.updated, change.removed) == (("a", "d"), ("c",), ("b",))
+    assert answers(registry.catalog) == {"a": 1, "c": 2, "d": 1}
+    assert list(statuses(registry.catalog)) == [f"{tools}/{name}" for name in "acd"]
+
+
+def test_a_change_tells_only_what_is_wrong_with_what_has_changed(write: Write, tools: Path) -> None:
+    write("echo")
+    roots = [tools, tools.with_name("second"), tools.with_name("third")]
+    registry = ToolRegistry.from_directory(*roots)
+    for each in roots[1:]:
+        shutil.copytree(tools, each)
+        change = registry.reload()
+        assert [(each.code, each.path) for each in change.diagnostics] == [
+            ("ST801", f"{each}/echo/echo.json")
+        ]
+    assert [each.code for each in registry.report.errors] == ["ST801"] * 2
 
 
 FATES: dict[str, dict[str, Any]] = {

@@ -254,6 +254,37 @@ def test_a_directory_that_comes_later_is_waited_for(write: Write, tools: Path) -
         news.until({"echo": 1})
 
 
+def test_a_new_folder_waits_for_all_its_files(write: Write, tools: Path) -> None:
+    tools.mkdir()
+    registry, news = loaded(tools)
+    with registry.watch():
+        (tools / "echo").mkdir()
+        change = news.next()
+        assert (change.waiting, change.rejected) == (("echo",), ())
+        reason = "echo.json and echo.py have not arrived yet"
+        assert registry.catalog.unavailable == {"echo": (reason,)}
+        (tools / "echo" / "old.json").write_text("{}")
+        while "rename 'old.json' to 'echo.json'" not in registry.catalog.unavailable["echo"][0]:
+            news.next()
+        (tools / "echo" / "old.json").unlink()
+        write("echo", code="")
+        while registry.catalog.unavailable["echo"] != ("echo.py has not arrived yet",):
+            news.next()
+        save(tools, says(1))
+        news.until({"echo": 1})
+        save(tools, "")
+        while statuses(registry.catalog)[f"{tools}/echo"] != "rejected":
+            news.next()
+        assert answers(registry.catalog) == {"echo": 1}
+
+
+def test_whoever_asks_for_all_gets_an_answer_about_half_a_folder(tools: Path) -> None:
+    tools.mkdir()
+    registry, _ = loaded(tools)
+    (tools / "echo").mkdir()
+    assert registry.reload().rejected == ("echo",)
+
+
 def test_a_link_to_all_files_of_the_machine_stops_nobody(write: Write, tools: Path) -> None:
     write("echo", code=says(0))
     registry, news = loaded(tools)

@@ -124,6 +124,22 @@ def test_a_directory_may_come_later_and_go(kind: Kind, tmp_path: Path) -> None:
         until_it_answers(registry, news, a=2)
 
 
+def test_sources_below_a_directory_and_behind_links_count(tmp_path: Path) -> None:
+    directory, real = tmp_path / "code", tmp_path / "real"
+    source = decorated("a").replace("return ''", "return WORD")
+    MODULES.put(directory, "a", f"from .below.words import WORD\n{source}")
+    MODULES.put(directory / "below", "words", "WORD = 1\n")
+    MODULES.save(real, "b", 1)
+    (directory / "b.py").symlink_to(real / "b.py")
+    registry, news = registry_of(MODULES, directory)
+    until_it_answers(registry, news, a=1, b=1)
+    with registry.watch():
+        MODULES.save(real, "b", 2)
+        until_it_answers(registry, news, a=1, b=2)
+        MODULES.put(directory / "below", "words", "WORD = 3\n")
+        until_it_answers(registry, news, a=3, b=2)
+
+
 def test_a_directory_that_is_named_during_a_watch_is_watched(tmp_path: Path, write: Write) -> None:
     write("echo", code=says(0))
     registry = ToolRegistry.from_directory(tmp_path / "tools")
