@@ -19,6 +19,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
+from sovl_tools import ToolDefinition, definition_of, tool
 from sovl_tools.annotations.hints import Names, resolved
 from sovl_tools.annotations.kinds import SchemaBuilder
 from sovl_tools.signature.inference import blamed
@@ -36,6 +37,11 @@ def schema_of(annotation: Any) -> dict[str, Any]:
         refusal = blamed(error, "")
         raise refusal from refusal.__cause__
     return builder.with_definitions(schema)
+
+
+def defined(function: Callable[..., Any]) -> ToolDefinition:
+    """Return the definition that a function has as a tool."""
+    return definition_of(tool(description="Try it.")(function))
 
 
 class Color(enum.Enum):

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from sovl_tools.signature.inference import infer
-from tests.annotations.strategies import Case, cases
+from tests.annotations.strategies import Case, cases, defined
 from tests.dispatch.toolbox import tool, tooler
 from tests.schema.strategies import moderate, values
 from tests.schema.validators import validator
@@ -40,7 +39,7 @@ def accepts(schema: Any, arguments: Any) -> bool:
 @moderate
 @given(cases)
 def test_every_schema_is_a_valid_one(case: Case) -> None:
-    schema = infer(taking(case.annotation)[0]).parameters
+    schema = defined(taking(case.annotation)[0]).parameters
     Draft202012Validator.check_schema(schema)
     validator(schema)
     assert json.loads(json.dumps(schema)) == schema
@@ -51,7 +50,7 @@ def test_every_schema_is_a_valid_one(case: Case) -> None:
 def test_a_value_s_json_is_accepted_and_becomes_the_value(data: st.DataObject) -> None:
     case = data.draw(cases)
     function, received = taking(case.annotation)
-    schema = infer(function).parameters
+    schema = defined(function).parameters
     value, form = data.draw(case.pairs)
     given = json.loads(json.dumps({"value": form}))
     assert accepts(schema, given) or (form is None and not schema["required"])
@@ -67,7 +66,7 @@ def test_a_default_comes_back_from_its_json(data: st.DataObject) -> None:
     case = data.draw(cases)
     value, _ = data.draw(case.pairs)
     function, received = taking(case.annotation, deepcopy(value))
-    schema = infer(function).parameters
+    schema = defined(function).parameters
     shown = schema["properties"]["value"]
     assert "default" not in shown or accepts(schema, {"value": shown["default"]})
     assert tooler(tool(function, schema)).call_sync("function", {}).ok
@@ -83,7 +82,7 @@ arguments = values.filter(lambda value: '"":' not in json.dumps(value))
 @given(cases, arguments)
 def test_whatever_is_given_fits_or_is_refused_with_its_place(case: Case, value: Any) -> None:
     function, received = taking(case.annotation)
-    schema = infer(function).parameters
+    schema = defined(function).parameters
     fits = accepts(schema, {"value": value})
     result = tooler(tool(function, schema)).call_sync("function", {"value": value})
     if result.ok:

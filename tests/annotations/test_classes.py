@@ -27,8 +27,7 @@ from jsonschema import Draft202012Validator
 
 from sovl_tools import InferenceError
 from sovl_tools.model.errors import UnresolvedReferenceError
-from sovl_tools.signature.inference import infer
-from tests.annotations.strategies import schema_of
+from tests.annotations.strategies import defined, schema_of
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 from tests.tables import check_each
 
@@ -233,7 +232,7 @@ def test_a_type_that_is_used_in_several_places_is_described_in_one() -> None:
         """
 
     reference = {"$ref": "#/$defs/Point"}
-    assert infer(function).parameters == {
+    assert defined(function).parameters == {
         "type": "object",
         "properties": {
             "start": {**reference, "description": "The start."},
@@ -253,7 +252,7 @@ def test_a_parameter_s_description_wins_over_the_class_s() -> None:
             place: Where.
         """
 
-    found = infer(function).parameters["properties"]
+    found = defined(function).parameters["properties"]
     assert found["place"]["description"] == "Where."
     assert found["movie"]["description"] == "A movie."
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from sovl_tools.signature.inference import infer
+from tests.annotations.strategies import defined
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, DURATION, INTEGER, NULL, STRING, kinds, parameter
 from tests.dispatch.toolbox import tool, tooler
@@ -56,9 +56,9 @@ CONSTRAINED: list[tuple[Any, Any]] = [
 @check_each(("annotation", "schema"), CONSTRAINED, ids=range(len(CONSTRAINED)))
 def test_constraints_become_keywords(annotation: Any, schema: Any) -> None:
     function, _ = taking(annotation)
-    inference = infer(function)
+    inference = defined(function)
     assert inference.parameters["properties"] == {"value": schema}
-    assert inference.warnings == ()
+    assert inference.remarks == ()
 
 
 UNCHECKED: list[tuple[Any, Any]] = [
@@ -75,9 +75,9 @@ UNCHECKED: list[tuple[Any, Any]] = [
 @check_each(("annotation", "schema"), UNCHECKED, ids=range(len(UNCHECKED)))
 def test_a_constraint_without_keyword_is_told(annotation: Any, schema: Any) -> None:
     function, _ = taking(annotation)
-    inference = infer(function)
+    inference = defined(function)
     assert inference.parameters["properties"] == {"value": schema}
-    [(name, message)] = inference.warnings
+    [(name, message)] = inference.remarks
     assert name == "value"
     assert message.startswith("the constraint ")
     assert message.endswith(" is not checked")
@@ -86,7 +86,7 @@ def test_a_constraint_without_keyword_is_told(annotation: Any, schema: Any) -> N
 def test_an_exact_number_with_bounds_is_given_as_a_number() -> None:
     annotation = Annotated[Decimal, Gt(0)]
     function, received = taking(annotation, Decimal("9.90"))
-    schema = infer(function).parameters
+    schema = defined(function).parameters
     assert schema["properties"]["value"]["default"] == 9.9
     assert not accepts(schema, {"value": "5"})
     assert not accepts(schema, {"value": 0})

@@ -37,8 +37,16 @@ from uuid import UUID
 import pytest
 
 from sovl_tools import InferenceError
-from sovl_tools.signature.inference import infer
-from tests.annotations.strategies import OPTION, Color, Level, Mixed, Right, Unit, schema_of
+from tests.annotations.strategies import (
+    OPTION,
+    Color,
+    Level,
+    Mixed,
+    Right,
+    Unit,
+    defined,
+    schema_of,
+)
 from tests.tables import check_each
 
 kinds: Any = typing  # for annotations that are known only when a test runs
@@ -109,7 +117,7 @@ def parameter(annotation: Any, *default: Any) -> dict[str, Any]:
 
     function.__annotations__ = {"value": annotation}
     function.__defaults__ = default or None
-    return infer(function).parameters
+    return defined(function).parameters
 
 
 TABLE = [
@@ -537,19 +545,19 @@ def test_a_type_variable_without_bound_is_told() -> None:
     def function(value: T, others: list[T]) -> T:
         return value
 
-    inference = infer(function)
+    inference = defined(function)
     assert inference.parameters["properties"] == {
         "value": {},
         "others": {"type": "array", "items": {}},
     }
     words = "the type variable T stands for any type"
-    assert inference.warnings == (("value", words), ("others", words))
+    assert inference.remarks == (("value", words), ("others", words))
 
 
 def test_what_is_to_be_told_of_a_parameter_is_told_once() -> None:
     def function(value: dict[str, T] | list[T]) -> None: ...
 
-    assert infer(function).warnings == (("value", "the type variable T stands for any type"),)
+    assert defined(function).remarks == (("value", "the type variable T stands for any type"),)
 
 
 def test_text_means_in_each_place_what_it_means_there() -> None:
@@ -560,7 +568,7 @@ def test_text_means_in_each_place_what_it_means_there() -> None:
     for function in (second, third):
         function.__annotations__ = {"value": kinds.List["Shared"]}
     assert second.__annotations__["value"] is third.__annotations__["value"]
-    found = [infer(each).parameters["properties"]["value"]["items"] for each in (second, third)]
+    found = [defined(each).parameters["properties"]["value"]["items"] for each in (second, third)]
     assert [each["enum"] for each in found] == [[1, 2], ["red", "blue"]]
 
 

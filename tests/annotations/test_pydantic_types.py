@@ -12,8 +12,7 @@ import pytest
 
 from sovl_tools import InferenceError
 from sovl_tools.model.errors import UnresolvedReferenceError
-from sovl_tools.signature.inference import infer
-from tests.annotations.strategies import schema_of
+from tests.annotations.strategies import defined, schema_of
 from tests.annotations.test_agreement import accepts, taking
 from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
 from tests.dispatch.toolbox import run_script, tool, tooler
@@ -160,7 +159,7 @@ def test_a_model_is_shown_as_the_object_that_it_is_made_of(
     annotation: Any, default: Any, written: Any
 ) -> None:
     function, received = taking(annotation, default)
-    schema = infer(function).parameters
+    schema = defined(function).parameters
     assert schema["properties"]["value"]["default"] == written
     assert accepts(schema, {"value": written})
     assert tooler(tool(function, schema)).call_sync("function", {}).ok
@@ -180,7 +179,7 @@ def test_what_would_not_come_back_is_not_shown() -> None:
 def test_arguments_become_models() -> None:
     function, received = taking(kinds.Dict[str, Pet])
     given = {"value": {"a": {"born": "2026-01-31", "toys": [{"name": "ball"}]}}}
-    schema = infer(function).parameters
+    schema = defined(function).parameters
     assert accepts(schema, given)
     assert tooler(tool(function, schema)).call_sync("function", given).ok
     assert received == [{"a": Pet(born=DAY, toys=[Toy(name="ball")])}]
@@ -213,7 +212,7 @@ def test_a_field_in_the_place_of_a_default_is_an_error() -> None:
     def function(count: int = Field(3, ge=1)) -> None: ...
 
     with pytest.raises(InferenceError, match="a Field of pydantic, which the function would") as it:
-        infer(function)
+        defined(function)
     assert it.value.help is not None
     assert it.value.help.startswith("write Annotated")
 
@@ -223,7 +222,7 @@ def test_a_dataclass_is_described_without_pydantic() -> None:
 import sys
 from dataclasses import dataclass
 from typing import Annotated
-from tests.annotations.strategies import schema_of
+from tests.annotations.strategies import schema_of, defined
 @dataclass
 class Point:
     x: Annotated[int, "across"]
