@@ -117,7 +117,8 @@ def parameter(annotation: Any, *default: Any) -> dict[str, Any]:
 
     function.__annotations__ = {"value": annotation}
     function.__defaults__ = default or None
-    return defined(function).parameters
+    found: dict[str, Any] = defined(function).parameters
+    return found
 
 
 TABLE = [

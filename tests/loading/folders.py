@@ -1,4 +1,4 @@
-"""What tests of reloading share: candidates, modules that answer, news, and what is left."""
+"""What tests of reloading share: modules that answer, news, and what is left."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gc
 import logging
 import sys
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 from sovl_tools import CatalogChange, ToolDefinition, ToolRegistry
 from sovl_tools.loading.importer import TOOL_ROOT
 from sovl_tools.loading.modules import Generation
-from sovl_tools.model.catalog import Candidate, Catalog, Status
 from tests.patience import PATIENCE
 
 
@@ -33,40 +31,14 @@ def answer(tools: Mapping[str, ToolDefinition], name: str = "echo") -> Any:
     return tools[name].execute(text="")
 
 
-def answers(catalog: Catalog) -> dict[str, Any]:
+def answers(catalog: Any) -> dict[str, Any]:
     """Return what all tools answer."""
     return {name: answer(catalog.tools, name) for name in catalog.tools}
 
 
-def statuses(catalog: Catalog) -> dict[str, Status]:
+def statuses(catalog: Any) -> dict[str, str]:
     """Return what became of the folders, by their paths."""
     return {each.path: each.status for each in catalog.candidates}
-
-
-def handler(step: Any, context: Any) -> None: ...
-
-
-def good(
-    name: str, root: str = "one", *, phrases: tuple[str, ...] = (), actions: tuple[str, ...] = ()
-) -> Candidate:
-    """Return the candidate of a tool that loaded; each call makes another version."""
-    definition = ToolDefinition(
-        name,
-        "",
-        {},
-        lambda: None,
-        source=f"{root}/{name}",
-        activation_phrases=phrases,
-        step_handlers={action: partial(handler) for action in actions},
-    )
-    bare = bad(name, root, status="loaded")
-    return bare._replace(definition=definition, phrases=phrases, actions=actions, reasons=())
-
-
-def bad(name: str, root: str = "one", *, status: Status = "rejected", why: str = "") -> Candidate:
-    """Return the candidate of a folder that gave no tool."""
-    path = f"{root}/{name}"
-    return Candidate(name, path, f"/absent/{path}", status, reasons=(why or f"it is {status}",))
 
 
 class News:
