@@ -18,7 +18,7 @@ from sovl_tools.loading.rules.between import (
 )
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport, Ruling
 from sovl_tools.model.definition import StepHandler, ToolDefinition
-from sovl_tools.model.diagnostic import MAX_FINDINGS, Deferred, Diagnostic, ask, in_order
+from sovl_tools.model.diagnostic import MAX_FINDINGS, Deferred, Diagnostic, Rule, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.search.words import words
 
@@ -36,20 +36,18 @@ class _Claims:
 
     def clashes(self, candidate: Candidate) -> list[Clash]:
         """Return what a candidate claims that another one has; its name first."""
-        # the catalog keeps the clash, which must not keep the version before the candidate
-        later = candidate if candidate.previous is None else candidate._replace(previous=None)
         first = self.tools.get(candidate.name)
         if first is not None:
-            return [Clash(duplicate_tool, later, _holder(first), candidate.name)]
-        clashes = [
-            Clash(shared_action, later, _holder(self._actions[action]), action)
-            for action in candidate.actions
-            if action in self._actions
-        ]
+            return [_clash(duplicate_tool, candidate, first, candidate.name)]
+        clashes = []
+        for action in candidate.actions:
+            known = self._actions.get(action)
+            if known is not None:
+                clashes.append(_clash(shared_action, candidate, known, action))
         for number, phrase in enumerate(candidate.phrases):
             known = self._phrases.get(words(phrase))
             if known is not None:
-                clashes.append(Clash(shared_phrase, later, _holder(known), phrase, number))
+                clashes.append(_clash(shared_phrase, candidate, known, phrase, number))
         return clashes
 
     def enter(self, candidate: Candidate) -> None:
@@ -100,7 +98,8 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
         definition = winners[name].definition
         if definition is not None:
             tools[name] = definition
-            handlers.update(definition.step_handlers)
+            if definition.step_handlers:
+                handlers.update(definition.step_handlers)
     unavailable = {
         each.name: each.reasons
         for each in reversed(shown)
@@ -112,12 +111,14 @@ def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalo
 
 def duplicate(candidate: Candidate, first: Candidate) -> Ruling:
     """Return what becomes of a candidate whose name an earlier one has."""
-    clash = Clash(duplicate_tool, candidate, _holder(first), candidate.name)
+    clash = _clash(duplicate_tool, candidate, first, candidate.name)
     return _ruling(candidate, [clash], None)
 
 
-def _holder(candidate: Candidate) -> Holder:
-    return Holder(candidate.name, candidate.path, candidate.line)
+def _clash(rule: Rule, later: Candidate, first: Candidate, claim: str, number: int = 0) -> Clash:
+    # the catalog keeps the clash, which must not keep the version before the candidate
+    later = later if later.previous is None else later._replace(previous=None)
+    return Clash(rule, later, Holder(first.name, first.path, first.line), claim, number)
 
 
 def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | None) -> Ruling:

@@ -114,7 +114,7 @@ class ReloadState:
                 comes of it to ``arrive``; None waits for all imports.
         """
         known = self.diagnostics
-        sources = self.libraries.sources(touched or ())
+        sources = self.libraries.sources(touched) if touched else set[str]()
         # set back at the end alone: after Ctrl-C in between nobody knows what was done
         was_interrupted, self._is_interrupted = self._is_interrupted, True
         is_everywhere = was_interrupted or touched is None
@@ -129,7 +129,7 @@ class ReloadState:
             # all that is loaded again when a library changes: tools, and modules of plugins
             tools = {each.folder.location: each.files.values() for each in snapshots()}
             taken = self.libraries.unload(sources, {**tools, **self.origins.sources()})
-        reimport_parts(taken.modules, limit=self._source.settings.limit)
+            reimport_parts(taken.modules, limit=self._source.settings.limit)
         affected = self.origins.affected(touched or (), taken.users if sources else None)
         self.origins.look(self.origins if is_everywhere else affected, defer)
         forced: set[str] = self._depending(taken.users) if sources else set()
@@ -146,7 +146,8 @@ class ReloadState:
             else:
                 due = [each for place, each in self.folders.items() if place in locations]
         candidates = self._load(due, is_patient=touched is not None, forced=forced, defer=defer)
-        reimport(taken.modules, limit=self._source.settings.limit)
+        if sources:
+            reimport(taken.modules, limit=self._source.settings.limit)
         for each in candidates:
             self._enter(each)
         change = self._recombined(known)
