@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -83,19 +82,18 @@ def invalid_phrases(case: OfferCase) -> Iterator[Finding]:
         yield Finding(ModulePlace(PHRASES), message, 'write a list: ["first phrase", "second"]')
 
 
-def _phrases(case: OfferCase) -> list[tuple[str, Place]]:
-    """Return the phrases that count, each with its place."""
-    own = case.interface.phrases
-    if own is None or own is UNKNOWN:
-        places = [ManifestPlace(("activation_phrases", i)) for i in range(len(case.phrases))]
-        return list(zip(case.phrases, places, strict=True))
-    if isinstance(own, list | tuple):
-        return [
-            (each, ModulePlace(PHRASES, item=index))
-            for index, each in enumerate(own)
-            if isinstance(each, str)
-        ]
-    return []
+def _phrases(case: OfferCase) -> Iterator[tuple[int, str]]:
+    """Yield the phrases that count, each with its index."""
+    own = case.interface.phrases if case.interface.has_phrases else case.phrases
+    for index, each in enumerate(own if isinstance(own, list | tuple) else ()):
+        if isinstance(each, str):
+            yield index, each
+
+
+def _place_of_phrase(case: OfferCase, index: int) -> Place:
+    if case.interface.has_phrases:
+        return ModulePlace(PHRASES, item=index)
+    return ManifestPlace(("activation_phrases", index))
 
 
 @rule("ST602", "warning", at=["phrases"])
@@ -105,8 +103,9 @@ def wordless_phrase(case: OfferCase) -> Iterator[Finding]:
     Phrases are compared word by word, without punctuation, so an empty one or one of
     punctuation alone never matches. Remove it.
     """
-    for phrase, place in _phrases(case):
+    for index, phrase in _phrases(case):
         if not words(phrase):
+            place = _place_of_phrase(case, index)
             yield Finding(place, f"the phrase {phrase!r:.80} has no word and never matches")
 
 
@@ -117,12 +116,13 @@ def duplicate_phrase(case: OfferCase) -> Iterator[Finding]:
     Case, punctuation and spacing do not count, so "Add numbers!" repeats "add numbers". Remove
     one of them.
     """
-    seen: Counter[tuple[str, ...]] = Counter()
-    for phrase, place in _phrases(case):
+    seen: set[tuple[str, ...]] = set()
+    for index, phrase in _phrases(case):
         key = words(phrase)
-        seen[key] += 1
-        if key and seen[key] > 1:
+        if key and key in seen:
+            place = _place_of_phrase(case, index)
             yield Finding(place, f"the phrase {phrase!r:.80} stands here twice")
+        seen.add(key)
 
 
 @rule("ST603", at=["handlers"])
