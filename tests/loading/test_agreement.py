@@ -3,27 +3,27 @@ from __future__ import annotations
 from pathlib import Path
 
 from sovl_tools import ToolRegistry
-from sovl_tools.loading.interface import Interface
-from sovl_tools.loading.rules.agreement import disagreements
-from sovl_tools.model.folder import Manifest
-from sovl_tools.signature.signature import Parameter, Signature
-from tests.conftest import Write
+from tests.conftest import Write, manifest_of
 
-
+INCOMPARABLE = """
 class Incomparable:
-    """A default like those of numerical libraries: comparing it gives no truth."""
-
-    def __eq__(self, other: object) -> bool:
+    "A default like those of numerical libraries: comparing it gives no truth."
+    def __eq__(self, other):
         raise ValueError("the truth value is ambiguous")
-
     __hash__ = object.__hash__
 
+def echo(text: str = Incomparable()) -> str:
+    return text
+"""
 
-def test_a_default_that_can_not_be_compared_is_left_alone() -> None:
-    signature = Signature((Parameter("text", default=Incomparable()),))
-    properties = {"text": {"type": "string", "default": "a"}}
-    manifest = Manifest({"name": "echo", "parameters": {"properties": properties}}, "")
-    assert disagreements(manifest, Interface(signature)) == []
+
+def test_a_default_that_can_not_be_compared_is_left_alone(write: Write, tmp_path: Path) -> None:
+    properties = {"text": {"type": "string", "description": "What to say.", "default": "a"}}
+    parameters = {"type": "object", "properties": properties}
+    write("echo", manifest_of("echo", parameters=parameters), INCOMPARABLE)
+    registry = ToolRegistry.from_directory(tmp_path / "tools")
+    assert registry.report.diagnostics == ()
+    assert registry["echo"]
 
 
 def test_a_default_that_no_manifest_can_hold_is_not_missed_there(

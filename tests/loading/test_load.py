@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sovl_tools.loading.load import load
-from sovl_tools.model.folder import Settings
+from sovl_tools import ToolRegistry
 
 MANY = 8_000
 """So many properties make a manifest that takes a while to check."""
@@ -26,8 +25,8 @@ def test_checks_that_take_long_together_are_held_against_no_tool(tmp_path: Path)
     names = [f"tool_{each:02}" for each in range(40)]
     for each in names:
         write_tool(tmp_path, each, **properties)
-    found = load([tmp_path], settings=Settings(limit=0.2))
-    assert [each.name for each in found.candidates if each.status == "loaded"] == names
+    registry = ToolRegistry.from_directory(tmp_path, import_timeout=0.2)
+    assert [each.name for each in registry] == names
 
 
 def test_what_a_module_writes_for_another_tool_counts_from_the_next_load(tmp_path: Path) -> None:
@@ -39,7 +38,7 @@ def test_what_a_module_writes_for_another_tool_counts_from_the_next_load(tmp_pat
     with (tmp_path / "first" / "first.py").open("a") as module:
         module.write(code)
     descriptions = [
-        {each.name: each.description for each in load([tmp_path], settings=Settings()).candidates}
+        {each.name: each.description for each in ToolRegistry.from_directory(tmp_path)}
         for _ in range(2)
     ]
     assert [each["second"] for each in descriptions] == ["Do something.", "Do something else."]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import marshal
 import sys
 from collections.abc import Callable
@@ -11,12 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.loading.importer import compiled
-from sovl_tools.loading.lock import lock_of, read_lock, written
-from sovl_tools.loading.sources import collect
-from sovl_tools.model.errors import LockError
-from tests.conftest import Write, code_of, manifest_of
+from sovl_tools import SovlToolsError, Tooler, ToolRegistry
+from tests.conftest import Run, Write, code_of, manifest_of
 
 WITH_DATA = manifest_of("echo", reload=["*.csv"])
 READING = """\
@@ -30,11 +25,18 @@ def echo(text: str) -> str:
 """
 
 
-def lock_in(root: Path) -> Path:
-    """Lock the tools as they are."""
-    file = root / "sovl-tools.lock"
-    file.write_text(written(lock_of(collect([root / "tools"]).folders).lock))
-    return file
+Lock = Callable[[], str]
+
+
+@pytest.fixture
+def lock(run: Run, tmp_path: Path) -> Lock:
+    """Return what locks the tools as they are, and returns the text of the file."""
+
+    def write() -> str:
+        assert run("lock").code == 0
+        return (tmp_path / "sovl-tools.lock").read_text()
+
+    return write
 
 
 def locked(root: Path) -> ToolRegistry:
@@ -45,10 +47,12 @@ def told(registry: ToolRegistry) -> list[tuple[str | None, str]]:
     return [(each.tool, each.message) for each in registry.report.errors if each.code == "ST107"]
 
 
-def test_a_tool_that_changed_is_rejected_and_the_others_go_on(tmp_path: Path, write: Write) -> None:
+def test_a_tool_that_changed_is_rejected_and_the_others_go_on(
+    tmp_path: Path, write: Write, lock: Lock
+) -> None:
     folder = write("echo")
     write("other")
-    lock_in(tmp_path)
+    lock()
     assert len(locked(tmp_path)) == 2
     (folder / "echo.py").write_text("raise SystemExit('it runs')\n")
     registry = locked(tmp_path)
@@ -57,22 +61,22 @@ def test_a_tool_that_changed_is_rejected_and_the_others_go_on(tmp_path: Path, wr
 
 
 def test_a_new_tool_is_rejected_and_one_that_is_gone_is_no_concern(
-    tmp_path: Path, write: Write
+    tmp_path: Path, write: Write, lock: Lock
 ) -> None:
     (tmp_path / "tools").mkdir()
-    lock_in(tmp_path)
+    lock()
     write("echo")
     assert told(locked(tmp_path)) == [("echo", "the tool 'echo' is not in the lock file")]
-    lock_in(tmp_path)
+    lock()
     for file in (tmp_path / "tools" / "echo").iterdir():
         file.unlink()
     (tmp_path / "tools" / "echo").rmdir()
     assert told(locked(tmp_path)) == []
 
 
-def test_a_reload_keeps_what_was_locked(tmp_path: Path, write: Write) -> None:
+def test_a_reload_keeps_what_was_locked(tmp_path: Path, write: Write, lock: Lock) -> None:
     folder = write("echo")
-    lock_in(tmp_path)
+    lock()
     registry = locked(tmp_path)
     (folder / "echo.py").write_text(code_of("echo").replace("return text", "return 'other'"))
     (tmp_path / "sovl-tools.lock").write_text("")  # it was read when the registry was made
@@ -94,41 +98,45 @@ def test_a_reload_keeps_what_was_locked(tmp_path: Path, write: Write) -> None:
     ],
 )
 def test_data_that_a_manifest_lists_is_locked(
-    edit: Callable[[Path], object], tmp_path: Path, write: Write
+    edit: Callable[[Path], object], tmp_path: Path, write: Write, lock: Lock
 ) -> None:
     folder = write("echo", WITH_DATA, READING)
     (folder / "words.csv").write_text("a\n")
     (folder / "notes.txt").write_text("not listed")
-    lock_in(tmp_path)
+    lock()
     (folder / "notes.txt").write_text("not listed, and other")
     assert locked(tmp_path)["echo"]
     edit(folder)
     assert told(locked(tmp_path)) == [("echo", "the data changed since the tool was locked")]
 
 
-def test_data_that_cannot_be_read_cannot_be_locked(tmp_path: Path, write: Write) -> None:
+def test_data_that_cannot_be_read_cannot_be_locked(
+    tmp_path: Path, write: Write, lock: Lock, run: Run
+) -> None:
     folder = write("echo", WITH_DATA)
-    lock_in(tmp_path)
+    lock()
     (folder / "words.csv").symlink_to("nothing")
-    assert lock_of(collect([tmp_path / "tools"]).folders).lock == {}
+    assert "can't be locked" in run("lock").err
     assert [each.code for each in locked(tmp_path).report.errors] == ["ST104"]
 
 
 @pytest.mark.parametrize("helper", ["helpers", "later"])
 def test_modules_that_the_tool_can_import_are_locked(
-    helper: str, tmp_path: Path, write: Write
+    helper: str, tmp_path: Path, write: Write, lock: Lock
 ) -> None:
     code = f"from .helpers import say\n\n\n{code_of('echo')}"
     folder = write("echo", code=code, helpers="say = str\n")
-    lock_in(tmp_path)
+    lock()
     (folder / f"{helper}.py").write_text("say = repr\n")
     assert told(locked(tmp_path)) == [("echo", "the code changed since the tool was locked")]
 
 
-def test_line_endings_modes_and_compiled_code_are_no_change(tmp_path: Path, write: Write) -> None:
+def test_line_endings_modes_and_compiled_code_are_no_change(
+    tmp_path: Path, write: Write, lock: Lock
+) -> None:
     folder = write("echo", WITH_DATA)
     (folder / "words.csv").write_bytes(b"a\nb\n")
-    lock_in(tmp_path)
+    lock()
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "echo.pyc").write_bytes(b"compiled")
     assert locked(tmp_path)["echo"]
@@ -139,31 +147,31 @@ def test_line_endings_modes_and_compiled_code_are_no_change(tmp_path: Path, writ
     assert locked(tmp_path)["echo"]
 
 
-def test_a_binary_file_is_locked_byte_for_byte(tmp_path: Path, write: Write) -> None:
+def test_a_binary_file_is_locked_byte_for_byte(tmp_path: Path, write: Write, lock: Lock) -> None:
     folder = write("echo", WITH_DATA)
     (folder / "words.csv").write_bytes(b"\0\n")
-    lock_in(tmp_path)
+    lock()
     (folder / "words.csv").write_bytes(b"\0\r\n")
     assert told(locked(tmp_path)) == [("echo", "the data changed since the tool was locked")]
 
 
 def test_a_pyc_that_says_something_else_than_the_source_does_not_run(
-    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, write: Write, lock: Lock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     folder = write("echo", code=f"# of {tmp_path}\n{code_of('echo')}")
-    lock_in(tmp_path)
+    lock()
     path = folder / "echo.py"
     foreign = compile(code_of("echo").replace("return text", "return 'foreign'"), path, "exec")
-    compiled(str(path), path.read_bytes())
+    assert ToolRegistry.from_directory(tmp_path / "tools")["echo"]
     cached = Path(cache_from_source(str(path)))
     cached.write_bytes(cached.read_bytes()[:16] + marshal.dumps(foreign))
     assert Tooler(locked(tmp_path)).call_sync("echo", {"text": "hi"}).value == "hi"
 
 
-def test_a_disabled_tool_is_locked_too(tmp_path: Path, write: Write) -> None:
+def test_a_disabled_tool_is_locked_too(tmp_path: Path, write: Write, lock: Lock) -> None:
     write("echo", manifest_of("echo", enabled=False))
-    lock_in(tmp_path)
+    lock()
     assert told(locked(tmp_path)) == []
     write("echo", manifest_of("echo", enabled=False, tags=["more"]))
     assert told(locked(tmp_path)) == [("echo", "the manifest changed since the tool was locked")]
@@ -185,22 +193,23 @@ def test_a_disabled_tool_is_locked_too(tmp_path: Path, write: Write) -> None:
 def test_a_damaged_lock_file_is_one_clear_error(text: str, words: str, tmp_path: Path) -> None:
     file = tmp_path / "sovl-tools.lock"
     file.write_bytes(text.encode("latin-1"))
-    with pytest.raises(LockError) as caught:
-        read_lock(file)
+    with pytest.raises(SovlToolsError) as caught:
+        locked(tmp_path)
     assert words in str(caught.value)
     assert str(caught.value).startswith(f"{file}: ")
 
 
 def test_a_missing_lock_file_or_a_folder_in_its_place_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(LockError, match="there is no such file; sovl-tools lock writes it"):
+    with pytest.raises(SovlToolsError, match="there is no such file; sovl-tools lock writes it"):
         ToolRegistry.from_directory(tmp_path, locked=tmp_path / "sovl-tools.lock")
-    with pytest.raises(LockError, match="it is a folder, not a file"):
-        read_lock(tmp_path)
+    with pytest.raises(SovlToolsError, match="it is a folder, not a file"):
+        ToolRegistry.from_directory(tmp_path, locked=tmp_path)
 
 
-def test_each_tool_has_a_line_in_order_of_the_names(tmp_path: Path, write: Write) -> None:
+def test_each_tool_has_a_line_in_order_of_the_names(
+    tmp_path: Path, write: Write, lock: Lock
+) -> None:
     for name in ("beta", "alpha"):
         write(name)
-    text = lock_in(tmp_path).read_text()
+    text = lock()
     assert [line.strip()[:8] for line in text.splitlines()[3:-2]] == ['"alpha":', '"beta": ']
-    assert written(json.loads(text)["tools"]) == text

@@ -9,14 +9,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools import ToolDefinition
-from sovl_tools.search.lookup import meets
+from sovl_tools import ToolDefinition, ToolRegistry
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
+EMPTY = {"type": "object", "properties": {}}
 
-def definition(**fields: Any) -> ToolDefinition:
-    return ToolDefinition("aws_s3_list", "List.", {}, lambda: None, **fields)
+
+def meets(criteria: dict[str, Any], **fields: Any) -> bool:
+    """Tell whether a tool that is registered with those fields is among those that are chosen."""
+    registry = ToolRegistry()
+    registry.register(ToolDefinition("aws_s3_list", "List.", EMPTY, lambda: None, **fields))
+    return bool(registry.filter(**criteria))
 
 
 @check_each(
@@ -36,7 +40,7 @@ def definition(**fields: Any) -> ToolDefinition:
     ids=str,
 )
 def test_a_name_fits_a_shell_pattern_or_holds_an_expression(pattern: Any, *, fits: bool) -> None:
-    assert meets(definition(), [{"name_pattern": pattern}]) is fits
+    assert meets({"name_pattern": pattern}) is fits
 
 
 @check_each(
@@ -72,13 +76,13 @@ def test_a_criterion_is_met_by_an_attribute_by_metadata_or_by_the_object(
 ) -> None:
     instance = SimpleNamespace(is_fast=True, speed=3, team="south", cities=["Oslo", "Bergen"])
     metadata = {"team": "north", "levels": [1, 2], "category": "other"}
-    tool = definition(category="storage", tags=("io", "read"), metadata=metadata, instance=instance)
-    assert meets(tool, [{key: wanted}]) is is_met
+    fields = {"category": "storage", "tags": ("io", "read"), "metadata": metadata}
+    assert meets({key: wanted}, **fields, instance=instance) is is_met
 
 
 def test_a_tool_without_the_key_does_not_match() -> None:
-    assert not meets(definition(), [{"team": "north"}])
-    assert not meets(definition(instance=object()), [{"team": None}])
+    assert not meets({"team": "north"})
+    assert not meets({"team": None}, instance=object())
 
 
 _words = st.sampled_from(["io", "read", "write", "net"])
@@ -87,4 +91,4 @@ _words = st.sampled_from(["io", "read", "write", "net"])
 @moderate
 @given(st.lists(_words), st.lists(_words))
 def test_a_list_means_all_of_its_members(wanted: list[str], tags: list[str]) -> None:
-    assert meets(definition(tags=tuple(tags)), [{"tags": wanted}]) is (set(wanted) <= set(tags))
+    assert meets({"tags": wanted}, tags=tuple(tags)) is (set(wanted) <= set(tags))

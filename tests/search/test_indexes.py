@@ -8,40 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools import CatalogChange, ToolDefinition, ToolMatch, ToolRegistry
-from sovl_tools.model.catalog import Catalog
-from sovl_tools.search.lookup import Indexes
+from sovl_tools import ToolDefinition, ToolMatch, ToolRegistry
 from tests.conftest import Write, manifest_of
 from tests.search.everyday_tools import made
 
 
-def catalog_of(*tools: ToolDefinition) -> Catalog:
-    return Catalog({tool.name: tool for tool in tools})
-
-
 def names(matches: list[ToolMatch]) -> list[str]:
     return [match.tool for match in matches]
-
-
-def test_an_index_is_made_when_it_is_asked_for_and_then_follows() -> None:
-    old, new, other = made("a", "Weather."), made("a", "News."), made("b", "Weather umbrella.")
-    before = Indexes(catalog_of(old, other))
-    first = before.changed(catalog_of(new, other), CatalogChange(updated=("a",)))
-    assert (first._phrases, first._ranking) == (None, None)
-    assert names(first.search("weather", limit=None)) == ["b"]
-    assert first.match("weather") == first.match("news") == []
-    second = first.changed(catalog_of(new), CatalogChange(removed=("b",)))
-    assert second._ranking._impacts["a"] is first._ranking._impacts["a"]
-    assert second._phrases is first._phrases
-    assert second.search("weather", limit=None) == []
-    assert names(first.search("weather", limit=None)) == ["b"]
-
-
-def test_indexes_are_those_of_one_catalog() -> None:
-    catalog = catalog_of(made("a", "Weather."))
-    indexes = Indexes(catalog)
-    assert indexes.of(catalog) is indexes
-    assert indexes.of(catalog_of()).search("weather", limit=None) == []
 
 
 def test_search_follows_the_files(write: Write, tmp_path: Path) -> None:
