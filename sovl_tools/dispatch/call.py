@@ -396,8 +396,9 @@ class Caller:
             scope.mode = options.get("mode") or scope.mode
             scope.coerce = options.get("coerce") or scope.coerce
             scope.listen = options.get("on_event") or scope.listen
-            given = {REQUESTS[name]: options[name] for name in REQUESTS.keys() & options}
-            scope.asks = {**scope.asks, **{kind: ask for kind, ask in given.items() if ask}}
+            if not REQUESTS.keys().isdisjoint(options):
+                asks = {kind: options.get(name) for name, kind in REQUESTS.items()}
+                scope.asks = {**scope.asks, **{kind: ask for kind, ask in asks.items() if ask}}
         return scope
 
     def _refused(
