@@ -147,6 +147,11 @@ class _Ending:
         own: cancellations by the work of its own task that have not been delivered yet.
     """
 
+    __slots__ = (
+        "_cancels", "_is_over", "_limit", "_loop", "_reason", "_requests", "_timer", "is_late",
+        "is_running", "own", "scope", "task",
+    )  # fmt: skip
+
     def __init__(
         self,
         task: asyncio.Task[Any],
@@ -157,8 +162,7 @@ class _Ending:
         own: int = 0,
     ) -> None:
         self.task: asyncio.Task[Any] | None = task
-        self.is_late = False
-        self.is_running = False
+        self.is_late = self.is_running = False
         self.own = own
         self.scope = scope
         self._limit = limit
@@ -170,7 +174,7 @@ class _Ending:
         self._is_over = False
         self._timer = None if time_left is None else self._loop.call_later(time_left, self._end)
         if scope is not None:
-            scope.on_stop(partial(_call_soon, self._loop, partial(self._end, RunCancelledError())))
+            scope.on_stop(partial(_call_soon, self._loop, self._stop))
 
     def __enter__(self) -> Self:
         if self.task is not None:
@@ -196,6 +200,9 @@ class _Ending:
             raise self._reason from None
         if isinstance(error, asyncio.CancelledError):
             raise passable_error(error) from None
+
+    def _stop(self) -> None:
+        self._end(RunCancelledError())
 
     def _end(self, reason: RunCancelledError | None = None) -> None:
         """End it; without a reason because its time is over."""
