@@ -202,7 +202,7 @@ class _Value:
         notes += repeated
         self.notes = list(dict.fromkeys(notes)) if len(notes) > 1 else notes
         named = self._named_types() if "array" in self.types else self.types
-        self.type = " or ".join(named)
+        self.type = named[0] if len(named) == 1 else " or ".join(named)
 
     def _notes_of(self, schema: dict[str, JSON], keywords: tuple[str, ...]) -> list[str]:
         """Return a sentence for each keyword but for those that do have a place."""
@@ -232,22 +232,14 @@ class _Value:
                 return f"default {_json(each['default'])}"
         return "optional"
 
-    def said(self) -> str:
-        """Return its description, and what is asked of it beside its type."""
-        if not self.notes:
-            return _with_full_stop(self.meaning)
-        return " ".join((_with_full_stop(self.meaning), *self.notes)).strip()
-
     def lines(self, label: str, *marks: str) -> list[str]:
         """Return the lines about a value, the first of which begins with a label."""
-        words = [] if self.types == ["any"] and not marks else [self.type, *marks]
-        head = f"- {label} ({', '.join(words)})" if words else f"- {label}"
-        said = self.said()
-        lines = (f"{head}: {said}" if said else head).split("\n")
-        lines += self.inner()
-        for index in range(1, len(lines)):
-            lines[index] = (_INDENT + lines[index]).rstrip()
-        return lines
+        words = f" ({', '.join((self.type, *marks))})" if marks or self.types != ["any"] else ""
+        head = f"- {label}{words}"
+        meaning = _with_full_stop(self.meaning)
+        said = " ".join((meaning, *self.notes)).strip() if self.notes else meaning
+        first, *others = (f"{head}: {said}" if said else head).split("\n")
+        return [first, *[(_INDENT + each).rstrip() for each in (*others, *self.inner())]]
 
     def inner(self) -> list[str]:
         """Return the lines about what lies in it, and remember that."""
@@ -264,13 +256,12 @@ class _Value:
             value = _Value(found[0] if len(found) == 1 else {"allOf": found}, self._text, label)
             lines += value.lines(label, "required" if name in self._required else value.default())
         for each in self._structured:
-            lines += self._unnamed(each)
+            if not _UNNAMED.isdisjoint(each):
+                lines += self._unnamed(each)
         return lines
 
     def _unnamed(self, schema: dict[str, JSON]) -> Iterator[str]:
         """Yield the lines about what has no name of its own."""
-        if _UNNAMED.isdisjoint(schema):
-            return
         for pattern, each in schema.get("patternProperties", {}).items():
             label = f"any name that matches `{pattern}`"
             yield from self._below(each, label).lines(label)
@@ -296,7 +287,7 @@ class _Value:
         lines, is_said = [], False
         for index, each in enumerate(schemas):
             value = self._below(each, place)
-            is_said = is_said or bool(value.said()) or value.type not in _PLURALS
+            is_said = is_said or bool(value.meaning or value.notes or value.type not in _PLURALS)
             lines += value.lines(labels[min(index, 1)])
         return lines if is_said or len(lines) > len(schemas) else []
 
@@ -328,7 +319,7 @@ def _choices(schema: dict[str, JSON]) -> list[list[JSON]]:
     return [schema[keyword] for keyword in ("anyOf", "oneOf") if keyword in schema]
 
 
-_HEADINGS = ("Argument", "Type", "Required", "Description")
+_HEADINGS = "| Argument | Type | Required | Description |\n| --- | --- | --- | --- |"
 _PLAIN_NAME = re.compile(r"[^\s`|\x00-\x1f]+( [^\s`|\x00-\x1f]+)*")
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|]")
 
@@ -346,8 +337,10 @@ def _section(tool: ToolDefinition, _: Options) -> Shape:
         ),
     }
     stated = {name: text for name, text in facts.items() if text}
-    escaped = zip(stated, _escaped(stated.values()), strict=True)
-    known = "\n".join(f"- **{name}:** {text}" for name, text in escaped) if stated else ""
+    known = ""
+    if stated:
+        escaped = zip(stated, _escaped(stated.values()), strict=True)
+        known = "\n".join(f"- **{name}:** {text}" for name, text in escaped)
     blocks = [f"## {tool.name}", said, known, *_arguments(tool)]
     if tool.returns:
         blocks += [f"**Returns:** {each}" for each in _escaped([tool.returns])]
@@ -379,17 +372,13 @@ def _arguments(tool: ToolDefinition) -> Iterator[str]:
     if not found:
         yield "It takes no arguments."
         return
-    cells = iter(
-        _escaped(
-            text
-            for each in found
-            for text in (each.type, each.mark, " ".join([each.meaning, *each.notes]))
-        )
-    )
-    names = [_as_code(each.name) for each in found]
-    rows = [(name.replace("|", r"\|"), next(cells), next(cells), next(cells)) for name in names]
-    lines = [_HEADINGS, ("---",) * len(_HEADINGS), *rows]
-    yield "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    texts: list[str] = []
+    for each in found:
+        texts += each.type, each.mark, " ".join([each.meaning, *each.notes])
+    cells, names = iter(_escaped(texts)), [_as_code(each.name) for each in found]
+    # each name takes the next three cells
+    rows = zip((name.replace("|", r"\|") for name in names), cells, cells, cells, strict=False)
+    yield "\n".join([_HEADINGS, *[f"| {' | '.join(row)} |" for row in rows]])
     for name, each in zip(names, found, strict=True):
         if each.inner:
             yield "\n".join([f"In {name}:", "", *each.inner])
