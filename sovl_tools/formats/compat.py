@@ -231,7 +231,7 @@ class _Compat(Adaptation):
         if self.rules.needs_members and "type" in schema:
             # what an array or an object has in it must be said, if only that it may be anything
             for kind, keyword in _MEMBERS.items():
-                if keyword not in whole and _has(whole, kind):
+                if keyword not in whole and kind in whole["type"]:
                     whole = {**whole, keyword: {}}
         return Changed(whole, moved, (), losses) if moved or losses or whole is not made else None
 
@@ -253,7 +253,7 @@ def _refused(schema: dict[str, JSON], rules: Rules) -> Iterator[str]:
         if any(map(has_lookaround, schema.get("patternProperties", ()))):
             yield from (each for each in _BY_PATTERN if each in schema)
     if rules.needs_members and "unevaluatedItems" in schema and "items" not in schema:
-        yield from ["unevaluatedItems"] if _has(schema, "array") else []
+        yield from ["unevaluatedItems"] if "array" in schema.get("type", ()) else []
 
 
 def _inverse(schema: dict[str, JSON], rules: Rules) -> Iterator[str]:
@@ -278,11 +278,6 @@ def _is_touched(schema: JSON, rules: Rules) -> bool:
             for _, each in members(schema[keyword])
         )
     )
-
-
-def _has(schema: dict[str, JSON], kind: str) -> bool:
-    types = schema.get("type", ())
-    return kind == types if isinstance(types, str) else kind in types
 
 
 def refused_names(

@@ -110,14 +110,13 @@ class _Declaration(Adaptation):
         # an enum has to list texts or numbers of the schema's own type
         type_ = made.get("type")
         is_listed = "enum" in made and type_ in _LISTED and {*map(kind, made["enum"])} == {type_}
-        kept, others, doubtful = _sorted_keywords(
-            tuple(made), is_root=path == ROOT, is_listed=is_listed
-        )
-        losses = [
-            Loss("doubt", (*path, keyword), f"{keyword} may be ignored", _ADVICE)
-            for keyword in doubtful
-            if made[keyword]
-        ]
+        stay = _KEPT_AT_ROOT if path == ROOT else _KEPT
+        kept, others, doubtful = _sorted_keywords(tuple(made), stay, is_listed)
+        losses = []
+        for keyword in doubtful:
+            if made[keyword]:
+                message = f"{keyword} may be ignored"
+                losses.append(Loss("doubt", (*path, keyword), message, _ADVICE))
         if not others:
             return Changed(made, losses=losses) if losses else None
         found = {keyword: made[keyword] for keyword in kept}
@@ -150,16 +149,19 @@ class _Sorted(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _sorted_keywords(keywords: tuple[str, ...], *, is_root: bool, is_listed: bool) -> _Sorted:
-    """Return what becomes of keywords; ``is_listed`` is of their ``enum``."""
-    stay = {*(_KEPT_AT_ROOT if is_root else _KEPT)}
+def _sorted_keywords(
+    keywords: tuple[str, ...],
+    stay: frozenset[str],
+    is_listed: bool,  # noqa: FBT001 - a cache is slow at names
+) -> _Sorted:
+    """Return what becomes of keywords; ``is_listed`` tells whether their ``enum`` stays."""
     if keywords == ("$ref",):
-        stay.add("$ref")
+        stay |= {"$ref"}
     if is_listed:
-        stay.add("enum")
+        stay |= {"enum"}
     if "patternProperties" in keywords:
         # without the patterns it would be about the names that match them, too
-        stay.remove("additionalProperties")
+        stay -= {"additionalProperties"}
     return _Sorted(
         tuple(each for each in keywords if each in stay),
         tuple(each for each in keywords if each not in stay),
