@@ -9,11 +9,11 @@ become optional ones of the object, so that a model knows them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from sovl_tools.annotations.jsonvalues import text_of
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.meaning import note, with_notes
 from sovl_tools.formats.providers import ANY_NAME, Rules, has_lookaround
@@ -486,7 +486,7 @@ def _needed(schema: dict[str, JSON], definitions: dict[str, JSON]) -> dict[str, 
     pending = [schema]
     # searched for as text, since descriptions refer to definitions as well
     while pending and len(found) < len(definitions):
-        text = json.dumps(pending.pop())
+        text = text_of(pending.pop())
         names = [each for each in definitions if f"#/$defs/{each}" in text and each not in found]
         found.update(names)
         pending += [definitions[name] for name in names]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from sovl_tools.annotations.jsonvalues import text_of
-from sovl_tools.model.document import JSON, Path, kind
+from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.keywords import SILENT
 from sovl_tools.schema.rewrite import Definitions, Rewrite, in_definitions
 
@@ -20,7 +20,7 @@ def note(keyword: str, value: JSON) -> str:
 
     Schemas in the value, and the value of a keyword that is not known, are compact JSON.
     """
-    wording = _WORDINGS.get((keyword, kind(value))) or _ANY_KIND.get(keyword)
+    wording = _WORDINGS.get((keyword, type(value))) or _ANY_KIND.get(keyword)
     return wording(value) if wording else f"{keyword}: {text_of(value)}."
 
 
@@ -54,8 +54,8 @@ def _counted(wording: str, noun: str, nouns: str) -> _Wording:
     return lambda number: f"{wording} {text_of(number)} {noun if number == 1 else nouns}."
 
 
-def _switched(keyword: str, off: str, on: str) -> dict[tuple[str, str], _Wording]:
-    return {(keyword, "boolean"): lambda value: on if value else off}
+def _switched(keyword: str, off: str, on: str) -> dict[tuple[str, type], _Wording]:
+    return {(keyword, bool): lambda value: on if value else off}
 
 
 def _by_property(wording: str) -> _Wording:
@@ -113,29 +113,27 @@ _ANY_KIND: dict[str, _Wording] = {
     "$dynamicRef": _valued("As defined at {}."),
 }
 
-_WORDINGS: dict[tuple[str, str], _Wording] = {
-    ("type", "string"): _bare("Of type {}."),
-    ("type", "array"): lambda names: f"Of type {' or '.join(map(str, names))}.",
-    ("title", "string"): lambda text: _closed(f"Title: {text}"),
-    ("description", "string"): _closed,
-    ("format", "string"): _bare("Format: {}."),
-    ("pattern", "string"): _bare("Matches the regular expression `{}`."),
-    ("contentEncoding", "string"): _bare("Encoded as {}."),
-    ("contentMediaType", "string"): _bare("Media type: {}."),
-    ("enum", "array"): _listed("One of: {}."),
-    ("examples", "array"): _listed("Examples: {}."),
-    ("required", "array"): _listed("Required: {}."),
-    ("prefixItems", "array"): _listed("The first items fit, in this order: {}."),
-    ("items", "array"): _listed("The first items fit, in this order: {}."),
-    ("allOf", "array"): _listed("Fits all of: {}."),
-    ("anyOf", "array"): _listed("Fits at least one of: {}."),
-    ("oneOf", "array"): _listed("Fits exactly one of: {}."),
-    ("not", "object"): lambda value: (
-        f"Must not fit {text_of(value)}." if value else "No value fits."
-    ),
-    ("dependentRequired", "object"): _by_property("Required too,"),
-    ("dependentSchemas", "object"): _by_property("Fits,"),
-    ("dependencies", "object"): _by_property("Asks for,"),
+_WORDINGS: dict[tuple[str, type], _Wording] = {
+    ("type", str): _bare("Of type {}."),
+    ("type", list): lambda names: f"Of type {' or '.join(map(str, names))}.",
+    ("title", str): lambda text: _closed(f"Title: {text}"),
+    ("description", str): _closed,
+    ("format", str): _bare("Format: {}."),
+    ("pattern", str): _bare("Matches the regular expression `{}`."),
+    ("contentEncoding", str): _bare("Encoded as {}."),
+    ("contentMediaType", str): _bare("Media type: {}."),
+    ("enum", list): _listed("One of: {}."),
+    ("examples", list): _listed("Examples: {}."),
+    ("required", list): _listed("Required: {}."),
+    ("prefixItems", list): _listed("The first items fit, in this order: {}."),
+    ("items", list): _listed("The first items fit, in this order: {}."),
+    ("allOf", list): _listed("Fits all of: {}."),
+    ("anyOf", list): _listed("Fits at least one of: {}."),
+    ("oneOf", list): _listed("Fits exactly one of: {}."),
+    ("not", dict): lambda value: f"Must not fit {text_of(value)}." if value else "No value fits.",
+    ("dependentRequired", dict): _by_property("Required too,"),
+    ("dependentSchemas", dict): _by_property("Fits,"),
+    ("dependencies", dict): _by_property("Asks for,"),
     **_switched("uniqueItems", off="Items may be equal.", on="No two items are equal."),
     **_switched("deprecated", off="Not deprecated.", on="Deprecated."),
     **_switched("readOnly", off="Not read-only.", on="Read-only."),
