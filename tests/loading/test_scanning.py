@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools import ToolRegistry
-from tests.loading.plugins import HEAD, Site, importable, told
+from tests.loading.plugins import GROUP, HEAD, Site, importable, told
 
 BASE = f"""{HEAD}class Base(AITool):
     description = "Greet."
@@ -32,6 +32,16 @@ def failing(error):
         raise error
 
     return method
+
+
+"""
+
+
+NAMED = """class Named(Base):
+    name = ""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
 
 """
@@ -95,3 +105,25 @@ def test_what_others_have_attached_is_told(plugins: Path, value: str, kind: str)
     source = f"def foreign(city: str) -> str: ...\nforeign._tool_definition = {value}\n"
     words = f"its _tool_definition is a {kind}, not a ToolDefinition"
     assert scanned(plugins, source) == [f"6:5: ST707 {words}"]
+
+
+@pytest.mark.parametrize("member", ["__init__", "get_ai_prompt_instructions"])
+def test_an_interrupt_of_a_class_is_an_interrupt_of_its_module(plugins: Path, member: str) -> None:
+    source = f"class Made(Base):\n    name, {member} = 'made', failing(KeyboardInterrupt())\n"
+    (line,) = scanned(plugins, source)
+    assert line.endswith(" ST701 the module can't be imported: KeyboardInterrupt")
+
+
+def test_an_entry_point_may_lead_to_an_instance(plugins: Path) -> None:
+    site = Site(plugins.parent / "site")
+    site.write(
+        "made.py", f"from bases import Base\n{NAMED}one, other = Named('one'), Named('other')\n"
+    )
+    site.install("made", GROUP, a="made:one", b="made:other")
+    registry = ToolRegistry()
+    registry.load_entry_points(GROUP)
+    assert {each.name: each.execute() for each in registry} == {
+        "one": "hello from one",
+        "other": "hello from other",
+    }
+    assert told(registry) == []
