@@ -39,15 +39,40 @@ def _problems(
     # most values fit, and only the others need be looked at here
     if compiled.is_valid(value):
         return []
-    beginning = _Beginning()
-    part = beginning.of(value)
-    if beginning.end is not None:
+    size, has_lost_keys = _measured(value)
+    if size > _MOST_NODES:
         # the engine makes all problems at once, which takes seconds where there are very many
+        beginning = _Beginning()
+        part = beginning.of(value)
         places = {beginning.end[:length] for length in range(len(beginning.end) + 1)}
-        found = [each for each in _all_problems(compiled, schema, part) if each.path not in places]
+        found = _all_problems(compiled, schema, part, has_lost_keys=_measured(part)[1])
+        found = [each for each in found if each.path not in places]
         if len(found) >= MAX_PROBLEMS:
             return found
-    return _all_problems(compiled, schema, value)
+    return _all_problems(compiled, schema, value, has_lost_keys=has_lost_keys)
+
+
+_MOST_NODES = 10 * MAX_PROBLEMS
+
+
+def _measured(value: JSON) -> tuple[int, bool]:
+    """Return how many values there are in a value, and whether the engine loses keys of it.
+
+    In paths it leaves empty ones out, and makes "7" and "007" indexes.
+    """
+    pending, has_lost_keys = [value], False
+    for each in pending:  # which grows meanwhile
+        if isinstance(each, dict):
+            has_lost_keys = has_lost_keys or any(
+                key[:1] in "+0123456789" and (not key or _INDEX.fullmatch(key)) for key in each
+            )
+            pending += each.values()
+        elif isinstance(each, list):
+            pending += each
+    return len(pending), has_lost_keys
+
+
+_INDEX = re.compile(r"\+?[0-9]+")
 
 
 # a tuple, of which isinstance makes less than of a union
@@ -61,10 +86,11 @@ class _Beginning:
         end: where it was cut off; what is wrong there or above may be for that reason alone.
     """
 
-    end: Path | None = None
+    end: Path = ()
 
     def __init__(self) -> None:
-        self._room = 10 * MAX_PROBLEMS
+        self._room = _MOST_NODES
+        self._is_cut = False
 
     def of(self, value: JSON, path: Path = ()) -> JSON:
         """Return as much of the value at a path as there is room for."""
@@ -75,41 +101,26 @@ class _Beginning:
         part: dict[str | int, JSON] = {}
         for key, item in items:
             if self._room <= 0:
-                if self.end is None:
-                    self.end = path
+                if not self._is_cut:
+                    self._is_cut, self.end = True, path
                 break
             part[key] = self.of(item, (*path, key))
         return part if isinstance(value, dict) else [*part.values()]
 
 
 def _all_problems(
-    compiled: jsonschema_rs.Draft202012Validator, schema: JSON, value: JSON
+    compiled: jsonschema_rs.Draft202012Validator,
+    schema: JSON,
+    value: JSON,
+    *,
+    has_lost_keys: bool,
 ) -> list[Problem]:
     errors = list(islice(compiled.iter_errors(value), MAX_PROBLEMS))
-    if errors and _has_lost_keys(value):
+    if errors and has_lost_keys:
         from sovl_tools.schema import python_engine  # noqa: PLC0415 - 60 ms, and hardly ever needed
 
         return python_engine.compile_schema(schema).problems(value)
     return deduplicated([_problem(error, value) for error in errors]) if errors else []
-
-
-def _has_lost_keys(value: JSON) -> bool:
-    """Tell whether keys are in a value that the engine does not tell in paths.
-
-    It leaves empty ones out, and makes "7" and "007" indexes.
-    """
-    pending = [value]
-    for each in pending:  # which grows meanwhile
-        if isinstance(each, dict):
-            if any(not key or _INDEX.fullmatch(key) for key in each):
-                return True
-            pending += each.values()
-        elif isinstance(each, list):
-            pending += each
-    return False
-
-
-_INDEX = re.compile(r"\+?[0-9]+")
 
 
 def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
