@@ -55,6 +55,7 @@ from sovl_tools.signature.signature import call_schema
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()
 _NO_HANDLERS: Mapping[str, StepHandler] = {}
+_FEW = 8
 SEVERITIES: tuple[Severity, ...] = ("error", "warning")
 _SCHEMAS = ("parameters", "output_schema")
 _SCHEMA_RULES = {severity: schema.RULES.only(severity) for severity in SEVERITIES}
@@ -257,9 +258,6 @@ def example_verdicts(manifest: Manifest, examples: Sequence[ExampleCase]) -> lis
     return ask((invalid_example,), *_refused(examples, schema)) if examples else []
 
 
-_FEW = 8
-
-
 def _refused(examples: Iterable[ExampleCase], schema: dict[str, JSON]) -> list[ExampleCase]:
     """Return those of the examples that a schema refuses, with the reasons."""
     try:
@@ -313,7 +311,7 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
             _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
             verdicts += border_verdicts(error, folder)
             return _candidate(work, "rejected", snapshot=snapshot)
-        agreed = agreement.AgreementCase.between(manifest, interface)
+        agreed = _agreement(manifest, interface)
         verdicts += interface_verdicts(manifest, agreed, "error")
         if work.examples and not has_errors(verdicts):
             verdicts += call_verdicts(manifest, work.examples, interface)
@@ -331,6 +329,12 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
     )
 
 
+def _agreement(manifest: Manifest, interface: Interface) -> agreement.AgreementCase:
+    """Return how a manifest and a module agree; in values too, if a call refuses some of them."""
+    case = agreement.AgreementCase.between(manifest, interface)
+    return case.with_values() if case.converted else case
+
+
 def interface_verdicts(
     checked: Manifest,
     agreed: agreement.AgreementCase,
@@ -340,10 +344,9 @@ def interface_verdicts(
 ) -> list[Verdict]:
     """Return what is wrong with what a module offers, held against a manifest that is sound.
 
-    The text of the module is looked at for warnings alone, and so are the values of arguments that
-    calls pass on as they are.
+    The module's text, and values that no call refuses, are looked at for warnings alone.
     """
-    if severity == "warning" or agreed.converted:
+    if severity == "warning" and agreed.comparison is None:
         agreed = agreed.with_values()
     found = agreement.RULES.verdicts(agreed, severity)
     if severity == "warning":
@@ -407,7 +410,7 @@ def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, li
     found = ask((module.absolute_sibling_import,), *siblings.absolute)
     found += ask((module.import_failed,), *siblings.missing)
     if readable:
-        agreed = agreement.AgreementCase.between(work.manifest, interface)
+        agreed = _agreement(work.manifest, interface)
         for severity in SEVERITIES:
             text = source if severity == "warning" else b""
             found += interface_verdicts(work.manifest, agreed, severity, source=text)
