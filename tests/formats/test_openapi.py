@@ -28,10 +28,16 @@ def tool(schema: dict[str, Any] = EMPTY, name: str = "weather", **fields: Any) -
     return ToolDefinition(name, "Tell it.", schema, print, **fields)
 
 
-def document(*tools: ToolDefinition) -> Any:
-    """Return the document of tools, which a checker has found valid."""
+def unvalidated(*tools: ToolDefinition) -> Any:
+    """Return the document of tools."""
     found, losses = collected("openapi", [shaped("openapi", each) for each in tools])
     assert losses == ()
+    return found
+
+
+def document(*tools: ToolDefinition) -> Any:
+    """Return the document of tools, which a checker has found valid."""
+    found = unvalidated(*tools)
     validate(found)
     return found
 
@@ -400,7 +406,8 @@ def test_every_document_is_valid(first: dict[str, Any], second: dict[str, Any]) 
 @given(st.data())
 def test_a_component_takes_what_the_schema_of_the_tool_takes(data: st.DataObject) -> None:
     schema = data.draw(parameters())
-    found = document(tool(schema))
+    # the checker of documents follows some references to themselves without end
+    found = unvalidated(tool(schema))
     original, made = validator(schema), compiled(found, "weather.arguments")
     for value in data.draw(st.lists(arguments_for(schema) | values, min_size=1, max_size=3)):
         assert original.is_valid(value) is made.is_valid(value)
