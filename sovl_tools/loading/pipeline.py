@@ -434,10 +434,10 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
     """Return the candidate of a folder; what is wrong is located when somebody looks."""
     folder, verdicts = work.folder, work.verdicts
     source = None if snapshot is None else snapshot.main
-    locator = Locator(folder, work.manifest.text, source)
+    locate = partial(Locator, folder, work.manifest.text, source)
     late = partial(_lint, work, lint)
     if has_errors(verdicts):
-        return rejected(folder, verdicts, locator=locator, lint=late)
+        return rejected(folder, verdicts, locator=locate(), lint=late)
     return Candidate(
         folder.name,
         folder.path,
@@ -447,7 +447,7 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
         _phrases(work.manifest, interface) if definition is None else definition.activation_phrases,
         interface.has_phrases,
         interface.actions,
-        Deferred(partial(_diagnostics, locator, verdicts, late)),
+        Deferred(partial(_diagnostics, locate, verdicts, late)),
         reasons,
         patterns=concerning_patterns(work.manifest, snapshot)
         if snapshot is not None and status == "loaded"
@@ -477,8 +477,8 @@ def rejected(
     errors = [each for each in verdicts if each.rule.severity == "error"]
     # one for both, because each reads the manifest again to find places in it
     locator = locator or Locator(folder)
-    found = Deferred(partial(_diagnostics, locator, verdicts, lint))
-    causes = partial(_diagnostics, locator, errors, list)
+    found = Deferred(partial(_diagnostics, lambda: locator, verdicts, lint))
+    causes = partial(_diagnostics, lambda: locator, errors, list)
     return Candidate(
         folder.name,
         folder.path,
@@ -490,9 +490,10 @@ def rejected(
 
 
 def _diagnostics(
-    locator: Locator, verdicts: Iterable[Verdict], lint: Lint
+    locate: Callable[[], Locator], verdicts: Iterable[Verdict], lint: Lint
 ) -> tuple[Diagnostic, ...]:
     """Ask what was left for later, and locate everything in the files as they were loaded."""
+    locator = locate()
     try:
         return locator.diagnostics([*verdicts, *lint()])
     except Exception as error:  # noqa: BLE001 - the barrier, for what is worked out late
