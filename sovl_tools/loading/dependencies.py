@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, is_record
+from sovl_tools.model.folder import READ_FLAGS
 
 ABSENT = "absent"
 """The state and the stamp of a path where nothing is."""
@@ -242,10 +243,7 @@ def read_small(path: str) -> bytes | None:
     Raises:
         OSError: it can't be read, or is no plain file.
     """
-    # without waiting for the writer of a FIFO
-    descriptor = os.open(
-        path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
+    descriptor = os.open(path, READ_FLAGS)
     try:
         size = os.fstat(descriptor).st_size  # room for a megabyte would take longer than the file
         return None if size > MAX_READ else os.read(descriptor, size + 1)

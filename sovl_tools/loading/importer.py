@@ -19,6 +19,8 @@ from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from types import CodeType, ModuleType
 from typing import IO, Any, Protocol
 
+from sovl_tools.model.folder import READ_FLAGS
+
 TOOL_ROOT, PLUGIN_ROOT = "sovl_tool_modules", "sovl_tool_plugins"
 """The packages above all tool folders, and above all directories of modules."""
 
@@ -335,7 +337,7 @@ def compiled(path: str, source: bytes, *, is_kept: bool = True) -> CodeType:
 
 def _cached_code(path: str, header: bytes) -> CodeType | None:
     try:
-        descriptor = os.open(path, _READ)
+        descriptor = os.open(path, READ_FLAGS)
     except OSError:
         return None
     try:
@@ -352,9 +354,6 @@ def _cached_code(path: str, header: bytes) -> CodeType | None:
     finally:
         os.close(descriptor)
     return code if isinstance(code, CodeType) else None
-
-
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @cache

@@ -18,7 +18,7 @@ from sovl_tools.loading.rules import text
 from sovl_tools.loading.rules.folder import Unreadable, missing_directory, no_tools
 from sovl_tools.model.diagnostic import Diagnostic, Verdict, ask, has_errors
 from sovl_tools.model.document import JSON, MAX_DEPTH, encodes, strict_decoder
-from sovl_tools.model.folder import Manifest, ToolFolder
+from sovl_tools.model.folder import READ_FLAGS, Manifest, ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
 
 _HIDDEN = (".", "_")
@@ -155,7 +155,6 @@ def collect(
 
 
 MAX_MANIFEST_BYTES = 1 << 20
-_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | Unreadable:
@@ -167,7 +166,7 @@ def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | Unreadabl
         if draft == name:
             return data
     try:
-        descriptor = os.open(f"{folder.location}/{name}", _OPEN_FLAGS)
+        descriptor = os.open(f"{folder.location}/{name}", READ_FLAGS)
     except (OSError, ValueError) as error:
         is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
         return Unreadable(name, _reason(error), is_absent)

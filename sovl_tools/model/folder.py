@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from keyword import iskeyword
@@ -51,6 +52,10 @@ _MOST_CHARACTERS = 1000
 
 IMPORT_TIMEOUT = 10.0
 """How long importing one module may take, in seconds, unless configured otherwise."""
+
+
+READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""How files are opened: a path may lead to a FIFO, whose other end nobody waits for."""
 
 
 class ToolFolder(NamedTuple):

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import MAX_MODULE_BYTES, listed_now, matching, take_snapshot
-from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.folder import READ_FLAGS, ToolFolder
 
 _LOGGER = logging.getLogger("sovl_tools")
 _MAX_ECHOES = 10
@@ -44,7 +44,6 @@ _TICK = 20_000_000
 """Nanoseconds between which a file system may not tell two moments apart."""
 _COARSE_TICK = 2 * _SECOND
 """The same for file systems that keep whole seconds, which shows in their stamps."""
-_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 _ENDINGS = r"py[co]|bak|orig|rej|sw[nopx]|kate-swp|tmp|vsctmp|part|crdownload"
@@ -425,7 +424,7 @@ class _Walk:
 def _content(location: str, relative: str) -> bytes | None:
     """Return a hash of a file's content; None if it can't be read or is too large for that."""
     try:
-        descriptor = os.open(f"{location}/{relative}" if relative else location, _READ)
+        descriptor = os.open(f"{location}/{relative}" if relative else location, READ_FLAGS)
     except OSError:
         return None
     try:
@@ -435,8 +434,7 @@ def _content(location: str, relative: str) -> bytes | None:
             return b""
         if status.st_size > MAX_MODULE_BYTES:
             return None
-        with open(descriptor, "rb", closefd=False) as file:
-            return source_hash(file.read(MAX_MODULE_BYTES))
+        return source_hash(os.read(descriptor, status.st_size + 1))
     except OSError:
         return None
     finally:

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from unicodedata import category
 
 from sovl_tools.model.diagnostic import FILE_SUFFIXES, Diagnostic
+from sovl_tools.model.folder import READ_FLAGS
 from sovl_tools.reporting.outcome import Outcome, counted
 
 # control, format, surrogate, line and paragraph separator; they move the cursor or swap the order
@@ -50,7 +51,6 @@ _WIDTH = 100
 MOST_SHOWN = 1000
 """How many findings people are shown; the others are counted."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S')
-_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _MAX_BYTES = 8 << 20  # a manifest is refused long before
 
 LinesOf: TypeAlias = Callable[[str], Sequence[str]]
@@ -69,7 +69,7 @@ def read_lines(path: str) -> Sequence[str]:
     """Return the lines of a file; none if it is no text file that can be read."""
     try:
         # a path in a diagnostic may lead to a pipe by now, and that must not be waited for
-        descriptor = os.open(path, _OPEN_FLAGS)
+        descriptor = os.open(path, READ_FLAGS)
     except (OSError, ValueError):
         return ()
     try:

@@ -317,6 +317,15 @@ def test_a_fifo_does_not_hold_up(folder: Path) -> None:
     assert before.changed(before.again()) == set()
 
 
+@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK), reason="this system has no such file")
+def test_a_file_whose_content_is_still_to_come_does_not_hold_up(folder: Path) -> None:
+    (folder / "messages").symlink_to("/proc/kmsg")
+    before = fingerprint(str(folder), reading=["messages"])  # as if it had just been written
+    for _ in range(3):  # once all is read that it says, there is nothing to read just now
+        before = fingerprint(str(folder), reading=["messages"])
+    assert "messages" in before.contents
+
+
 def test_only_files_that_matter_are_looked_at(folder: Path) -> None:
     before = fingerprint(str(folder), (".py",))
     assert before.files.keys() == {"echo.py"}
