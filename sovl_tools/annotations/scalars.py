@@ -216,7 +216,7 @@ _NAMED: dict[str, _Scalar] = {
         _fraction,
     ),
     "uuid.UUID": _text("a UUID", "uuid"),
-    "zoneinfo.ZoneInfo": _Scalar({"type": "string"}, "a time zone such as Europe/Berlin", _make),
+    "zoneinfo.ZoneInfo": _text("a time zone such as Europe/Berlin", "zoneinfo"),
     "re.Pattern": _text(
         "a regular expression", "regex", lambda _, text: re.compile(text), attrgetter("pattern")
     ),

@@ -20,6 +20,7 @@ from decimal import Decimal
 from enum import Flag
 from fractions import Fraction
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -59,6 +60,7 @@ KEYS = [
     ipaddress.IPv6Network,
     ipaddress.IPv4Interface,
     ipaddress.IPv6Interface,
+    ZoneInfo,
     Gaps,
     int | None,
     Literal[1, True, "1"],
@@ -149,6 +151,7 @@ FORMATS: Mapping[str, st.SearchStrategy[str]] = {
         st.sampled_from(["", ".5", ".000001"]),
     ).map(_duration),
     "uuid": st.uuids().map(str),
+    "zoneinfo": st.timezone_keys(allow_prefix=False),
     "regex": st.text(max_size=4).map(re.escape),
     "path": st.text("ab/.", max_size=5),
     "ipv4": st.ip_addresses(v=4).map(str),

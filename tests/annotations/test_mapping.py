@@ -213,7 +213,7 @@ BEYOND = [
     (os.PathLike[str], PATH),
     (bytes, STRING),
     (bytearray, STRING),
-    (zoneinfo.ZoneInfo, STRING),
+    (zoneinfo.ZoneInfo, {"type": "string", "format": "zoneinfo"}),
     (re.Pattern, {"type": "string", "format": "regex"}),
     (re.Pattern[str], {"type": "string", "format": "regex"}),
     (ipaddress.IPv4Address, {"type": "string", "format": "ipv4"}),
