@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from processes import said
-from shapes import SHAPES, make_shape
+from shapes import SHAPES, make_folders
 
 FLOOR = """
 import importlib.util, json, os, sys, time
@@ -82,7 +82,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
             for part in ("floor", "loaded"):
-                make_shape(root / part, shape, count)
+                make_folders(root / part, SHAPES[shape], count)
             results.append(measure(root, shape, rounds))
     print(f"{sum(results)} of {len(results)} shapes meet their targets")
 

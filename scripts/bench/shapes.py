@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 from folders import RICH_CODE, real
 
 Properties: TypeAlias = dict[str, dict[str, Any]]
+Make: TypeAlias = Callable[[str], tuple[Any, str]]
+"""Makes the manifest and the code of the tool of a name."""
 
 _CODE = '''"""A tool."""
 
@@ -130,7 +132,9 @@ def _without_descriptions(properties: Properties) -> Properties:
     }
 
 
-def _folder(properties: Properties, code: str = _CODE) -> Callable[[str], tuple[Any, str]]:
+def tool_of(properties: Properties, code: str = _CODE) -> Make:
+    """Return what makes a tool whose function takes such properties."""
+
     def made(name: str) -> tuple[Any, str]:
         defaults = {each: " = None" for each in properties if "default" in properties[each]}
         parameters = ", ".join(f"{each}{defaults.get(each, '')}" for each in properties)
@@ -143,12 +147,12 @@ def _folder(properties: Properties, code: str = _CODE) -> Callable[[str], tuple[
 def _with_keys(name: str) -> tuple[Any, str]:
     pattern = {"type": "string", "description": "A word.", "pattern": "^[a-z]+$", "default": "m"}
     properties = {**_plain(), "unit": pattern}
-    manifest, code = _folder(properties)(name)
+    manifest, code = tool_of(properties)(name)
     return {**manifest, **_described(name)}, code
 
 
 def _flawed(name: str) -> tuple[Any, str]:
-    manifest, code = _folder(_plain())(name)
+    manifest, code = tool_of(_plain())(name)
     if int(name[-1]) % 2:
         manifest["parameters"]["required"] = ["a", "bb"]
     return manifest, code
@@ -166,7 +170,7 @@ def _documented(name: str) -> tuple[Any, str]:
 
 
 def _with_examples(name: str) -> tuple[Any, str]:
-    manifest, code = _folder(_referring())(name)
+    manifest, code = tool_of(_referring())(name)
     start, end = {"latitude": 1.5, "longitude": 2.5}, {"latitude": 3, "longitude": 4}
     given = [{"start": start, "end": end, "unit": unit} for unit in ("m", "ft")]
     examples = [{"input": each, "output": {"result": []}} for each in given * 15]
@@ -188,30 +192,30 @@ _KINDS: dict[str, Callable[[], Properties]] = {
     "referring": _referring,
     "nested": _nested,
 }
-SHAPES: dict[str, Callable[[str], tuple[Any, str]]] = {
-    **{name: _folder(properties()) for name, properties in _KINDS.items()},
+SHAPES: dict[str, Make] = {
+    **{name: tool_of(properties()) for name, properties in _KINDS.items()},
     "described": _with_keys,
     "real": _real,
     **{
-        f"{name}, undescribed": _folder(_without_descriptions(properties()))
+        f"{name}, undescribed": tool_of(_without_descriptions(properties()))
         for name, properties in _KINDS.items()
     },
-    "eleven warnings": _folder(_eleven()),
-    "decorated": _folder(_plain(), _DECORATED),
+    "eleven warnings": tool_of(_eleven()),
+    "decorated": tool_of(_plain(), _DECORATED),
     "documented": _documented,
     "thirty examples": _with_examples,
-    "sixty parameters": _folder(_sixty()),
+    "sixty parameters": tool_of(_sixty()),
     "every second flawed": _flawed,
 }
-"""What makes the manifest and the code of a tool, by the name of the shape."""
+"""What makes a tool, by the name of the shape."""
 
 
-def make_shape(root: Path, shape: str, count: int) -> None:
-    """Write ``count`` tool folders of the shape into the directory."""
+def make_folders(root: Path, make: Make, count: int) -> None:
+    """Write ``count`` tool folders into the directory."""
     for index in range(count):
         name = f"tool_{index:05}"
         folder = root / name
         folder.mkdir(parents=True)
-        manifest, code = SHAPES[shape](name)
+        manifest, code = make(name)
         (folder / f"{name}.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
         (folder / f"{name}.py").write_text(code, encoding="utf-8")

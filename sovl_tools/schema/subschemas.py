@@ -156,16 +156,19 @@ def _within(root: JSON, fragment: str) -> Reference:
             if fragment in (value.get("$anchor"), value.get("$dynamicAnchor")):
                 return Reference(value, path=path)
         return Reference(failure="names an anchor that is not there")
-    target, steps = root, []
-    for key in path_of(fragment):
-        try:
-            # Pointers write indexes as text, and an object may have a key of digits.
-            step = int(key) if isinstance(target, list) and str(key).isdigit() else key
-            target = target[step]
-        except (KeyError, IndexError, TypeError):
-            return Reference(failure="leads nowhere")
-        steps.append(step)
-    return Reference(target, path=tuple(steps))
+    target, path = root, path_of(fragment)
+    try:
+        for place, key in enumerate(path):
+            if isinstance(target, list):
+                # an index is text in a pointer, and the number of a path
+                index = int(key) if key.isdecimal() else len(target)
+                path = (*path[:place], index, *path[place + 1 :])
+                target = target[index]
+            else:
+                target = target[key]
+    except (LookupError, TypeError, ValueError):  # the last of an index of thousands of digits
+        return Reference(failure="leads nowhere")
+    return Reference(target, path=path)
 
 
 def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
@@ -207,7 +210,7 @@ def free_name(name: str, taken: Container[str], *, joint: str = "") -> str:
 
 
 @lru_cache(maxsize=1024)
-def path_of(fragment: str) -> Path:
+def path_of(fragment: str) -> tuple[str, ...]:
     """Return the keys that a JSON Pointer in a reference leads along, numbers as text."""
     if "%" in fragment:
         from urllib.parse import unquote  # noqa: PLC0415 - 4 ms, and hardly ever needed
