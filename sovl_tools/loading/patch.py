@@ -183,6 +183,7 @@ def _properties(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
     """Return the properties with what they lack in descriptions and defaults."""
     own = spec.parameters["properties"]
     known: dict[str, JSON] = parameters.get("properties", {})
+    owner: dict[str, JSON] = {"properties": known}  # what is required, the function says
     found = {}
     for name, each in known.items():
         if prune and not spec.takes(name):
@@ -194,7 +195,7 @@ def _properties(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
         # what a definition is described by, nobody has to look for in the docstring
         is_described = describes(each) or not ("$ref" in each or spec.text_of(name))
         if not is_described or ("default" in said and "default" not in each):
-            node = SchemaNode((*BASE, "properties", name), each, parameters, BASE, is_property=True)
+            node = SchemaNode((*BASE, "properties", name), each, parameters, BASE, owner)
             found[name] = _with_annotations(node, said, partial(spec.text_of, name))
     return found
 

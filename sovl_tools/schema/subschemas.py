@@ -25,8 +25,7 @@ class SchemaNode(NamedTuple):
         schema: the subschema itself.
         root: the whole schema, in which its references are looked up.
         base: the root's path.
-        is_property: whether it describes a named property.
-        is_required: whether that property is required.
+        owner: the schema of which it describes a property; None if it describes none.
         is_partial: whether it is only one of the schemas that a value must fit, as under ``anyOf``.
     """
 
@@ -34,9 +33,18 @@ class SchemaNode(NamedTuple):
     schema: dict[str, JSON]
     root: dict[str, JSON]
     base: Path
-    is_property: bool = False
-    is_required: bool = False
+    owner: dict[str, JSON] | None = None
     is_partial: bool = False
+
+    @property
+    def is_property(self) -> bool:
+        """Whether it describes a named property."""
+        return self.owner is not None
+
+    @property
+    def is_required(self) -> bool:
+        """Whether that property is required."""
+        return self.owner is not None and self.path[-1] in self.owner.get("required", ())
 
 
 def nodes(root: dict[str, JSON], base: Path) -> Iterator[SchemaNode]:
@@ -84,13 +92,10 @@ def child_of(
     parent: SchemaNode, keyword: str, key: str | int | None, schema: dict[str, JSON]
 ) -> SchemaNode:
     """Return the node of a subschema right below another."""
-    path, above, root, base, _, _, is_partial = parent
+    path, above, root, base, _, is_partial = parent
     place = (*path, keyword) if key is None else (*path, keyword, key)
-    is_partial = is_partial or keyword in _PARTIAL
-    if keyword != "properties":
-        return SchemaNode(place, schema, root, base, is_partial=is_partial)
-    is_required = key in above.get("required", ())
-    return SchemaNode(place, schema, root, base, True, is_required, is_partial)  # noqa: FBT003 - half the time by place
+    owner = above if keyword == "properties" else None
+    return SchemaNode(place, schema, root, base, owner, is_partial or keyword in _PARTIAL)
 
 
 def is_subschema(path: Path) -> bool:
@@ -168,7 +173,7 @@ def _within(root: JSON, fragment: str) -> Reference:
                 target = target[key]
     except (LookupError, TypeError, ValueError):  # the last of an index of thousands of digits
         return Reference(failure="leads nowhere")
-    return Reference(target, path=path)
+    return Reference(target, None, path)
 
 
 def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
@@ -344,10 +349,11 @@ class Visit(NamedTuple):
         if not self.references:
             return False
         doubling, adding = len(self.references), 0
-        if all(node.schema["$ref"].startswith(_TO_DEFINITIONS) for node in self.references):
-            # the keyword right below the root
-            parts = (node.path[len(node.base) :][:1] for node in self.references)
-            adding = sum(_DEFINITIONS.isdisjoint(part) for part in parts)
+        if all(reference.startswith(_TO_DEFINITIONS) for reference in self._distinct):
+            # by the keyword right below the root, which the root itself has none of
+            first = len(self.references[0].base)
+            parts = [node.path[first : first + 1] for node in self.references]
+            adding = sum(map(_DEFINITIONS.isdisjoint, parts))
         return (adding + 1) * self.size << min(doubling - adding, 64) > MAX_EXPANSION
 
     @property
@@ -359,17 +365,20 @@ class Visit(NamedTuple):
         """
         if self.has_names:
             return True
-        for node in self.references:
-            reference = node.schema["$ref"]
+        for reference in self._distinct:
             # of definitions, where most lead, the rules ask whether they are there
             if _DEFINITION.fullmatch(reference):
                 continue
             if _PLAIN_REFERENCE.fullmatch(reference) is None:
                 return True
-            found = lookup(node.root, reference)
+            found = lookup(self.references[0].root, reference)
             if not isinstance(found.target, dict) or not is_subschema(found.path):
                 return True
         return False
+
+    @property
+    def _distinct(self) -> set[str]:
+        return {node.schema["$ref"] for node in self.references}
 
     def verdicts(self) -> list[Verdict]:
         """Ask the rules that are due."""
