@@ -524,20 +524,21 @@ class _Subset:
             if unknown:
                 message = f"a condition is about {min(unknown)!r}, which is not listed"
                 raise StrictError(path, message)
-        members: dict[str, JSON] = {}
-        node, place = self._node, (*path, "properties")
-        for name, each in properties.items():
-            # a property that may be left out and admits nothing is left out
-            if each is not False or name in required:
-                members[name] = node(each, (*place, name))
-        if not required <= members.keys():
-            absent = next(name for name in schema["required"] if name not in members)
+        # a property that may be left out and admits nothing is left out
+        kept = {
+            key: each for key, each in properties.items() if each is not False or key in required
+        }
+        if not required <= kept.keys():
+            absent = next(name for name in schema["required"] if name not in kept)
             raise StrictError((*path, "required"), f"{absent!r} is required but not described")
-        if len(required) < len(members):
+        # before the members are gone through, which is in vain where there is no room
+        if len(required) < len(kept):
             self.has_optional = True
-            self._spend("optional parameters", len(members) - len(required))
-            if self._require_all:
-                self.nullable += [(members, name) for name in members if name not in required]
+            self._spend("optional parameters", len(kept) - len(required))
+        node, place = self._node, (*path, "properties")
+        members: dict[str, JSON] = {name: node(each, (*place, name)) for name, each in kept.items()}
+        if self._require_all:
+            self.nullable += [(members, name) for name in members if name not in required]
         self.names.update(members)
         self.properties += len(members)
         self.characters += sum(map(len, members))
