@@ -19,10 +19,15 @@ from sovl_tools.schema.subschemas import SchemaNode
 MAX_BYTES = 64 * 1024 * 1024
 
 
-def parse_pairs(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[str, JSON]:
+def parse_pairs(
+    pairs: Sequence[str], parameters: Mapping[str, JSON], whole: str | None = None
+) -> dict[str, JSON]:
     """Return ``KEY=VALUE`` pairs as an object, each value read as its schema wants it.
 
-    ``parameters`` are the schema of that object.
+    Args:
+        pairs: the pairs.
+        parameters: the schema of that object.
+        whole: the option that takes a JSON object, for those who wrote one.
 
     Raises:
         Misuse: a pair is none, or a key is there twice.
@@ -31,7 +36,8 @@ def parse_pairs(pairs: Sequence[str], parameters: Mapping[str, JSON]) -> dict[st
     for pair in map(typed, pairs):
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise Misuse(f"{pair!r} is not KEY=VALUE")
+            hint = f"; give a JSON object with {whole}" if whole and pair.startswith("{") else ""
+            raise Misuse(f"{pair!r} is not KEY=VALUE{hint}")
         if key in found:
             raise Misuse(f"{key!r} is given twice")
         path, schema = next(_schemas(key, parameters), ((), None))

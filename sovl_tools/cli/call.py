@@ -83,7 +83,9 @@ def call(
     quiet = is_quiet()  # tools say things in other threads, where click has no context
     registry = one_tool(tools, name)
     parameters = parameters_of(registry, name)
-    arguments = parse_pairs(pairs, parameters) if text is None else read_json(text, "--args")
+    arguments = (
+        parse_pairs(pairs, parameters, "--args") if text is None else read_json(text, "--args")
+    )
     try:
         log = None if events is None else JsonLines(events)
     except OSError as error:

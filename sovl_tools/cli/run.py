@@ -219,7 +219,7 @@ def _inputs(procedure: Procedure, pairs: Sequence[str], text: str | None) -> dic
         Misuse: they do not fit.
     """
     if text is None:
-        found = parse_pairs(pairs, procedure.inputs)
+        found = parse_pairs(pairs, procedure.inputs, "--inputs")
     else:
         try:
             found = parse_json(read_json(text, "--inputs"))

@@ -78,10 +78,7 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
 
 
 def _verdicts(rule: Rule, error: BaseException, place: Position) -> list[Verdict]:
-    words = _message(error)
-    if rule is module.import_exited:
-        words = f": {words}" if words else ""
-    return ask((rule,), ImportFailure(place, type(error).__name__, words))
+    return ask((rule,), ImportFailure(place, type(error).__name__, _message(error)))
 
 
 def error_text(error: BaseException) -> str:

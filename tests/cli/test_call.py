@@ -152,6 +152,7 @@ def test_arguments_come_as_text_from_the_input_or_from_a_file(
         (["echo"], "- text: is required"),
         (["echo", "txt=a"], "- txt: is not a parameter; did you mean 'text'?"),
         (["echo", "text"], "'text' is not KEY=VALUE"),
+        (["echo", '{"text": 1}'], "is not KEY=VALUE; give a JSON object with --args"),
         (["echo", "text=a", "text=b"], "'text' is given twice"),
         (["echo", "text=a", "--args", "{}"], "not both"),
         (["echo", "--args", "{"], "they are no JSON"),

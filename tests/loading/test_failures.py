@@ -52,3 +52,11 @@ def test_an_interrupt_elsewhere_is_the_exceptions_own(tmp_path: Path) -> None:
     assert isinstance(verdict, Verdict)
     assert verdict.rule.code == "ST501"
     assert verdict.finding.message.endswith("its message can't be read")
+
+
+@pytest.mark.parametrize("error", [MemoryError(), AssertionError(), SystemExit()])
+def test_an_exception_without_a_message_ends_without_a_colon(
+    error: BaseException, tmp_path: Path
+) -> None:
+    (verdict,) = border_verdicts(error, folder(tmp_path))
+    assert verdict.finding.message == f"{type(error).__name__} while importing"

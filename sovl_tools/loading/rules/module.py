@@ -14,7 +14,7 @@ class ImportFailure(NamedTuple):
     Attributes:
         place: the tool's own line, as near as it is known.
         error: the exception's type, or what ended the import.
-        message: its message.
+        message: its message; empty if it has none.
         sibling: the file of the folder that a failed import meant, if one has its name.
         advice: what to do, if that is known better than for all such failures.
     """
@@ -39,8 +39,7 @@ def import_failed(case: ImportFailure) -> Iterator[Finding]:
     ``helpers.py`` in the tool's folder. A ``DamageError`` says that the module takes away what all
     other code stands on, such as the standard library; ``validate`` alone looks for that.
     """
-    words = f"{case.error} while importing: {case.message}"
-    yield Finding(case.place, words, case.advice)
+    yield Finding(case.place, _while_importing(case), case.advice)
 
 
 @rule("ST502")
@@ -60,7 +59,11 @@ def import_exited(case: ImportFailure) -> Iterator[Finding]:
     a script: put the script's part under ``if __name__ == "__main__":``.
     """
     hint = 'put what a script does under: if __name__ == "__main__":'
-    yield Finding(case.place, f"{case.error} while importing{case.message}", hint)
+    yield Finding(case.place, _while_importing(case), hint)
+
+
+def _while_importing(case: ImportFailure) -> str:
+    return f"{case.error} while importing: {case.message}".removesuffix(": ")
 
 
 @rule("ST504")
