@@ -395,7 +395,7 @@ def _with_values(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
         is_same = case.kinds == case.own_kinds
         is_open = is_same and found.keys().isdisjoint(_SAYS_VALUES)
         return insert(found, "enum", own["enum"], after=("type",)) if is_open else found
-    unknown = {canonical(each) for each in unknown_values(found["enum"], own)}
+    unknown = {canonical(each) for each in unknown_values(found["enum"], own, case.matcher.own)}
     kept = [each for each in found["enum"] if not (case.prune and canonical(each) in unknown)]
     known = {*map(canonical, found["enum"])}
     return {**found, "enum": kept + [each for each in own["enum"] if canonical(each) not in known]}

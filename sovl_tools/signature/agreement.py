@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.scalars import is_in_format
 from sovl_tools.model.document import JSON, Path, canonical
+from sovl_tools.model.document import kind as kind_of
 from sovl_tools.schema.applicators import Kinds, alternatives_of, combinator_of, kinds, values_of
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.keywords import BOUNDS
@@ -219,9 +220,10 @@ class _Walk:
         if key is None and combinator_of(own) is None:
             return
         for index, each in enumerate(self._matcher.matches(step.schema, own)):
-            if each.own is not None and not (each.own is own and each.schema is step.schema):
+            other = self._matcher.taker(each, own)
+            if other is not None and not (other is own and each.schema is step.schema):
                 path = (*step.path, key, index) if key else step.path
-                yield step._replace(path=path, schema=each.schema, own=each.own, is_part=True)
+                yield step._replace(path=path, schema=each.schema, own=other, is_part=True)
 
 
 def _members(step: Pair) -> Iterator[Pair]:
@@ -334,6 +336,20 @@ class Matcher(NamedTuple):
             found.append(Match(each, None if best == 0 or is_doubtful else partner))
         return found
 
+    def taker(self, match: Match, own: dict[str, JSON]) -> JSON | None:
+        """Return what takes an alternative's values: the function's that corresponds to it.
+
+        Of values that are listed each may be another alternative's; then it is all of them.
+        """
+        values = values_of(match.schema) if isinstance(match.schema, dict) else None
+        if values is None or combinator_of(own) is None:
+            return match.own
+        known = follow(match.own, self.own)
+        is_one = isinstance(known, dict) and len(unknown_values(values, own, self.own)) == len(
+            unknown_values(values, known, self.own)
+        )
+        return match.own if is_one else own
+
     def _score(self, schema: JSON, own: JSON) -> float:
         """Return how alike two alternatives are; 0 if they can't be one."""
         one, other = kinds(schema, self.parameters), kinds(own, self.own)
@@ -375,7 +391,10 @@ def value_differences(comparison: Comparison) -> Iterator[Difference]:
                 found.append(("default", ("default",), said, other))
         if "$ref" not in pair.schema:
             # Where the types differ, so does everything about values of those types.
-            found += [*_types(pair, matcher)] or [*_open_alternatives(pair, matcher), *_inner(pair)]
+            found += [*_types(pair, matcher)] or [
+                *_open_alternatives(pair, matcher),
+                *_inner(pair, matcher),
+            ]
         if not pair.is_part and {"types", "alternative"}.isdisjoint(kind for kind, *_ in found):
             found += _null(pair, matcher)
         for kind, where, said, other in found:
@@ -437,18 +456,23 @@ def _foreign_alternatives(pair: Pair, matcher: Matcher) -> Iterator[Path]:
 
 
 def _open_alternatives(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
-    """Yield the alternatives that admit any value where the function does not."""
-    (_, _, schema, own, *_), root = pair, matcher.own
+    """Yield the alternatives that admit values of any type where the function does not."""
+    (_, _, schema, own, *_), (parameters, root) = pair, matcher
     key = combinator_of(schema)
     if key is None:
         return
     for index, match in enumerate(matcher.matches(schema, own)):
-        is_open = type(match.schema) is dict and match.schema.keys() <= ANNOTATIONS
+        each = match.schema
+        is_open = type(each) is dict and _REFERRING.isdisjoint(each) and not kinds(each, parameters)
         if is_open and match.own is None and kinds(own, root) is not None:
             yield "omitted", (key, index), None, ("type", types_of(own, root))
 
 
-def _inner(pair: Pair) -> Iterator[_Finding]:
+_REFERRING = frozenset({"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if"})
+"""Keywords by which other schemas apply to the same value, and may say its type."""
+
+
+def _inner(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
     """Yield differences in members, listed values and bounds."""
     schema, own = pair.schema, pair.own
     for name in unknown_properties(schema, own):
@@ -458,16 +482,7 @@ def _inner(pair: Pair) -> Iterator[_Finding]:
     for name in own.get("required", ()) if is_listed else ():
         if name not in known:
             yield "missing", (), None, name
-    values = values_of(schema) or []
-    unknown = {canonical(each) for each in unknown_values(values, own)}
-    for index, value in enumerate(values):
-        if canonical(value) in unknown:
-            yield (
-                "value",
-                ("const",) if "const" in schema else ("enum", index),
-                value,
-                values_of(own),
-            )
+    yield from _listed(schema, own, matcher)
     contrary = [*contrary_bounds(schema, own)]
     for keyword, other in contrary:
         yield "bounds", (keyword,), schema[keyword], (other, own[other])
@@ -478,6 +493,22 @@ def _inner(pair: Pair) -> Iterator[_Finding]:
             omitted = ["type"]  # of a property another rule says it
         for keyword in omitted:
             yield "omitted", (), schema.get(keyword), (keyword, own[keyword])
+
+
+def _listed(schema: dict[str, JSON], own: dict[str, JSON], matcher: Matcher) -> Iterator[_Finding]:
+    """Yield the values that a manifest lists and the function refuses."""
+    values = values_of(schema)
+    if not values:
+        return
+    # those that one of the function's alternatives takes are compared with that one
+    is_whole = combinator_of(schema) is not None
+    if not is_whole and matcher.taker(matcher.matches(schema, own)[0], own) is not own:
+        return
+    unknown = {canonical(each) for each in unknown_values(values, own, matcher.own)}
+    for index, value in enumerate(values):
+        if canonical(value) in unknown:
+            where: Path = ("const",) if "const" in schema else ("enum", index)
+            yield "value", where, value, values_of(own)
 
 
 def _omitted(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> Iterator[str]:
@@ -516,11 +547,27 @@ def unknown_properties(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> l
     return [name for name in schema.get("properties", ()) if name not in own["properties"]]
 
 
-def unknown_values(values: list[JSON], own: Mapping[str, JSON]) -> list[JSON]:
-    """Return those of a manifest's values that the function surely refuses, null apart."""
+def unknown_values(
+    values: list[JSON], own: Mapping[str, JSON], root: dict[str, JSON]
+) -> list[JSON]:
+    """Return those of a manifest's values that the function surely refuses, null apart.
+
+    ``root`` is the whole schema that the function implies.
+    """
+    values = [each for each in values if each is not None]
+    keyword = combinator_of(own)
+    if keyword is not None:  # what all alternatives refuse
+        for each in own[keyword]:
+            target, types = follow(each, root), kinds(each, root)
+            others = [each for each in values if types is not None and kind_of(each) not in types]
+            alike = [each for each in values if types is None or kind_of(each) in types]
+            # true admits all, and so does what only an engine could follow
+            is_known = isinstance(target, dict)
+            values = others + (unknown_values(alike, target, root) if is_known else [])
+        return values
     listed = values_of(own)
     if listed is not None:
-        known = {canonical(each) for each in [*listed, None]}
+        known = {*map(canonical, listed)}
         return [each for each in values if canonical(each) not in known]
     limits = {key: each for key, each in own.items() if key in _NARROWING or key in _LIMITING}
     if not values or not limits:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -51,7 +53,7 @@ class Trip(TypedDict):
 ANNOTATIONS = (
     "str", "int", "list[int]", "Literal['a', 1]", "date", "Unit", "Place", "Tree", "Trip",
     "list[date]", "list[Place]", "date | None", "list[Unit]", "dict[str, date]", "int | Unit",
-    "tuple[int, date]", "Place | Tree",
+    "tuple[int, date]", "Place | Tree", "Unit | date", "date | int", "Literal['a'] | Unit | None",
 )  # fmt: skip
 NAMES = ("city", "zone", "leaf", "branches", "start", "days")
 LEAVES: list[dict[str, Any]] = [
@@ -65,7 +67,7 @@ NULLABLE = [[each, "null"] for each in ("string", "integer", "object", "array")]
 KEYWORDS = {
     "type": st.sampled_from(["string", "integer", "object", "array", *NULLABLE]),
     "format": st.just("date"),
-    "enum": st.sampled_from([["metre"], ["2026-11-23"], [1, "a"]]),
+    "enum": st.sampled_from([["metre"], ["2026-11-23"], [1, "a"], ["metre", "a", "2026-11-23"]]),
     "minLength": st.just(3),
     "maxItems": st.just(1),
     "additionalProperties": st.booleans() | st.sampled_from(LEAVES),
@@ -117,17 +119,23 @@ def parameters_of(draw: st.DrawFn, annotation: str) -> dict[str, Any]:
     return found
 
 
-@settings(moderate, max_examples=examples(300))
-@given(st.sampled_from(ANNOTATIONS), st.data())
-def test_what_a_tool_without_findings_admits_it_takes(annotation: str, data: st.DataObject) -> None:
-    parameters = data.draw(parameters_of(annotation))
+@contextmanager
+def tools_of(annotation: str, parameters: dict[str, Any]) -> Iterator[ToolRegistry]:
+    """Load a tool whose function takes one value."""
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root) / "echo"
         folder.mkdir()
         (folder / "echo.json").write_text(json.dumps(manifest_of("echo", parameters=parameters)))
         code = f"{HEAD}def echo(value: {annotation}) -> None:\n    return None\n"
         (folder / "echo.py").write_text(code)
-        registry = ToolRegistry.from_directory(root)
+        yield ToolRegistry.from_directory(root)
+
+
+@settings(moderate, max_examples=examples(300))
+@given(st.sampled_from(ANNOTATIONS), st.data())
+def test_what_a_tool_without_findings_admits_it_takes(annotation: str, data: st.DataObject) -> None:
+    parameters = data.draw(parameters_of(annotation))
+    with tools_of(annotation, parameters) as registry:
         found = {each.code for each in registry.report.diagnostics}
         event(f"findings: {bool(found)}")
         if found:
@@ -139,7 +147,28 @@ def test_what_a_tool_without_findings_admits_it_takes(annotation: str, data: st.
                 node.schema.setdefault("additionalProperties", False)
         value = data.draw(values_of(closed["properties"]["value"], closed))
         assume(validator(parameters).is_valid({"value": value}))
+        # where both admit null, a tool may be meant to receive nothing else
+        types = parameters["properties"]["value"].get("type", "")
+        assume(value is None or not ("None" in annotation and "null" in types))
         event("called")
         result = Tooler(registry).call_sync("echo", {"value": value})
         is_too_deep = "nested too deep" in str(result.error)  # a bound of all calls
         assert result.ok or is_too_deep, result.error
+
+
+CHOICES = ("Unit", "date", "Unit | date", "int | Unit", "date | int", "Literal['a'] | Unit | None")
+
+
+@settings(moderate, max_examples=examples(150))
+@given(st.sampled_from(CHOICES), st.data())
+def test_values_that_a_function_takes_may_be_listed(annotation: str, data: st.DataObject) -> None:
+    own = IMPLIED[annotation]
+    drawn = values_of(own["properties"]["value"], own)
+    listed = data.draw(st.lists(drawn, min_size=1, max_size=4, unique_by=repr))
+    value = {"enum": listed, "description": "What it is."}
+    parameters = {"type": "object", "properties": {"value": value}, "required": ["value"]}
+    with tools_of(annotation, parameters) as registry:
+        assert not registry.report.errors
+        for each in listed:
+            result = Tooler(registry).call_sync("echo", {"value": each})
+            assert result.ok, result.error
