@@ -32,6 +32,11 @@ def as_written(text: str) -> str:
     return re.sub(_PACKAGE, ".", text)
 
 
+def without_modules(text: str) -> str:
+    """Return a text in which classes of a tool's own modules are called by their names alone."""
+    return re.sub(rf"{_PACKAGE}(?:\w+\.)*(?=\w)", "", text)
+
+
 _LONGEST_MESSAGE = 500
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.loading.import_errors import as_written
-from tests.conftest import Write, code_of
+from tests.conftest import Run, Write, code_of
 from tests.tables import check_each
 
 IMPORTS = {
@@ -100,3 +100,9 @@ def test_a_model_reads_what_the_author_has_written(line: str, write: Write, tmp_
 )
 def test_only_the_inner_names_are_replaced(text: str, expected: str) -> None:
     assert as_written(text) == expected
+
+
+def test_an_annotation_has_no_inner_names(write: Write, run: Run) -> None:
+    code = "from enum import Enum\n\nclass E(Enum):\n    A = 'a'\n\n"
+    write("echo", code=f"{code}def echo(text: dict[str, list[E] | None]): return None\n")
+    assert "'text' is annotated dict[str, list[E] | None], but its type" in run("validate").out

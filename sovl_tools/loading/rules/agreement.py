@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from keyword import iskeyword
 from typing import NamedTuple
 
+from sovl_tools.loading.import_errors import without_modules
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.diagnostic import (
     Finding,
@@ -105,7 +106,7 @@ class AgreementCase(NamedTuple):
     def annotations(self) -> dict[str, str]:
         """The text of the annotation of each parameter."""
         signature = self.interface.signature or Signature()
-        return {each.name: each.annotation.text for each in signature.parameters}
+        return {each.name: without_modules(each.annotation.text) for each in signature.parameters}
 
     @property
     def bundle(self) -> str | None:
