@@ -17,6 +17,7 @@ from sovl_tools.model.document import JSON, Path, canonical
 from sovl_tools.model.document import kind as kind_of
 from sovl_tools.schema.applicators import Kinds, alternatives_of, combinator_of, kinds, values_of
 from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.inclusion import narrowings
 from sovl_tools.schema.keywords import BOUNDS
 from sovl_tools.schema.subschemas import follow, nodes
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
@@ -328,6 +329,12 @@ class Matcher(NamedTuple):
         found = []
         for index, each in enumerate(ours):
             scores = [self._score(each, other) for other in theirs]
+            if math.inf not in scores and sum(map(bool, scores)) > 1:
+                # the one that surely takes all of it, however alike the others are
+                scores = [
+                    math.inf if score and self._takes(other, each) else score
+                    for score, other in zip(scores, theirs, strict=True)
+                ]
             best = max(scores)
             places = [place for place, score in enumerate(scores) if score == best]
             # Of equally good partners the one at the same index, if it is among them.
@@ -336,13 +343,26 @@ class Matcher(NamedTuple):
             found.append(Match(each, None if best == 0 or is_doubtful else partner))
         return found
 
+    def _takes(self, own: JSON, schema: JSON) -> bool:
+        """Tell whether an alternative of the function surely admits all of a manifest's."""
+        if not (isinstance(own, dict) and isinstance(schema, dict)):
+            return False
+        wide = {**schema, "$defs": self.parameters.get("$defs", {})}
+        return not narrowings(wide, {**own, "$defs": self.own.get("$defs", {})})
+
     def taker(self, match: Match, own: dict[str, JSON]) -> JSON | None:
         """Return what takes an alternative's values: the function's that corresponds to it.
 
-        Of values that are listed each may be another alternative's; then it is all of them.
+        Of values that are listed each may be another alternative's, and so may what alternatives
+        within it admit; then it is all of them.
         """
-        values = values_of(match.schema) if isinstance(match.schema, dict) else None
-        if values is None or combinator_of(own) is None:
+        schema = follow(match.schema, self.parameters)
+        if not isinstance(schema, dict) or combinator_of(own) is None:
+            return match.own
+        if combinator_of(schema) is not None:
+            return own
+        values = values_of(schema)
+        if values is None:
             return match.own
         known = follow(match.own, self.own)
         is_one = isinstance(known, dict) and len(unknown_values(values, own, self.own)) == len(
@@ -352,21 +372,18 @@ class Matcher(NamedTuple):
 
     def _score(self, schema: JSON, own: JSON) -> float:
         """Return how alike two alternatives are; 0 if they can't be one."""
-        one, other = kinds(schema, self.parameters), kinds(own, self.own)
         if schema == own:
             return math.inf
+        schema, own = follow(schema, self.parameters), follow(own, self.own)
+        one, other = kinds(schema, self.parameters), kinds(own, self.own)
         if one is None or other is None or is_wider(one, other):
             return 0
-        names, known = self._names(schema, self.parameters), self._names(own, self.own)
+        names, known = {*schema.get("properties", ())}, {*own.get("properties", ())}
         if not names or not known:
             return _SAME_TYPE if one == other else _SAME_TYPE / 2
         # objects are matched by their members; those of another set of names are second best
         common = len(names & known)
         return common and _SAME_TYPE + 2 * common - (names != known)
-
-    def _names(self, schema: JSON, root: dict[str, JSON]) -> frozenset[str]:
-        found = follow(schema, root)
-        return frozenset(found.get("properties", ())) if isinstance(found, dict) else frozenset()
 
 
 def value_differences(comparison: Comparison) -> Iterator[Difference]:
