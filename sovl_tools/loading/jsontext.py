@@ -112,14 +112,59 @@ class Places:
             return member.key_offset if is_key else member.offset
         return self.offset(ManifestPlace(place.path[:-1])) if place.path else 0
 
-    def _found(self, path: Path) -> tuple[int, int]:
-        """Return the offsets of a value's key and of the value itself."""
+    def _found(self, path: Path, below: Path = ()) -> tuple[int, int]:
+        """Return the offsets of a value's key and of the value itself.
+
+        ``below`` leads on from it, to what is looked for.
+        """
         if not path:
             return -1, _space(self._text, 0)
         above = path[:-1]
         if above not in self._inner:
-            self._inner[above] = _entries(self._text, self._found(above)[1])
+            below = path[-1:] + below
+            offset = self._found(above, below)[1]
+            if above not in self._inner:  # else it was read on the way
+                self._read(above, offset, below)
         return self._inner[above][path[-1]]
+
+    def _read(self, path: Path, offset: int, below: Path) -> int:
+        """Note the members of a value, with the offsets of key and value, and return its end.
+
+        Those of the containers on the way below it are noted too, so that nothing is read twice.
+
+        Raises:
+            ValueError, StopIteration: the text is no JSON.
+        """
+        text = self._text
+        found: dict[str | int, tuple[int, int]] = {}
+        bracket = text[offset : offset + 1]
+        if bracket not in _ENTRY:
+            self._inner[path] = found
+            return offset
+        entry_at, is_object = _ENTRY[bracket].match, bracket == "{"
+        on_way = below[0] if len(below) > 1 else None
+        at, entry = offset + 1, entry_at(text, offset)
+        while entry is not None:
+            at = entry.end()
+            if is_object:
+                key: str | int = entry[1]
+                start = entry.start(1)
+                if "\\" in entry[1]:
+                    key = _STRING(text, start)[0]
+                found[key] = start - 1, at
+            else:
+                key = len(found)
+                found[key] = -1, at
+            if key == on_way and text[at : at + 1] in _ENTRY:
+                at = self._read((*path, key), at, below[1:])
+            else:
+                at = _SCAN(text, at)[1]
+            entry = entry_at(text, at)
+        end = _END[bracket].match(text, at)
+        if end is None:
+            raise ValueError("it does not end")
+        self._inner[path] = found
+        return end.end()
 
     @cached_property
     def _every(self) -> dict[Path, list[Member]]:
@@ -129,42 +174,24 @@ class Places:
         return found
 
 
-def _entries(text: str, offset: int) -> dict[str | int, tuple[int, int]]:
-    """Return the members of the container at an offset, with the offsets of key and value.
-
-    Raises:
-        ValueError, StopIteration: the text is no JSON.
-    """
-    found: dict[str | int, tuple[int, int]] = {}
-    bracket, at = text[offset : offset + 1], _space(text, offset + 1)
-    if bracket not in {"{", "["} or text[at : at + 1] in {"}", "]"}:
-        return found
-    is_object, colon_at, comma_at = bracket == "{", _COLON.match, _COMMA.match
-    while True:
-        if is_object:
-            key_offset = at
-            key, at = _STRING(text, at + 1)
-            colon = colon_at(text, at)
-            if colon is None:
-                raise ValueError("a colon is missing")
-            at = colon.end()
-            found[key] = key_offset, at
-        else:
-            found[len(found)] = -1, at
-        comma = comma_at(text, _SCAN(text, at)[1])
-        if comma is None:
-            return found
-        at = comma.end()
-
-
 def _space(text: str, offset: int) -> int:
     """Return the offset of what follows white space."""
     return _SPACE.match(text, offset).end()  # type: ignore[union-attr]
 
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
-_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
+_ENTRY = {
+    "{": re.compile(
+        r"""
+        [ \t\n\r]* [{,]  # at first the bracket itself
+        [ \t\n\r]* "([^"\\\x00-\x1f]* (?:\\.[^"\\\x00-\x1f]*)*)"
+        [ \t\n\r]* : [ \t\n\r]*
+        """,
+        re.VERBOSE,
+    ),
+    "[": re.compile(r"[ \t\n\r]*[\[,][ \t\n\r]*(?!\])"),
+}
+_END = {"{": re.compile(r"[ \t\n\r]*\}"), "[": re.compile(r"[ \t\n\r]*\]")}
 _STRING: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
 _SCAN: Callable[[str, int], tuple[JSON, int]] = vars(json.JSONDecoder())["scan_once"]
 
