@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
@@ -212,8 +211,17 @@ def _may_instruct(text: str) -> bool:
     if not text.isascii():
         text = text.translate(_LIKE_ASCII)
     text = text.lower()
-    has_any = cache(lambda words: any(map(text.__contains__, words)))
-    return any(all(map(has_any, groups)) for groups in _INSTRUCTING_WORDS)
+    # of every manifest, so without generators: most alternatives lack their first words already
+    for groups in _INSTRUCTING_WORDS:
+        for words in groups:
+            for word in words:
+                if word in text:
+                    break
+            else:
+                break
+        else:
+            return True
+    return False
 
 
 _LIKE_ASCII = str.maketrans(
@@ -240,11 +248,14 @@ _INSTRUCTING_WORDS = (
         ("not", "don't", "never", "without"),
         ("tell", "mention", "reveal", "inform", "disclose", "show", "notify"),
     ),
-    (_PEOPLE, ("hide", "conceal", "keep"), ("from",)),
+    (("from",), _PEOPLE, ("hide", "conceal", "keep")),
     (("other",), ("instead", "before"), ("tool",)),
     (("<",), ("system", "important", "instruction", "secret")),
 )
-"""For each alternative of the pattern: whatever it finds has a word of each of these tuples."""
+"""For each alternative of the pattern: whatever it finds has a word of each of these tuples.
+
+The first ones are those of which the fewest have to be looked for.
+"""
 
 
 @rule("ST219", "warning", at=["annotations"])
