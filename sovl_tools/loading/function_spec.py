@@ -62,7 +62,7 @@ class FunctionSpec:
             if each.kind in BY_KEYWORD and not each.annotation.is_context
         }
 
-    @cached_property
+    @property
     def needed(self) -> frozenset[str]:
         """What calls must give, for which there is neither a default nor None."""
         needed = [
@@ -72,18 +72,20 @@ class FunctionSpec:
         ]
         return self.required_by_decorator.union(needed)
 
-    @cached_property
+    @property
     def defaulted(self) -> frozenset[str]:
         """The arguments that calls may leave out, because the function has a default."""
         arguments = self.arguments.items()
         known = frozenset([name for name, each in arguments if each.default is not REQUIRED])
-        return known - self.required_by_decorator
+        return known - self.required_by_decorator if self.required_by_decorator else known
 
     @cached_property
     def documentation(self) -> Documentation:
         """What the docstring says, or the decorator instead, as far as a manifest can hold it."""
         # read when it is asked for: most manifests describe all that there is
         found = self.document()
+        if not (found.description or found.parameters):
+            return found
         kept = {key: each for key, each in found.parameters.items() if unwritable(each) is None}
         text = found.description if unwritable(found.description) is None else ""
         return found._replace(description=text, parameters=kept)
@@ -106,7 +108,9 @@ class FunctionSpec:
         One with a default whose name begins with ``_`` is the function's own affair.
         """
         properties = self.parameters["properties"]
-        return [each for each in properties if each[:1] != "_" or each not in self.defaulted]
+        own = [each for each in properties if each[:1] == "_"]
+        left_out = self.defaulted.intersection(own) if own else ()
+        return [each for each in properties if each not in left_out]
 
     @property
     def properties(self) -> dict[str, JSON]:
@@ -265,8 +269,9 @@ def _from_decorator(
         required_by_decorator=frozenset(schema["required"]),
         losses=tuple(_losses(definition, flaws)),
     )
-    needed = [name for name in schema["properties"] if name in spec.needed]
-    return replace(spec, parameters=_without_parameters({**schema, "required": needed}, errors))
+    needed = spec.needed
+    required = [name for name in schema["properties"] if name in needed]
+    return replace(spec, parameters=_without_parameters({**schema, "required": required}, errors))
 
 
 def _losses(definition: ToolDefinition, flaws: Mapping[str, str]) -> Iterator[InferenceError]:

@@ -192,9 +192,8 @@ def _properties(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
         said = own.get(name, {})
         if not isinstance(each, dict):
             continue
-        # what a definition is described by, nobody has to look for in the docstring
-        is_described = describes(each) or not ("$ref" in each or spec.text_of(name))
-        if not is_described or ("default" in said and "default" not in each):
+        has_text = not describes(each) and spec.text_of(name)
+        if has_text or ("default" in said and "default" not in each):
             node = SchemaNode((*BASE, "properties", name), each, parameters, BASE, owner)
             found[name] = _with_annotations(node, said, partial(spec.text_of, name))
     return found
@@ -205,12 +204,13 @@ def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -
     if not spec.signature.is_certain:
         found = parameters.get("required", [])
         return [name for name in found if not (prune and name not in properties)]
+    defaulted, needed_by_function = spec.defaulted, spec.needed
     found = [
         name
         for name in parameters.get("required", ())
-        if name not in spec.defaulted and not (prune and name not in properties)
+        if name not in defaulted and not (prune and name not in properties)
     ]
-    needed = [name for name in spec.arguments if name in spec.needed]
+    needed = [name for name in spec.arguments if name in needed_by_function]
     if {*found}.issuperset(needed):
         return found
     # New names stand in the order of the signature, behind the one before them there.

@@ -242,10 +242,11 @@ def _patch(
             verdicts.append(verdict._replace(finding=verdict.finding._replace(help=advice)))
     verdicts += agreement.contradictions(new, interface)
     verdicts += visit(new.parameters, BASE, _OF_DEFAULTS).verdicts()
+    defaulted = spec.defaulted
     notes = [
         f"{name!r} is left out: {error.message}"
         for name, error in spec.errors.items()
-        if name not in document["parameters"]["properties"] and name in spec.defaulted
+        if name not in document["parameters"]["properties"] and name in defaulted
     ]
     if manifest is not None and not spec.signature.is_certain:
         absent = [name for name in spec.names if name not in document["parameters"]["properties"]]

@@ -169,6 +169,8 @@ def compare(parameters: dict[str, JSON], own: dict[str, JSON]) -> Comparison:
     """
     found: list[Pair] = []
     pending = [*_members(Pair("", BASE, parameters, own))]
+    if not pending:
+        return Comparison(parameters, own, found)
     walk = _Walk(parameters, own)
     # Schemas may refer to themselves, so each combination is visited once.
     seen: set[tuple[int, int]] = set()

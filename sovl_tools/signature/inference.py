@@ -204,11 +204,15 @@ def implied(
     arguments = [*_arguments(signature, function)]
     # anew for each annotation that turns out to be unusable, without it
     while True:
-        builder, inexact, warnings = SchemaBuilder(), dict[str, JSON](), list[tuple[str, str]]()
-        schema: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
-        by_annotation = []
+        builder = SchemaBuilder()
+        inexact: dict[str, JSON] = {}
+        warnings: list[tuple[str, str]] = []
+        by_annotation: list[str] = []
+        properties: dict[str, JSON] = {}
+        required: list[JSON] = []
+        schema: dict[str, JSON] = {"type": "object", "properties": properties, "required": required}
         for index, each in enumerate(arguments):
-            name = each.name
+            name, _, _, inner, _, is_required, is_rest, failure = each
             try:
                 own = _property(builder, each, texts.get(name), inexact)
             except Exception as error:  # noqa: BLE001 - annotations may be of anything, and so may defaults
@@ -217,13 +221,13 @@ def implied(
                 else:
                     arguments[index] = each._replace(inner=EMPTY, error=error)
                 break  # a type that was begun with it would remain among the definitions
-            if not each.is_rest:
-                schema["properties"][name] = own
-                if each.is_required:
-                    schema["required"].append(name)
-            elif each.error is None:  # **kwargs
+            if not is_rest:
+                properties[name] = own
+                if is_required:
+                    required.append(name)
+            elif failure is None:  # **kwargs
                 schema["additionalProperties"] = own or True
-            if "description" in own and description_of(each.inner) is not None:
+            if "description" in own and description_of(inner) is not None:
                 by_annotation.append(name)
             if builder.warnings:
                 warnings += [(name, message) for message in builder.warnings]

@@ -145,19 +145,21 @@ class AgreementCase(NamedTuple):
             return self
         implied = self.interface.implied()
         comparison = compare(self.parameters, implied.with_all_defaults)
-        nullable = {each.name for each in signature.parameters if each.annotation.optional}
-        found = [
-            each
-            for each in value_differences(comparison)
-            # where both admit null, a tool may be meant to receive nothing else
-            if each.name not in nullable
-            or not (
-                each.kind == "null"
-                or (each.kind == "types" and "null" in each.said and _exclude_each_other(each))
-            )
-        ]
-        every, names = (*self.differences, *found), converted(signature)
-        name, parameters, interface = self[:3]
+        found = [*value_differences(comparison)]
+        if found:
+            nullable = {each.name for each in signature.parameters if each.annotation.optional}
+            found = [
+                each
+                for each in found
+                # where both admit null, a tool may be meant to receive nothing else
+                if each.name not in nullable
+                or not (
+                    each.kind == "null"
+                    or (each.kind == "types" and "null" in each.said and _exclude_each_other(each))
+                )
+            ]
+        name, parameters, interface, known, names, *_ = self
+        every = (*known, *found)
         return AgreementCase(name, parameters, interface, every, names, implied, comparison)
 
     def is_refused(self, difference: Difference) -> bool:
@@ -175,8 +177,9 @@ def argument_of(difference: Difference) -> str:
 
 def contradictions(manifest: Manifest, interface: Interface) -> list[Verdict]:
     """Return what is wrong in the values that a manifest admits."""
-    case = AgreementCase(manifest.name, manifest.parameters, interface).with_values()
-    return RULES.verdicts(case)
+    names = converted(interface.signature or Signature())
+    case = AgreementCase(manifest.name, manifest.parameters, interface, converted=names)
+    return RULES.verdicts(case.with_values())
 
 
 def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
