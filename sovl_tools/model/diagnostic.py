@@ -191,8 +191,8 @@ class Verdict(NamedTuple):
 
     def at(self, path: str, line: int = 1, column: int = 1, *, tool: str | None) -> Diagnostic:
         """Return the diagnostic of a tool, or of a source of tools, at a place that is known."""
-        (code, severity, *_), (_, message, advice, _) = self.rule, self.finding
-        return Diagnostic(code, severity, message, advice, tool, path, line, column)
+        maker, (_, message, advice, _) = self
+        return Diagnostic(maker.code, maker.severity, message, advice, tool, path, line, column)
 
 
 def rule(  # noqa: PLR0913 - the keywords are one thing, the occasion

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.requirements import parsed_requirement
@@ -13,7 +13,7 @@ from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema.engine import Problem
 from sovl_tools.schema.problem import describe
 
-EXAMPLE_KEYS = {"input", "output", "output_is", "output_match", "description"}
+EXAMPLE_KEYS = frozenset({"input", "output", "output_is", "output_match", "description"})
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"
 _SCHEMA_KEYS = {"parameters", "output_schema"}
 ALIASES = {"parameters": ("input_schema", "inputSchema", "parametersJsonSchema", "args_schema")}
@@ -94,8 +94,10 @@ def unknown_key(case: ManifestCase) -> Iterator[Finding]:
         yield from _unknown(example, EXAMPLE_KEYS, ("examples", index))
 
 
-def _unknown(document: JSON, known: Iterable[str], path: Path) -> Iterator[Finding]:
-    for key in document if isinstance(document, dict) else ():
+def _unknown(document: JSON, known: frozenset[str], path: Path) -> Iterator[Finding]:
+    if not isinstance(document, dict) or document.keys() <= known:  # as nearly all are
+        return
+    for key in document:
         if key not in known and not key.startswith("x-"):
             where = f"a key of {dotted(path)!r}" if path else "a manifest key"
             message = f"{key!r} is not {where}"

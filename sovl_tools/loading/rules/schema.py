@@ -31,10 +31,10 @@ _ELSEWHERE = {
 
 def _named(node: SchemaNode) -> str:
     """Return what people call the place: ``number1``, ``filters.color``, ``the items of tags``."""
-    path = [part for part in node.path[len(node.base) :] if part != "properties"]
+    path = tuple([part for part in node.path[len(node.base) :] if part != "properties"])
     if path and path[-1] == "items":
-        return f"the items of {dotted(tuple(path[:-1]))!r}"
-    return repr(dotted(tuple(path)) or node.base[0])
+        return f"the items of {dotted(path[:-1])!r}"
+    return repr(dotted(path) or node.base[0])
 
 
 @rule("ST302", at=["required"])
@@ -125,7 +125,7 @@ def missing_description(node: SchemaNode) -> Iterator[Finding]:
 
 def lacks_description(node: SchemaNode) -> bool:
     """Tell whether a property has no description, and nor has what it refers to."""
-    if not node.is_property or describes(node.schema):
+    if node.owner is None or describes(node.schema):
         return False
     reference = node.schema.get("$ref")
     return reference is None or not describes(lookup(node.root, reference).target)
@@ -133,8 +133,9 @@ def lacks_description(node: SchemaNode) -> bool:
 
 def describes(schema: JSON) -> bool:
     """Tell whether a schema has a description that says more than a blank text."""
-    text = schema.get("description", "") if isinstance(schema, dict) else ""
-    return bool(str(text).strip())
+    if not isinstance(schema, dict) or "description" not in schema:
+        return False
+    return bool(str(schema["description"]).strip())
 
 
 @rule("ST307", "warning", of="property", lacking=_SAYS_TYPE)
