@@ -346,9 +346,9 @@ class Visit(NamedTuple):
         Each reference at most doubles what was there without it. Where all lead to definitions,
         one that is not itself in a definition adds at most what the definitions come to.
         """
-        if not self.references:
-            return False
         doubling, adding = len(self.references), 0
+        if not doubling or self.size << min(doubling, 64) <= MAX_EXPANSION:
+            return False
         if all(reference.startswith(_TO_DEFINITIONS) for reference in self._distinct):
             # by the keyword right below the root, which the root itself has none of
             first = len(self.references[0].base)
