@@ -19,17 +19,16 @@ from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
 from sovl_tools.schema.subschemas import SchemaNode, free_name, nodes
-from sovl_tools.signature.agreement import (
+from sovl_tools.signature.agreement import contrary_bounds, unknown_properties
+from sovl_tools.signature.comparison import (
     BASE,
     Comparison,
     Matcher,
     Pair,
     agreed,
     compare,
-    contrary_bounds,
     exclude_each_other,
     is_wider,
-    unknown_properties,
     unknown_values,
 )
 

@@ -25,7 +25,7 @@ from sovl_tools.scaffolding.new_tool import (
 )
 from sovl_tools.schema.applicators import kinds
 from sovl_tools.schema.subschemas import SchemaNode, follow
-from sovl_tools.signature.agreement import BASE
+from sovl_tools.signature.comparison import BASE
 from sovl_tools.signature.signature import from_function
 
 Write = Callable[[str, ForeignTool], str]

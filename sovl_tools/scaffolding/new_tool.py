@@ -26,7 +26,7 @@ from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import alternatives_of, values_of
 from sovl_tools.schema.fit import has_type
 from sovl_tools.schema.subschemas import SchemaNode, follow, nodes
-from sovl_tools.signature.agreement import BASE
+from sovl_tools.signature.comparison import BASE
 
 
 def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict[str, JSON]:

@@ -49,7 +49,7 @@ from sovl_tools.scaffolding.jsonedit import edit_json, render_json
 from sovl_tools.scaffolding.new_tool import manifest_of
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import expands_too_far, visit
-from sovl_tools.signature.agreement import BASE
+from sovl_tools.signature.comparison import BASE
 from sovl_tools.signature.signature import from_function
 from sovl_tools.threads import Stalled, run_within
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.schema.inclusion import narrowings
 from sovl_tools.schema.subschemas import nodes
-from sovl_tools.signature.agreement import compare, value_differences
+from sovl_tools.signature.agreement import value_differences
+from sovl_tools.signature.comparison import compare
 from sovl_tools.signature.inference import infer
 from tests.annotations.test_admitted import drawn, values_of
 from tests.schema.strategies import examples, moderate

@@ -26,15 +26,13 @@ from sovl_tools.schema.applicators import numeric
 from sovl_tools.schema.problem import shown
 from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import (
-    Comparison,
     Difference,
     Kind,
-    compare,
     converted,
     differences,
-    exclude_each_other,
     value_differences,
 )
+from sovl_tools.signature.comparison import Comparison, compare, exclude_each_other
 from sovl_tools.signature.inference import Inference
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Signature
 
