@@ -18,7 +18,7 @@ from sovl_tools.model.folder import FIELDS
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.problem import describe
-from sovl_tools.schema.subschemas import nodes
+from sovl_tools.schema.subschemas import needed_definitions, nodes
 from sovl_tools.signature.inference import Inference, implied, parameters_of, refusals
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature, from_function
 
@@ -355,24 +355,3 @@ def plain(value: Any) -> JSON:
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
     return [plain(each) for each in value] if isinstance(value, list | tuple) else value
-
-
-def needed_definitions(schema: JSON, definitions: Mapping[str, JSON]) -> list[str]:
-    """Return the names of the definitions that a schema refers to, or those that it needs do."""
-    found: list[str] = []
-    pending = [schema] if definitions else []
-    while pending:
-        each = pending.pop()
-        for node in nodes(each, ()) if isinstance(each, dict) else ():
-            name = defined_name(node.schema.get("$ref"))
-            if name in definitions and name not in found:
-                found.append(name)
-                pending.append(definitions[name])
-    return found
-
-
-def defined_name(reference: JSON) -> str:
-    """Return the name of the definition that a reference leads to; "" if it leads elsewhere."""
-    start = "#/$defs/"
-    is_plain = isinstance(reference, str) and reference.startswith(start)
-    return reference.removeprefix(start) if is_plain else ""

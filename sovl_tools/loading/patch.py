@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from sovl_tools.loading.function_spec import (
     FunctionSpec,
-    defined_name,
-    needed_definitions,
     unwritable,
 )
 from sovl_tools.loading.rules.schema import describes, lacks_description
@@ -18,7 +16,13 @@ from sovl_tools.model.document import JSON, Path, canonical, copied, value_at
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
-from sovl_tools.schema.subschemas import SchemaNode, free_name, nodes
+from sovl_tools.schema.subschemas import (
+    SchemaNode,
+    defined_name,
+    free_name,
+    needed_definitions,
+    nodes,
+)
 from sovl_tools.signature.agreement import contrary_bounds, unknown_properties
 from sovl_tools.signature.comparison import (
     BASE,

@@ -214,6 +214,27 @@ def free_name(name: str, taken: Container[str], *, joint: str = "") -> str:
     return next(each for each in names if each not in taken)
 
 
+def needed_definitions(schema: JSON, definitions: Mapping[str, JSON]) -> list[str]:
+    """Return the names of the definitions that a schema refers to, or those that it needs do."""
+    found: list[str] = []
+    pending = [schema] if definitions else []
+    while pending:
+        each = pending.pop()
+        for node in nodes(each, ()) if isinstance(each, dict) else ():
+            name = defined_name(node.schema.get("$ref"))
+            if name in definitions and name not in found:
+                found.append(name)
+                pending.append(definitions[name])
+    return found
+
+
+def defined_name(reference: JSON) -> str:
+    """Return the name of the definition that a reference leads to; "" if it leads elsewhere."""
+    start = "#/$defs/"
+    is_plain = isinstance(reference, str) and reference.startswith(start)
+    return reference.removeprefix(start) if is_plain else ""
+
+
 @lru_cache(maxsize=1024)
 def path_of(fragment: str) -> tuple[str, ...]:
     """Return the keys that a JSON Pointer in a reference leads along, numbers as text."""

@@ -17,10 +17,13 @@ from sovl_tools.schema.applicators import Kinds, alternatives_of, combinator_of,
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.inclusion import narrowings
 from sovl_tools.schema.keywords import BOUNDS
-from sovl_tools.schema.subschemas import follow, nodes
+from sovl_tools.schema.subschemas import follow, needed_definitions, nodes
 
 BASE: Path = ("parameters",)
 _SAME_TYPE = 1
+_APART = _SAME_TYPE / 4
+"""How alike objects are of which a member has other values."""
+_MOST_TRIED = 4
 _TOP = len((*BASE, "properties", "name"))
 
 
@@ -248,12 +251,14 @@ class Matcher(NamedTuple):
         found = []
         for index, each in enumerate(ours):
             scores = [self._score(each, other) for other in theirs]
-            if math.inf not in scores and sum(map(bool, scores)) > 1:
+            likely = [place for place, score in enumerate(scores) if score > _APART]
+            if math.inf not in scores and len(likely) > 1:
                 # the one that surely takes all of it, however alike the others are
-                scores = [
-                    math.inf if score and self._takes(other, each) else score
-                    for score, other in zip(scores, theirs, strict=True)
-                ]
+                likely.sort(key=lambda place: (-scores[place], place != index))
+                for place in likely[:_MOST_TRIED]:
+                    if self._takes(theirs[place], each):
+                        scores[place] = math.inf
+                        break
             best = max(scores)
             places = [place for place, score in enumerate(scores) if score == best]
             # Of equally good partners the one at the same index, if it is among them.
@@ -266,8 +271,8 @@ class Matcher(NamedTuple):
         """Tell whether an alternative of the function surely admits all of a manifest's."""
         if not (isinstance(own, dict) and isinstance(schema, dict)):
             return False
-        wide = {**schema, "$defs": self.parameters.get("$defs", {})}
-        return not narrowings(wide, {**own, "$defs": self.own.get("$defs", {})})
+        wide, narrow = _alone(schema, self.parameters), _alone(own, self.own)
+        return not narrowings(wide, narrow)
 
     def taker(self, match: Match, own: dict[str, JSON]) -> JSON | None:
         """Return what takes an alternative's values: the function's that corresponds to it.
@@ -301,8 +306,27 @@ class Matcher(NamedTuple):
         if not names or not known:
             return _SAME_TYPE if one == other else _SAME_TYPE / 2
         # objects are matched by their members; those of another set of names are second best
-        common = len(names & known)
-        return common and _SAME_TYPE + 2 * common - (names != known)
+        common = names & known
+        if any(_are_apart(schema["properties"][each], own["properties"][each]) for each in common):
+            return _APART
+        return _SAME_TYPE + 2 * len(common) - (names != known) if common else 0
+
+
+def _are_apart(schema: JSON, own: JSON) -> bool:
+    """Tell whether two schemas list values of which none is the same."""
+    if not (isinstance(schema, dict) and isinstance(own, dict)):
+        return False
+    ours, theirs = values_of(schema), values_of(own)
+    if ours is None or theirs is None:
+        return False
+    return {*map(canonical, ours)}.isdisjoint(map(canonical, theirs))
+
+
+def _alone(schema: dict[str, JSON], root: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a part of a schema with the definitions that it needs."""
+    definitions = root.get("$defs", {})
+    needed = {name: definitions[name] for name in needed_definitions(schema, definitions)}
+    return {**schema, "$defs": needed} if needed else schema
 
 
 def unknown_values(
