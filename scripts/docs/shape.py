@@ -44,6 +44,9 @@ PLAIN_DECORATORS = {"property", "cached_property", "classmethod", "staticmethod"
 
 CALLING_AT_ONCE = {"map", "filter", "sorted", "min", "max", "sum", "any", "all", "reduce"}
 
+NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+           tokenize.ENDMARKER}  # fmt: skip
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -192,6 +195,28 @@ def comments(module: Module) -> int:
     return sum(not text.startswith(("# type:", "# noqa", "# pragma", "# fmt")) for text in texts)
 
 
+def code_lines(module: Module) -> int:
+    """Count the lines of a module that are neither blank nor comment nor docstring."""
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(module.source).readline):
+        if token.type not in NO_CODE:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            lines.difference_update(range(node.lineno, (node.end_lineno or 0) + 1))
+    return len(lines)
+
+
+def print_packages(every: list[Module]) -> None:
+    """Print the lines of code of each package, and of each module beside them, largest first."""
+    sizes: Counter[str] = Counter()
+    for each in every:
+        sizes[each.name.split(".")[1] if "." in each.name else each.name] += code_lines(each)
+    print("lines of code by package")
+    for name, size in sizes.most_common():
+        print(f"  {name:<24} {size}")
+
+
 def cycles() -> str:
     """Return the first import cycle, or that there is none."""
     graph = grimp.build_graph("sovl_tools", cache_dir=None)
@@ -215,6 +240,7 @@ def print_static(every: list[Module], chosen: list[Module]) -> list[str]:
     small = sum(size < 60 for size in sizes)
     print(f"modules                    {len(chosen)}  ({small} under 60 lines)")
     print(f"lines                      {lines}")
+    print(f"lines of code              {sum(map(code_lines, chosen))}")
     print(f"functions                  {len(lengths)}")
     middle, tenth = median(lengths), quantiles(lengths, n=10)[-1]
     print(f"  lines: median, p90, max  {middle:.0f}, {tenth:.0f}, {max(lengths)}")
@@ -317,6 +343,7 @@ def main() -> None:
     if wanted:
         print(*once, sep="\n")
         return
+    print_packages(every)
     print(f"import cycles              {cycles()}")
     with tempfile.TemporaryDirectory() as directory:
         print_dynamic(Path(directory))
