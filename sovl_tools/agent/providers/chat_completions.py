@@ -153,7 +153,7 @@ class Draft:
         self._spoken = ""
         self._reasoning = ""
         self._details: list[JSON] = []
-        self._calls: dict[Any, dict[str, Any]] = {}
+        self._calls: list[tuple[int | None, dict[str, Any]]] = []
         self._reason: str | None = None
         self._usage: dict[str, Any] = {}
 
@@ -182,15 +182,37 @@ class Draft:
         return f"{spoken}{refusal}"
 
     def _call(self, piece: dict[str, Any]) -> None:
-        """Take a piece of a call in; servers that number none send each in one piece."""
-        key = piece.get("index")
-        key = piece.get("id") or len(self._calls) if key is None else key
-        known = self._calls.setdefault(key, {"type": "function", "function": {"arguments": ""}})
+        """Take in a piece of a call."""
         function = piece.get("function") or {}
+        known = self._continued(piece, function)
+        if known is None:
+            known = {"type": "function", "function": {"arguments": ""}}
+            self._calls.append((piece.get("index"), known))
         known["function"]["arguments"] += function.get("arguments") or ""
         if function.get("name"):
             known["function"]["name"] = function["name"]
         known |= {name: piece[name] for name in ("id", "extra_content") if piece.get(name)}
+
+    def _continued(self, piece: dict[str, Any], function: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the call that a piece continues; None if the piece begins a call.
+
+        The index alone doesn't tell: some servers number every call 0, others number none.
+        """
+        index, identity, name = piece.get("index"), piece.get("id"), function.get("name")
+        calls = [call for number, call in self._calls if number == index]
+        same = [call for call in calls if identity and call.get("id") == identity]
+        if same or not calls:
+            return same[-1] if same else None
+        last = calls[-1]
+        if identity and "id" in last:
+            return None
+        # without ids, calls are told apart by their names, and by arguments that are complete
+        is_next = name and (
+            index is None
+            or name != last["function"].get("name", name)
+            or (function.get("arguments") and arguments_of(last["function"]["arguments"]))
+        )
+        return None if is_next else last
 
     def answer(self) -> Answer | None:
         """Return the answer."""
@@ -202,6 +224,6 @@ class Draft:
             "refusal": self._refusal,
             "reasoning_details": self._details,
             "reasoning_content": self._reasoning,
-            "tool_calls": list(self._calls.values()),
+            "tool_calls": [call for _, call in self._calls],
         }
         return _answer(message, self._reason, self._usage)
