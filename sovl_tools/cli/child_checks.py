@@ -11,24 +11,56 @@ from collections.abc import Iterable, Sequence
 from contextlib import chdir
 from dataclasses import asdict, replace
 from queue import Empty
-from typing import Any
+from typing import Any, NamedTuple
 
 from sovl_tools.cli.output import echo
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.child import report_pipe
-from sovl_tools.loading.dependencies import Findings, OpenedPaths, Stamps
 from sovl_tools.loading.import_errors import unavailable
 from sovl_tools.loading.isolation import Child
 from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.plugins import Modules
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.document import parse_json
+from sovl_tools.model.document import JSON, is_record, parse_json
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.path_patterns import patterns_of
 
 # for a fresh interpreter on a busy machine, beside what importing the modules may take
 _START_TIME = 30.0
+
+
+class Findings(NamedTuple):
+    """What a child process found.
+
+    Attributes:
+        candidates: of tools in code, without their definitions.
+        diagnostics: what is wrong with directories, modules and procedures themselves.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return what ``from_json`` reads."""
+        return {
+            "candidates": [each.to_json() for each in self.candidates],
+            "diagnostics": [each._asdict() for each in self.diagnostics],
+        }
+
+    @classmethod
+    def from_json(cls, document: JSON) -> Findings:
+        """Return the findings that ``to_json`` was called on.
+
+        Raises:
+            ValueError: the document is something else.
+        """
+        if not is_record(document, {"candidates": (list,), "diagnostics": (list,)}):
+            raise ValueError("these aren't findings")
+        return cls(
+            tuple(map(Candidate.from_json, document["candidates"])),
+            tuple(map(Diagnostic.from_json, document["diagnostics"])),
+        )
 
 
 def check_plugins(
@@ -48,21 +80,19 @@ def check_plugins(
     """
     candidates: list[Candidate] = []
     diagnostics: list[Diagnostic] = []
-    opened: Stamps | None = {}
     for path in map(os.path.abspath, paths):
-        request = {"plugins": path, "limit": limit, "exclude": [*exclude], "own": [path]}
+        request = {"plugins": path, "limit": limit, "exclude": [*exclude]}
         found = _run_child(
             request, start + limit * _count_modules(path), relative_path(path), "its modules"
         )
         candidates += found.candidates
         diagnostics += found.diagnostics
-        opened = None if opened is None or found.opened is None else {**found.opened, **opened}
-    return Findings(tuple(candidates), tuple(diagnostics), opened)
+    return Findings(tuple(candidates), tuple(diagnostics))
 
 
 def check_procedures_with_tools(
     paths: Sequence[str], found: Configuration, validated: Catalog
-) -> Findings:
+) -> Sequence[Diagnostic]:
     """Check procedures of files with the tools that they may call.
 
     The child that imported the folders' tools has reported only what is wrong with them, so they
@@ -75,11 +105,10 @@ def check_procedures_with_tools(
         "tools": tools,
         "unavailable": {name: [*reasons] for name, reasons in validated.unavailable.items()},
         "configuration": asdict(found),
-        "own": [*{each.location for each in validated.candidates if not each.line}],
     }
     imports = len(tools) + sum(map(_count_modules, found.plugins))
     most = _START_TIME + found.import_timeout * imports
-    return _run_child(request, most, paths[0], "the tools for it")
+    return _run_child(request, most, paths[0], "the tools for it").diagnostics
 
 
 def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
@@ -143,9 +172,6 @@ def serve(request: dict[str, Any]) -> None:
     whatever the modules print. Does not return: threads that they started are not waited for.
     """
     reports = report_pipe()
-    opened = OpenedPaths()
-    opened.enter(*request["own"])
-    opened.start()
     logging.getLogger("sovl_tools").addHandler(logging.NullHandler())  # the parent tells it all
     candidates: Sequence[Candidate] = ()
     diagnostics: Sequence[Diagnostic]
@@ -165,7 +191,7 @@ def serve(request: dict[str, Any]) -> None:
         excluded = patterns_of(request["exclude"], os.getcwd())
         loaded = Modules(request["plugins"], request["limit"], excluded).look()
         candidates, diagnostics = loaded.candidates, loaded.diagnostics
-    found = Findings(tuple(candidates), tuple(diagnostics), opened.take())
+    found = Findings(tuple(candidates), tuple(diagnostics))
     reports.write(json.dumps(found.to_json()).encode() + b"\n")
     sys.stderr.flush()
     os._exit(0)  # a module may have started threads that never end

@@ -37,7 +37,6 @@ COMMANDS = {
     "import": ("sovl_tools.cli.import_tools:import_", "Write folders of tools defined elsewhere."),
     "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
     "diff": ("sovl_tools.cli.diff:diff", "Tell what has changed in tools, and what breaks."),
-    "clean": ("sovl_tools.cli.clean:clean", "Remove what validate keeps between runs."),
     "lock": ("sovl_tools.cli.lock:lock", "Write down what has been reviewed."),
     "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
     "serve": ("sovl_tools.cli.serve:serve", "Offer the tools to editors and assistants (MCP)."),
@@ -51,6 +50,11 @@ COMMANDS = {
     "schema": ("sovl_tools.cli.explain:schema", "Print a published JSON Schema."),
 }
 """Where each command is, and what the list of commands says of it."""
+
+GONE = {
+    "clean": "there is no command 'clean' any more: validate keeps no cache",
+}
+"""Commands of earlier versions, and what to know instead."""
 
 EXAMPLES = """\b
 Examples:
@@ -67,13 +71,19 @@ class LazyGroup(click.Group):
 
     Args:
         table: where each command is, and what the list of commands says of it.
+        gone: what to tell users of commands that are gone.
     """
 
     def __init__(
-        self, *args: Any, table: Mapping[str, tuple[str, str]] | None = None, **settings: Any
+        self,
+        *args: Any,
+        table: Mapping[str, tuple[str, str]] | None = None,
+        gone: Mapping[str, str] | None = None,
+        **settings: Any,
     ) -> None:
         super().__init__(*args, **settings)
         self._table = table or {}
+        self._gone = gone or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
@@ -89,6 +99,8 @@ class LazyGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Suggest the nearest command where there is none of that name."""
+        if args and args[0] in self._gone:
+            ctx.fail(self._gone[args[0]])
         if args and args[0] not in self._table and not args[0].startswith("-"):
             # not at the top: --help and completion need nothing of the package
             suggestion = import_module("sovl_tools.model.suggestion")
@@ -114,6 +126,7 @@ def _width() -> int:
 @click.group(
     cls=LazyGroup,
     table=COMMANDS,
+    gone=GONE,
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _width()},
 )

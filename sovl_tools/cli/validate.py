@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from sovl_tools.cli import child_checks
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
@@ -29,7 +28,9 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.output import colored, echo, write, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import Configuration, configuration
-from sovl_tools.linting.cache import Cache, Checked, cache_directory, contents_of, read_content
+from sovl_tools.linting.fixes import fixes_in, procedure_fixes
+from sovl_tools.linting.mending import Mending
+from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import (
     FIXERS,
     Selection,
@@ -38,14 +39,16 @@ from sovl_tools.linting.selection import (
     selection_of,
     strict,
     suppress_findings,
+    suppressions_of,
 )
 from sovl_tools.loading.catalog_builder import combine, equal_descriptions, report_of
-from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.dependencies import Findings, Loaded, state_of
+from sovl_tools.loading.isolation import loaded_in_child
+from sovl_tools.loading.lock import read_lock, removed_tools
+from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.loading.sources import collect, tool_folder
 from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
-from sovl_tools.model.diagnostic import Diagnostic, Rule
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import Lock, Settings, ToolFolder
 from sovl_tools.model.path_patterns import PathPattern
@@ -135,7 +138,6 @@ def _patterns(values: Sequence[str]) -> tuple[str, ...]:
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
 @click.option("--unsafe-fixes", is_flag=True, help="Mend also what may be meant otherwise.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
-@click.option("--no-cache", is_flag=True, help="Neither read nor write what is kept of runs.")
 @import_timeout_option
 @click.pass_context
 def validate(ctx: click.Context, /, **options: Any) -> None:
@@ -158,9 +160,6 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     what is shown. No change is made that keeps a tool from loading.
     """
     asked = _Options(**options)
-    # looking for garbage among all that was found would take a tenth of the time; tools' own
-    # objects are in other processes
-    atexit.register(gc.freeze)
     if asked.watch:
         from sovl_tools.cli.watch import recheck  # noqa: PLC0415 - 50 ms for its events
 
@@ -171,51 +170,33 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     ctx.exit(_check_once(asked))
 
 
-@patient_collector()
 def _check_once(asked: _Options) -> int:
     """Check once, and write the result; return the exit code."""
     started = perf_counter()
     places = _places(asked)
     destinations = _known_destinations(asked, places.configuration)
-    check = _Check.of(asked, places)
-    checked = _load(places.collected.folders, check.limits, check.cache)
-    candidates = [each.candidate for each in checked]
-    asking = {each.candidate.location: each.suppressions for each in checked}
-    procedures = check.procedures(candidates)
-    report, fixed = check.report(candidates, procedures, asking), None
-    failures: list[str] = []
+    check = _check_of(asked, places)
+    found = check.run()
+    fixed: int | None = None
+    failures: Sequence[str] = ()
     if asked.fix or asked.diff:
-        from sovl_tools.linting.mending import Mending  # noqa: PLC0415 - most only look
-
-        mending = Mending(
-            {each.location: each for each in places.collected.folders},
-            {each.location: each for each in candidates},
-            load=lambda folders: [each.candidate for each in _load_anew(folders, check.limits)],
-            check=lambda found, drafted: check.report(
-                found, procedures, asking | _suppressions(drafted)
-            ),
-            settings=check.limits,
-            unsafe=asked.unsafe_fixes,
-            procedures=places.procedures,
-        )
-        mending.run()
+        mending = _mended(check, found, unsafe=asked.unsafe_fixes)
         if asked.diff:
             return FINDINGS if _show([*mending.changes()], mending.fixed.total()) else 0
         failures = [*mending.save()]
         for words in failures:
             click.echo(plain(words), err=True)
-        candidates, fixed = [*mending.candidates.values()], mending.fixed.total()
-        if fixed:  # the cache knows the folders as they were
-            procedures = replace(check, cache=None).procedures(candidates)
-            asking = _suppressions(places.collected.folders)
-        report = check.report(candidates, procedures, asking)
+        fixed = mending.fixed.total()  # without what couldn't be saved
+        if fixed:
+            found = check.completed([*mending.candidates.values()])
+    report = check.report(found)
     outcome = Outcome(
         report,
         perf_counter() - started,
         colored(),
         len(places.procedures),
-        _rules_of_all,
-        imported=check.limits.imports,
+        RULES,
+        imported=check.settings.imports,
         fixes=check.fixes(report),
         fixed=fixed,
     )
@@ -224,6 +205,26 @@ def _check_once(asked: _Options) -> int:
         note(f"not checked, being of no tool and no procedure: {names}")
     _write(outcome, destinations, statistics=asked.statistics)
     return FINDINGS if failures or (report.errors and not asked.exit_zero) else 0
+
+
+def _mended(check: _Check, found: _Found, *, unsafe: bool) -> Mending:
+    """Return what ``--fix`` writes, and ``--diff`` shows."""
+
+    def checked(candidates: Sequence[Candidate], drafted: Sequence[ToolFolder]) -> LoadReport:
+        suppressions = {**found.suppressions, **_suppressions(drafted)}
+        return check.report(_Found(candidates, found.procedures, suppressions))
+
+    mending = Mending(
+        {each.location: each for each in check.places.collected.folders},
+        {each.location: each for each in found.candidates},
+        load=check.load,
+        check=checked,
+        settings=check.settings,
+        unsafe=unsafe,
+        procedures=check.places.procedures,
+    )
+    mending.run()
+    return mending
 
 
 def _places(asked: _Options) -> Places:
@@ -279,7 +280,6 @@ class _Options(NamedTuple):
     diff: bool
     unsafe_fixes: bool
     watch: bool
-    no_cache: bool
     import_timeout: float | None
 
 
@@ -305,103 +305,97 @@ def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destinat
     return destinations
 
 
+class _Found(NamedTuple):
+    """What was found, before anything is left out.
+
+    Attributes:
+        candidates: of the tool folders.
+        procedures: what is wrong with the procedures.
+        suppressions: what each folder asks to leave out, by its location.
+    """
+
+    candidates: Sequence[Candidate]
+    procedures: Sequence[Diagnostic]
+    suppressions: Mapping[str, Sequence[Suppression]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What is asked of tools, whatever their files say by then."""
+    """What is checked, and what is shown of it.
+
+    Attributes:
+        places: the folders, plugins and procedures.
+        settings: how tools are loaded.
+        targets: the formats whose losses are shown.
+        selection: the rules whose findings are shown.
+        is_strict: whether warnings are errors.
+        plugged: the tools in plugins.
+        others: what is wrong with directories, plugins and the lock.
+    """
 
     places: Places
-    limits: Settings
+    settings: Settings
     targets: tuple[str, ...]
     selection: Selection
     is_strict: bool
     plugged: Sequence[Candidate]
     others: Sequence[Diagnostic]
-    cache: Cache | None
 
-    @classmethod
-    def of(cls, asked: _Options, places: Places) -> _Check:
-        """Return what is asked by options and by the configuration, and look at plugins.
+    def run(self) -> _Found:
+        """Check the folders, then the procedures."""
+        return self.completed(self.load(self.places.collected.folders))
 
-        Raises:
-            ConfigurationError: the configuration names a rule or a format that there is not, or the
-                lock can't be read.
-        """
-        found = places.configuration
-        targets = asked.targets or configured_targets(found)
-        selection = selection_of(found, asked.select, asked.extend_select, asked.ignore)
-        limit = asked.import_timeout or found.import_timeout
-        lock: Lock | None = None
-        removed: Sequence[Diagnostic] = ()
-        if found.locked:
-            # a lock is rare
-            from sovl_tools.loading.lock import read_lock, removed_tools  # noqa: PLC0415
+    def completed(self, candidates: Sequence[Candidate]) -> _Found:
+        """Check the procedures with these tools."""
+        suppressions = _suppressions(self.places.collected.folders)
+        return _Found(candidates, self._procedures(candidates), suppressions)
 
-            lock = read_lock(found.lock_file)
-            there = {each.name for each in places.collected.folders}
-            if not there >= lock.keys():  # a check of some tools doesn't miss the configured others
-                directories = filter(os.path.exists, configuration().paths)
-                there |= {each.name for each in collect(directories).folders}
-            removed = removed_tools(lock, found.lock_file, there)
-        is_run = not asked.no_import
-        limits = Settings(imports=is_run, limit=limit, compiles=is_run, locked=lock)
-        cache = None if asked.no_cache else Cache(cache_directory(found), limits)
-        plugged, unusable, _ = _check_plugins(places, limits, cache)
-        others = (*places.misplaced, *places.collected.diagnostics, *unusable, *removed)
-        is_strict = asked.warnings_as_errors or found.warnings_as_errors
-        return cls(places, limits, targets, selection, is_strict, plugged, others, cache)
+    def load(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
+        """Load folders: import them in a child process, or parse them here."""
+        if not folders:
+            return []
+        found = []
+        with Progress(len(folders)) as progress:
+            # parsing runs nothing of a tool, so it needs no child
+            parsed = (load_folder(each, self.settings) for each in folders)
+            imports = self.settings.imports
+            for each in loaded_in_child(folders, self.settings, echo=echo) if imports else parsed:
+                progress.advance(each.name)
+                found.append(each)
+        return found
 
-    def catalog(self, candidates: Sequence[Candidate]) -> Catalog:
+    def _catalog(self, candidates: Sequence[Candidate]) -> Catalog:
         # folders come before plugins, as where they are served
         return combine((*candidates, *self.plugged))
 
-    def procedures(self, candidates: Sequence[Candidate]) -> Sequence[Diagnostic]:
-        """Return what is wrong with the procedures, beside these tools."""
+    def _procedures(self, candidates: Sequence[Candidate]) -> Sequence[Diagnostic]:
         paths = self.places.procedures
         if not paths:
             return ()
-        from sovl_tools.cli import child_checks  # noqa: PLC0415 - few have any
-
-        if not self.limits.imports:
+        if not self.settings.imports:
             return child_checks.check_procedures(paths, None)
-        catalog = self.catalog(candidates)
-        found = replace(self.places.configuration, import_timeout=self.limits.limit)
-        check = partial(child_checks.check_procedures_with_tools, paths, found, catalog)
-        if self.cache is None:
-            return check().diagnostics
-        tools = [
-            [each.name, each.path, each.status, [*each.reasons]] for each in catalog.candidates
-        ]
-        files = {each: state_of(each) for each in paths}
-        state = [files, tools, contents_of(found.plugins), asdict(found)]
-        return self.cache.recall("procedures", state, check).diagnostics
+        found = replace(self.places.configuration, import_timeout=self.settings.limit)
+        return child_checks.check_procedures_with_tools(paths, found, self._catalog(candidates))
 
-    def report(
-        self,
-        candidates: Sequence[Candidate],
-        procedures: Sequence[Diagnostic],
-        asking: Mapping[str, Sequence[Suppression]],
-    ) -> LoadReport:
-        """Return the report that is shown.
-
-        ``asking`` is what folders ask to leave out, by their locations.
-        """
+    def report(self, found: _Found) -> LoadReport:
+        """Return the report that is shown."""
         # to find nothing is an error where a check was asked for
         others = [
             each._replace(severity="error") if each.code == no_tools.code else each
             for each in self.others
         ]
-        catalog = self.catalog(candidates)
+        catalog = self._catalog(found.candidates)
         if self.targets:
             from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - for them
 
             others += losses(catalog.candidates, self.targets)
         others += equal_descriptions(catalog.candidates)
-        report = report_of(catalog, [*others, *procedures])
+        report = report_of(catalog, [*others, *found.procedures])
         unasked = [
-            *["ST413", "ST5", "ST6"] * (not self.limits.imports),
+            *["ST413", "ST5", "ST6"] * (not self.settings.imports),
             *["ST9"] * (not self.targets),
         ]
-        asked = [each for found in asking.values() for each in found]
+        asked = [each for asked in found.suppressions.values() for each in asked]
         report = suppress_findings(report, asked, self.places.procedures, unasked=unasked)
         report = self.selection.of(report)
         return strict(report) if self.is_strict else report
@@ -410,14 +404,64 @@ class _Check:
         """Return what mends findings of a report."""
         if not any(each.code in FIXERS for each in report.diagnostics):
             return {}
-        from sovl_tools.linting.fixes import (  # noqa: PLC0415 - 20 ms, for findings
-            fixes_in,
-            procedure_fixes,
-        )
-
-        imports = self.limits.imports
+        imports = self.settings.imports
         found = fixes_in(report, self.places.collected.folders, imports=imports)
         return found | (procedure_fixes(report, self.places.procedures) if imports else {})
+
+
+def _check_of(asked: _Options, places: Places) -> _Check:
+    """Return what the options and the configuration ask for; the plugins are looked at already.
+
+    Raises:
+        ConfigurationError: the configuration names a rule or a format that doesn't exist, or the
+            lock can't be read.
+    """
+    found = places.configuration
+    lock, removed = _lock(places)
+    is_run = not asked.no_import
+    limit = asked.import_timeout or found.import_timeout
+    settings = Settings(imports=is_run, limit=limit, compiles=is_run, locked=lock)
+    selection = selection_of(found, asked.select, asked.extend_select, asked.ignore)
+    targets = asked.targets or configured_targets(found)
+    plugged, unusable = _plugins(places, settings)
+    return _Check(
+        places,
+        settings,
+        targets,
+        selection,
+        asked.warnings_as_errors or found.warnings_as_errors,
+        plugged,
+        (*places.misplaced, *places.collected.diagnostics, *unusable, *removed),
+    )
+
+
+def _lock(places: Places) -> tuple[Lock | None, Sequence[Diagnostic]]:
+    """Return the lock that tools must fit, and which of its tools are gone."""
+    found = places.configuration
+    if not found.locked:
+        return None, ()
+    lock = read_lock(found.lock_file)
+    there = {each.name for each in places.collected.folders}
+    if not there >= lock.keys():  # a check of some tools doesn't miss the configured others
+        directories = filter(os.path.exists, configuration().paths)
+        there |= {each.name for each in collect(directories).folders}
+    return lock, removed_tools(lock, found.lock_file, there)
+
+
+def _plugins(
+    places: Places, settings: Settings
+) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
+    """Return the tools in plugins, and what is wrong with the directories."""
+    if not places.plugins:
+        return (), ()
+    if not settings.imports:
+        return child_checks.missing_plugins(places.plugins)
+    exclude = places.configuration.exclude
+    return child_checks.check_plugins(places.plugins, settings.limit, exclude=exclude)
+
+
+def _suppressions(folders: Iterable[ToolFolder]) -> dict[str, Sequence[Suppression]]:
+    return {each.location: [*suppressions_of(each)] for each in folders}
 
 
 def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:
@@ -450,51 +494,3 @@ def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics:
 
 
 _FOR_PEOPLE = frozenset({"text", "concise"})
-
-
-def _check_plugins(places: Places, limits: Settings, cache: Cache | None) -> Findings:
-    if not places.plugins:
-        return Findings()
-    from sovl_tools.cli import child_checks  # noqa: PLC0415 - most have no plugins
-
-    if not limits.imports:
-        return child_checks.missing_plugins(places.plugins)
-    exclude = places.configuration.exclude
-    check = partial(child_checks.check_plugins, places.plugins, limits.limit, exclude=exclude)
-    state = contents_of(places.plugins)
-    return check() if cache is None else cache.recall("plugins", [state, exclude], check)
-
-
-def _rules_of_all() -> Mapping[str, Rule]:
-    from sovl_tools.linting.rules import RULES  # noqa: PLC0415 - 20 ms, where they are explained
-
-    return RULES
-
-
-def _load(folders: Sequence[ToolFolder], limits: Settings, cache: Cache | None) -> list[Checked]:
-    if cache is not None:
-        return cache.load(folders, partial(_load_anew, limits=limits))
-    asking = _suppressions(folders)
-    return [
-        Checked(each.candidate, asking[each.candidate.location])
-        for each in _load_anew(folders, limits)
-    ]
-
-
-def _suppressions(folders: Iterable[ToolFolder]) -> dict[str, Sequence[Suppression]]:
-    return {each.location: read_content(each, is_named=False).suppressions for each in folders}
-
-
-def _load_anew(folders: Sequence[ToolFolder], limits: Settings) -> Iterator[Loaded]:
-    if not folders:
-        return
-    # what is as it was needs nothing of this
-    from sovl_tools.loading.isolation import loaded_in_child  # noqa: PLC0415 - 50 ms
-    from sovl_tools.loading.pipeline import load_folder  # noqa: PLC0415 - likewise
-
-    with Progress(len(folders)) as progress:
-        # parsing runs nothing of a tool, so that no child is needed
-        parsed = (Loaded(load_folder(each, limits), {}) for each in folders)
-        for loaded in loaded_in_child(folders, limits, echo=echo) if limits.imports else parsed:
-            progress.advance(loaded.candidate.name)
-            yield loaded

@@ -20,6 +20,7 @@ from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.configuration import Configuration
+from sovl_tools.linting.rules import RULES, unused_suppression
 from sovl_tools.loading.jsontext import Places, line_and_column
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask, in_order
@@ -64,8 +65,6 @@ def code_of(selector: str) -> str:
     Raises:
         SelectorError: there is no such rule.
     """
-    from sovl_tools.linting.rules import RULES  # noqa: PLC0415 - 20 ms, where a rule is named
-
     code = selector.strip().upper()
     if code and any(known.startswith(code) for known in RULES):
         return code
@@ -244,35 +243,34 @@ def suppress_findings(
     for each in asked:
         is_excused = each.tool in rejected or (each.code and each.code.startswith(tuple(unasked)))
         if each not in used and not is_excused:
-            from sovl_tools.linting.rules import (  # noqa: PLC0415 - 20 ms, where one is idle
-                unused_suppression,
-            )
-
             (verdict,) = ask((unused_suppression,), each.words)
             shown.append(verdict.at(each.path, each.line, each.column, tool=each.tool))
     return report.showing(in_order(shown))
 
 
-def may_ask(folder: ToolFolder, name: str) -> bool:
-    """Tell whether a file of a folder, by its relative path, may ask to leave something out."""
-    return name == folder.manifest_name or (name.endswith(".py") and "/" not in name)
-
-
-def suppressions_of(folder: ToolFolder, files: Mapping[str, bytes]) -> Iterator[Suppression]:
-    """Yield what the files of a folder ask to leave out."""
-    for name, data in files.items():
-        path = os.path.join(folder.path, name)
-        if name == folder.manifest_name and SUPPRESSIONS.encode() in data:
-            yield from _in_manifest(folder, path, "\n".join(lines_in(data)))
-        elif name.endswith(".py") and _MARK.encode() in data:
-            yield from _comments(path, folder.name, lines_in(data))
+def suppressions_of(folder: ToolFolder) -> Iterator[Suppression]:
+    """Yield what the manifest and the modules of a folder ask to leave out."""
+    drafts = dict(folder.drafts)
+    with suppress(OSError):
+        for name in sorted(os.listdir(folder.location)):
+            if name != folder.manifest_name and not name.endswith(".py"):
+                continue
+            path = os.path.join(folder.path, name)
+            file = os.path.join(folder.location, name)
+            lines = lines_in(drafts[name]) if name in drafts else read_lines(file)
+            if name == folder.manifest_name:
+                yield from _in_manifest(folder, path, "\n".join(lines))
+            elif any(_MARK in line for line in lines):
+                yield from _comments(path, folder.name, lines)
 
 
 def _in_manifest(tool: ToolFolder, path: str, text: str) -> Iterator[Suppression]:
+    if SUPPRESSIONS not in text:
+        return
     try:
         document: JSON = json.loads(text)
     except (ValueError, RecursionError):
-        return  # which is a finding of its own
+        return  # the rules about the text say so
     if not isinstance(document, dict) or SUPPRESSIONS not in document:
         return
     places, rules = Places(text), document[SUPPRESSIONS]

@@ -15,7 +15,6 @@ from io import FileIO, TextIOWrapper
 from operator import is_
 from typing import Any, NamedTuple
 
-from sovl_tools.loading.dependencies import OpenedPaths, Stamps, stamps_of
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.modules import guard_imports
 from sovl_tools.loading.rules.module import import_stalled
@@ -173,18 +172,13 @@ def serve(document: dict[str, Any]) -> None:
     reports = report_pipe()
     interpreter = Interpreter()
     guard_imports(interpreter)
-    opened = OpenedPaths()
-    opened.start()
 
     def report(event: ToolFolder | Candidate) -> None:
-        if isinstance(event, ToolFolder):
-            opened.enter(event.location)
-        else:
+        if isinstance(event, Candidate):
             # the thread of an import that was given up may go on, and recurse or fill memory
             is_stalled = any(each.code == import_stalled.code for each in event.diagnostics)
             is_last = interpreter.is_damaged or is_stalled
             found = {"candidate": event.to_json(), "is_last": is_last}
-            found["opened"] = opened.take()
             try:
                 reports.write(_line({"pid": os.getpid(), **found}))
             except Exception:  # noqa: BLE001 - a module has taken the pipe or a library away
@@ -225,14 +219,11 @@ class Report(NamedTuple):
         pid: the process that wrote it.
         candidate: what became of a folder, without its definition; None if the child has started.
         is_last: whether the child ends, because a module has damaged or still keeps it.
-        opened: what it has opened for the first time, outside of the folder, each with its stamp;
-            None if too much.
     """
 
     pid: int
     candidate: Candidate | None
     is_last: bool = False
-    opened: Stamps | None = None
 
 
 def report_of(line: bytes) -> Report:
@@ -246,9 +237,8 @@ def report_of(line: bytes) -> Report:
         return Report(document["pid"], None)
     if not is_record(document, _REPORT):
         raise ValueError("it is no report")
-    opened = stamps_of(document["opened"])
     candidate = Candidate.from_json(document["candidate"])
-    return Report(document["pid"], candidate, document["is_last"], opened)
+    return Report(document["pid"], candidate, document["is_last"])
 
 
 _STARTED: dict[str, tuple[type, ...]] = {"pid": (int,)}
@@ -256,5 +246,4 @@ _REPORT = {
     **_STARTED,
     "candidate": (dict,),
     "is_last": (bool,),
-    "opened": (dict, type(None)),
 }

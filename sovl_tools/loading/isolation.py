@@ -16,7 +16,6 @@ from queue import Empty, SimpleQueue
 from typing import IO, TypeVar
 
 from sovl_tools.loading.child import SPEECHLESS, Report, command_of, report_of, request
-from sovl_tools.loading.dependencies import Loaded
 from sovl_tools.loading.pipeline import rejected
 from sovl_tools.loading.rules.module import (
     ImportFailure,
@@ -45,13 +44,13 @@ def loaded_in_child(
     settings: Settings,
     *,
     echo: Callable[[bytes], object] = lambda _: None,
-) -> Iterator[Loaded]:
+) -> Iterator[Candidate]:
     """Load the folders in a child process; a fresh one goes on where one has failed.
 
     It fails if it dies, does not answer, or a module damages its interpreter.
 
-    Yields the candidates as they come, with what the process opens besides. They have no
-    definitions, because functions stay where they were imported.
+    Yields the candidates as they come. They have no definitions, because functions stay where they
+    were imported.
 
     Args:
         folders: in the order in which they are loaded.
@@ -65,9 +64,9 @@ def loaded_in_child(
     while done < len(folders):
         child = _Loader(folders[done:], settings, echo)
         try:
-            for loaded in child.candidates():
+            for candidate in child.candidates():
                 done += 1
-                yield loaded
+                yield candidate
         finally:
             child.end()
 
@@ -220,7 +219,7 @@ class _Loader(Child):
         self._is_garbled = False
         self.send(request(self._folders, settings), is_last=True)
 
-    def candidates(self) -> Iterator[Loaded]:
+    def candidates(self) -> Iterator[Candidate]:
         """Yield the candidates as they come; where the child fails, one that says how, the last.
 
         Raises:
@@ -239,13 +238,13 @@ class _Loader(Child):
             except Empty:
                 self.abort()
                 words = str(TimeLimitError(self._limit))
-                yield Loaded(self._failed(import_stalled, folder, words), None)
+                yield self._failed(import_stalled, folder, words)
                 return
             if report is None or report.candidate is None:
-                yield Loaded(self._ended(folder), None)
+                yield self._ended(folder)
                 return
             self.printed = 0
-            yield Loaded(report.candidate, report.opened)
+            yield report.candidate
             if report.is_last:
                 return
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import NamedTuple, Protocol
@@ -39,8 +39,7 @@ class Outcome:
         duration: how long it took, in seconds.
         color: whether it may be shown in colour.
         procedures: how many procedures were checked.
-        rules: returns those that may have found something, by their codes, for formats that
-            explain them.
+        rules: by their codes, for formats that explain them.
         imported: False if modules were only parsed, so that nobody knows what an import would say.
         fixes: what mends findings, for those that can be mended.
         fixed: how many findings have been mended; None if that was not asked for.
@@ -50,7 +49,7 @@ class Outcome:
     duration: float = 0.0
     color: bool = False
     procedures: int = 0
-    rules: Callable[[], Mapping[str, Rule]] = dict
+    rules: Mapping[str, Rule] = field(default_factory=dict)
     imported: bool = True
     fixes: Mapping[Diagnostic, Remedy] = field(default_factory=dict)
     fixed: int | None = None

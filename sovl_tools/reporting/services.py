@@ -83,7 +83,7 @@ def sarif_document(outcome: Outcome) -> dict[str, JSON]:
     codes = sorted({each.code for each in found})
     rules: list[dict[str, JSON]] = []
     for code in codes:
-        rule = outcome.rules().get(code)
+        rule = outcome.rules.get(code)
         if rule is None:
             rules.append({"id": code})
             continue

@@ -182,6 +182,6 @@ def statistics_json(outcome: Outcome) -> str:
 
 def _statistics(outcome: Outcome) -> list[tuple[int, str, str, str]]:
     counts = Counter((each.code, each.severity) for each in outcome.report.diagnostics)
-    names = {code: rule.name for code, rule in outcome.rules().items()}
+    names = {code: rule.name for code, rule in outcome.rules.items()}
     rows = [(count, *key, names.get(key[0], "")) for key, count in counts.items()]
     return sorted(rows, key=lambda row: (-row[0], row[1]))

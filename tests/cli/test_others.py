@@ -36,6 +36,12 @@ def test_list_shows_a_table(run: Run) -> None:
     ]
 
 
+def test_a_command_that_is_gone_says_so(run: Run) -> None:
+    done = run("clean")
+    assert done.code == 2
+    assert "there is no command 'clean' any more: validate keeps no cache" in done.err
+
+
 @pytest.mark.usefixtures("two")
 @pytest.mark.parametrize(
     ("options", "names"),

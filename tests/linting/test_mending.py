@@ -13,9 +13,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.linting.cache import read_content
 from sovl_tools.linting.mending import Mending
-from sovl_tools.linting.selection import suppress_findings
+from sovl_tools.linting.selection import suppress_findings, suppressions_of
 from sovl_tools.loading.catalog_builder import combine, report_of
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.sources import collect
@@ -33,11 +32,7 @@ FOREIGN = ["str", "INT", "dict", "Objekt", ["int", "none"], ["text", "str"], "da
 def check(found: Sequence[Candidate], drafted: Sequence[ToolFolder]) -> LoadReport:
     folders = {each.location: ToolFolder(*each[:3]) for each in found}
     folders |= {each.location: each for each in drafted}
-    asked = [
-        each
-        for folder in folders.values()
-        for each in read_content(folder, is_named=False).suppressions
-    ]
+    asked = [each for folder in folders.values() for each in suppressions_of(folder)]
     return suppress_findings(report_of(combine(found), ()), asked)
 
 

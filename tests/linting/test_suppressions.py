@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.linting.cache import read_content
-from sovl_tools.linting.selection import suppress_findings
+from sovl_tools.linting.selection import suppress_findings, suppressions_of
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Run, Write, manifest_of
@@ -169,7 +168,7 @@ def test_whatever_stands_in_the_files_nothing_raises(
     ):
         (place / name).write_bytes(content.encode(errors="surrogatepass"))
     report = LoadReport((Candidate("echo", str(place), str(place), "loaded"),))
-    asked = read_content(ToolFolder("echo", str(place), str(place)), is_named=False).suppressions
+    asked = suppressions_of(ToolFolder("echo", str(place), str(place)))
     for each in suppress_findings(report, asked, [str(place / "a.yaml")]).diagnostics:
         assert each.code == "ST002"
         assert each.line >= 1

@@ -68,7 +68,7 @@ def load(tmp_path: Path) -> Callable[..., dict[str, Candidate]]:
     ) -> dict[str, Candidate]:
         folders = collect([tmp_path / "tools"]).folders
         candidates = {}
-        for candidate, _ in loaded_in_child(folders, Settings(limit=limit), **options):
+        for candidate in loaded_in_child(folders, Settings(limit=limit), **options):
             candidates[candidate.name] = candidate
             observe(candidate)
         return candidates
@@ -164,27 +164,6 @@ def test_a_process_that_a_tool_forks_tells_nothing_and_loads_nothing(
     imports = note.read_text().split()
     assert set(imports) == {"b_fork", "c_tool", "d_tool", "e_tool", "g_last"}
     assert all(imports.count(each) == 1 for each in ("c_tool", "d_tool", "e_tool", "g_last"))
-
-
-def test_what_others_write_into_the_report_is_nobodys_verdict(write: Write, load: Load) -> None:
-    forged = "{**report, 'pid': 1}", "{**report, 'candidate': {**report['candidate'], **other}}"
-    code = (
-        "import json, os\n\nfrom sovl_tools.model.catalog import Candidate\n\n"
-        "place = os.path.dirname(os.path.dirname(__file__))\n"
-        "other = {'location': place + '/b_last'}\n"
-        "found = Candidate('a_odd', 'a', place + '/a_odd', 'waiting').to_json()\n"
-        "report = {'pid': os.getpid(), 'candidate': found, 'is_last': False, 'opened': {}}\n"
-        f"for each in ({', '.join(forged)}, {{'pid': os.getpid()}}):\n"
-        "    os.write(PIPE, json.dumps(each).encode() + b'\\n')\n\n\n"
-    )
-    pipe = (
-        "import os, stat\n\n"
-        "PIPE = next(n for n in range(3, 64) if os.path.exists(f'/proc/self/fd/{n}')\n"
-        "            and stat.S_ISFIFO(os.fstat(n).st_mode))\n"
-    )
-    write("a_odd", code=pipe + code + code_of("a_odd"))
-    write("b_last")
-    assert [each.status for each in load().values()] == ["loaded", "loaded"]
 
 
 def test_a_keyboard_interrupt_of_a_tool_is_told_at_its_line(write: Write, load: Load) -> None:
