@@ -451,8 +451,8 @@ class ToolRegistry:
         Args:
             poll: look at everything each second instead of waiting for the system's events, which
                 network file systems and some containers do not deliver.
-            libraries: folders and modules outside of the tools directories; when one changes, the
-                tools and plugins that import it are loaded again.
+            libraries: folders and modules outside the tools directories; when one changes, all
+                tool folders and plugins are loaded again.
         """
         check_iterable("libraries", libraries, "a list of paths")
         watch: AbstractContextManager[Watch] = self._get_reloader().watch(

@@ -236,7 +236,7 @@ def test_folders_are_followed_while_a_package_is_imported(
     del sys.modules["package_that_takes_long"]
 
 
-def test_a_change_of_a_watched_library_runs_the_modules_again_that_import_it(
+def test_a_change_of_a_watched_library_runs_all_modules_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
@@ -247,7 +247,6 @@ def test_a_change_of_a_watched_library_runs_the_modules_again_that_import_it(
     MODULES.put(directory, "a", f"from ._words import WORD\n{source}")
     MODULES.save(directory, "b", 1)
     registry, news = registry_of(MODULES, directory)
-    untouched = registry["b"]
     with registry.watch(libraries=[library]):
         library.write_text("WORD = 2\n")
         until_it_answers(registry, news, a=2)
@@ -256,5 +255,4 @@ def test_a_change_of_a_watched_library_runs_the_modules_again_that_import_it(
         assert answer_of(registry, "a") == 2
         library.write_text("WORD = 4\n")
         until_it_answers(registry, news, a=4)
-    assert registry["b"] is untouched
     del sys.modules["words_of_plugins"]

@@ -217,11 +217,6 @@ def sources_of(definition: ToolDefinition) -> Sources | None:
     return next((found for each in every if (found := each.sources_of(definition))), None)
 
 
-def snapshots() -> list[Snapshot]:
-    """Return the sources of all tools that have been imported, of all their generations."""
-    return [each.snapshot for each in list(_GENERATIONS.values())]
-
-
 def _named(package: str) -> Generation | None:
     """Return a generation by its name here, or in a process that has a copy of its folder."""
     known = _GENERATIONS.get(package)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -132,18 +132,11 @@ def run(package: str, name: str) -> ModuleType:
     return import_module(f"{package}.{name}")
 
 
-def module_sources(path: str) -> dict[str, bytes]:
-    """Return the sources of the modules of a directory that have been run, by full names."""
-    package = package_of(path)
-    return {**_PACKAGES[package].sources} if package in _PACKAGES else {}
-
-
-def mark_outdated(path: str, names: Collection[str]) -> bool:
-    """Have modules of a directory run again at the next look; tell whether there are any."""
-    stale = module_sources(path).keys() & names
-    if stale:
-        _PACKAGES[package_of(path)].outdated |= stale
-    return bool(stale)
+def mark_outdated(path: str) -> None:
+    """Have every module of a directory run again at the next look."""
+    plugins = _PACKAGES.get(package_of(path))
+    if plugins is not None:
+        plugins.outdated |= plugins.sources.keys()
 
 
 @contextmanager
@@ -204,7 +197,7 @@ class _Plugins(PrivatePackage):
     """The package of a directory of modules.
 
     Attributes:
-        outdated: modules that came back because they could not be run anew.
+        outdated: modules that have to run again although their sources are as they were.
     """
 
     def __init__(self, package: str, location: str, source: _Files) -> None:

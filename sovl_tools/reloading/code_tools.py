@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import insort
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspect import unwrap
 from itertools import count
 from types import FunctionType, MethodType
@@ -19,7 +19,6 @@ from sovl_tools.loading.origins import (
     OriginLoad,
     distinct,
     mark_outdated,
-    module_sources,
 )
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
@@ -134,32 +133,19 @@ class Origins:
         unseen = {unit: found for unit, found in lost.items() if unit not in seen}
         self._loads[origin] = load._replace(units={**seen, **unseen})
 
-    def sources(self) -> dict[str, Iterable[bytes]]:
-        """Return the sources of the modules in the directories, by the names of the modules."""
-        return {
-            name: [source]
-            for directory in self._looks
-            for name, source in module_sources(directory.path).items()
-        }
+    def affected(self, touched: Iterable[str], *, has_new_libraries: bool) -> list[Origin]:
+        """Return the origins with a directory to which something at one of the paths may matter.
 
-    def affected(
-        self, touched: Iterable[str], users: Collection[str] | None = None
-    ) -> list[Origin]:
-        """Return the origins to which something at one of the paths may matter.
-
-        If libraries have changed, ``users`` are the names of the modules that have to run again.
-        What did not load is tried again then, for it may have failed for want of a library.
+        Libraries that have changed matter to all of them: their modules have to run again.
         """
-        paths = list(touched)
-        found = []
+        paths, found = list(touched), []
         for origin in self:
             if origin.directory is None:
                 continue
-            is_due = any(map(origin.directory.is_affected, paths))
-            if users is not None:
-                is_due |= mark_outdated(origin.directory.path, users)
-                is_due |= bool(self._loads[origin].lost or self._loads[origin].hidden)
-            found += [origin] if is_due else []
+            if has_new_libraries:
+                mark_outdated(origin.directory.path)
+            if has_new_libraries or any(map(origin.directory.is_affected, paths)):
+                found.append(origin)
         return found
 
     @property

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from sovl_tools.loading.catalog_builder import combine, content_of, difference, duplicate
 from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.load import LateFolder, Load, load_folders
-from sovl_tools.loading.modules import forget_folder, snapshots
+from sovl_tools.loading.modules import forget_folder
 from sovl_tools.loading.origins import OriginLoad
 from sovl_tools.loading.rules.folder import misnamed
 from sovl_tools.loading.sources import Collected, collect, listed, listed_now
@@ -23,7 +23,7 @@ from sovl_tools.model.diagnostic import Deferred, Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.code_tools import LateLook, Origins, Registrations
 from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges, concerning
-from sovl_tools.reloading.libraries import Libraries, Unloaded, reimport, reimport_parts
+from sovl_tools.reloading.libraries import Libraries, restore
 
 _REVISIONS = itertools.count(1)
 
@@ -124,15 +124,12 @@ class ReloadState:
         # a path outside of all folders, or a folder itself: some may have come or gone
         if is_everywhere or any(self._owner(path) in {None, path} for path in others):
             self._relist()
-        taken = Unloaded()
-        if sources:
-            # all that is loaded again when a library changes: tools, and modules of plugins
-            tools = {each.folder.location: each.files.values() for each in snapshots()}
-            taken = self.libraries.unload(sources, {**tools, **self.origins.sources()})
-            reimport_parts(taken.modules, limit=self._source.settings.limit)
-        affected = self.origins.affected(touched or (), taken.users if sources else None)
+        unloaded = self.libraries.unload(sources) if sources else {}
+        affected = self.origins.affected(touched or (), has_new_libraries=bool(sources))
         self.origins.look(self.origins if is_everywhere else affected, defer)
-        forced: set[str] = self._depending(taken.users) if sources else set()
+        forced = set(self.folders) if sources else set[str]()
+        for location in forced:
+            self._revise(location)
         if was_interrupted:
             forced = set(self.folders)
         if is_everywhere:
@@ -146,8 +143,7 @@ class ReloadState:
             else:
                 due = [each for place, each in self.folders.items() if place in locations]
         candidates = self._load(due, is_patient=touched is not None, forced=forced, defer=defer)
-        if sources:
-            reimport(taken.modules, limit=self._source.settings.limit)
+        restore(unloaded, limit=self._source.settings.limit)
         for each in candidates:
             self._enter(each)
         change = self._recombined(known)
@@ -293,17 +289,6 @@ class ReloadState:
         revision = self._revisions[location] = next(_REVISIONS)
         if location in self.folders:
             self.folders[location] = self.folders[location]._replace(revision=revision)
-
-    def _depending(self, users: Collection[str]) -> set[str]:
-        """Return the folders to load again because modules of libraries were taken out.
-
-        Those import one of them, or did not load, for want of it perhaps.
-        """
-        importers = self.folders.keys() & users
-        for location in importers:
-            self._revise(location)
-        broken = {place for place, each in self._shown.items() if each.status == "rejected"}
-        return importers | (broken & self.folders.keys())
 
     def _load(
         self,

@@ -1,10 +1,11 @@
-"""Modules outside of the tools' folders: those that import them run again when they change."""
+"""Libraries outside the tool folders: tools run again when one changes."""
 
 from __future__ import annotations
 
 import gc
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -12,14 +13,10 @@ from uuid import uuid4
 
 import pytest
 
-from sovl_tools.loading.load import load
-from sovl_tools.model.folder import Settings
-from sovl_tools.reloading.libraries import Libraries, put_back
-from sovl_tools.reloading.reload_state import ReloadState
+from sovl_tools import CatalogChange, ToolRegistry
+from sovl_tools.reloading.libraries import Libraries
 from tests.conftest import Write
-from tests.loading.folders import answer, answers, gives, says
-
-RAN = "RAN = object()\n"
+from tests.loading.folders import News, answer, answers, gives, says
 
 
 class Library:
@@ -30,12 +27,13 @@ class Library:
         self.path = place / self.name
         self.path.mkdir(parents=True)
 
-    def put(self, file: str, text: str) -> str:
-        """Write a file of the package and return its path."""
+    def put(self, file: str, text: str) -> None:
+        """Write a file of the package in one moment."""
         path = self.path / file
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-        return str(path)
+        draft = path.with_name(".draft")
+        draft.write_text(text)
+        draft.replace(path)
 
     def modules(self) -> dict[str, ModuleType]:
         """Return those of its modules that have been imported."""
@@ -55,179 +53,140 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library
         del sys.modules[name]
 
 
-def loaded(tmp_path: Path, *libraries: Path) -> ReloadState:
-    """Load all tools and return them with the libraries that they may use."""
-    state = ReloadState(load([tmp_path / "tools"], settings=Settings()))
-    state.libraries.add(map(str, libraries))
-    return state
+class Tools:
+    """The tools of a directory, while they and some libraries are watched."""
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self.registry = registry
+        self.news = News(registry)
+
+    def until(self, **expected: object) -> None:
+        self.news.until(expected)
+
+    def until_rejected(self, name: str) -> CatalogChange:
+        return next(each for each in iter(self.news.next, None) if name in each.rejected)
+
+
+@contextmanager
+def watched(tmp_path: Path, *libraries: Path, poll: bool = False) -> Iterator[Tools]:
+    tools = Tools(ToolRegistry.from_directory(tmp_path / "tools", import_timeout=2))
+    with tools.registry.watch(libraries=libraries, poll=poll):
+        yield tools
 
 
 def importing(library: Library, name: str = "echo") -> str:
-    return gives("words.WORD", name, head=f"from {library.name} import words\n\n{RAN}")
+    return gives("words.WORD", name, head=f"from {library.name} import words\n")
 
 
 def lazily(library: Library, name: str = "late") -> str:
     line = f"from {library.name} import words"
-    return f"{RAN}\n\ndef {name}(text: str):\n    {line}\n\n    return words.WORD\n"
+    return f"def {name}(text: str):\n    {line}\n\n    return words.WORD\n"
 
 
-def test_a_changed_module_runs_its_importers_again_and_no_other(
-    library: Library, write: Write, tmp_path: Path
+@pytest.mark.parametrize("poll", [False, True])
+def test_a_changed_library_runs_every_tool_again(
+    library: Library,
+    write: Write,
+    tmp_path: Path,
+    poll: bool,  # noqa: FBT001
 ) -> None:
     write("echo", code=importing(library))
     write("other", code=says("other", "other"))
-    state = loaded(tmp_path, library.path)
-    before = dict(state.catalog.tools)
-    changed = library.put("words.py", "WORD = 'three'\n")
-    assert state.reload({changed}).updated == ("echo",)
-    assert answers(state.catalog) == {"echo": "three", "other": "other"}
-    assert state.catalog.tools["other"] is before["other"]
+    with watched(tmp_path, library.path, poll=poll) as tools:
+        before = tools.registry["other"]
+        library.put("words.py", "WORD = 'three'\n")
+        assert tools.news.next().updated == ("echo", "other")
+        assert answers(tools.registry.catalog) == {"echo": "three", "other": "other"}
+        assert tools.registry["other"] is not before
 
 
 IMPORTS = {
     "import module": "import {0}.words as words",
     "import package": "import {0}.words\nwords = {0}.words",
     "importlib": "from importlib import import_module\nwords = import_module('{0}.words')",
+    "a name": "import importlib\nwords = importlib.import_module('.'.join(['{0}', 'words']))",
     "star": "from {0}.words import *\nfrom {0} import words",
 }
 
 
 @pytest.mark.parametrize("how", IMPORTS)
-def test_an_importer_is_known_however_it_imports(
+def test_it_does_not_matter_how_a_tool_imports(
     how: str, library: Library, write: Write, tmp_path: Path
 ) -> None:
     write("echo", code=gives("words.WORD", head=IMPORTS[how].format(library.name)))
-    state = loaded(tmp_path, library.path)
-    changed = library.put("words.py", "WORD = 'three'\n")
-    assert state.reload({changed}).updated == ("echo",)
-    assert answer(state.catalog.tools) == "three"
+    with watched(tmp_path, library.path) as tools:
+        library.put("words.py", "WORD = 'three'\n")
+        tools.until(echo="three")
 
 
 def test_an_import_inside_a_function_gets_the_new_module(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
     write("late", code=lazily(library))
-    state = loaded(tmp_path, library.path)
-    assert answer(state.catalog.tools, "late") == "one"
-    changed = library.put("words.py", "WORD = 'three'\n")
-    assert state.reload({changed}).updated == ("late",)
-    assert answer(state.catalog.tools, "late") == "three"
+    with watched(tmp_path, library.path) as tools:
+        assert answer(tools.registry.catalog.tools, "late") == "one"
+        library.put("words.py", "WORD = 'three'\n")
+        tools.until(late="three")
 
 
-def test_an_import_in_a_helper_counts(library: Library, write: Write, tmp_path: Path) -> None:
+def test_a_helper_may_import_the_library(library: Library, write: Write, tmp_path: Path) -> None:
     code = gives("helpers.words.WORD", head="from . import helpers\n")
     write("echo", code=code, helpers=f"from {library.name} import words\n")
-    state = loaded(tmp_path, library.path)
-    changed = library.put("words.py", "WORD = 'three'\n")
-    assert state.reload({changed}).updated == ("echo",)
-    assert answer(state.catalog.tools) == "three"
+    with watched(tmp_path, library.path) as tools:
+        library.put("words.py", "WORD = 'three'\n")
+        tools.until(echo="three")
 
 
-THROUGH = {
-    "a module": ("{0}_through", "from {0} import words", "from {0}_through import words"),
-    "a module of a package": (
-        "{0}_through.deep",
-        "from {0} import words",
-        "from {0}_through import deep\nwords = deep.words",
-    ),
-    "two modules": (
-        "{0}_through.deep",
-        "import {0}.words as words",
-        "from {0}_through.other import words",
-    ),
-    "a function": (
-        "{0}_through",
-        "def late():\n    from {0} import words\n    return words\nwords = late()",
-        "from {0}_through import words",
-    ),
-}
-
-
-@pytest.mark.parametrize("how", THROUGH)
-def test_what_reaches_a_library_through_modules_that_are_not_watched_runs_again(
-    how: str, library: Library, write: Write, tmp_path: Path
-) -> None:
-    module, source, head = (each.format(library.name) for each in THROUGH[how])
-    path = (library.path.parent / module.replace(".", "/")).with_suffix(".py")
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(source)
-    if "." in module:
-        (path.parent / "other.py").write_text("from .deep import words\n")
-        (path.parent / "alone.py").write_text("THERE = True\n")
-    program = library.path.parent / f"{library.name}_program.py"
-    program.write_text(f"from {library.name} import words\n")
-    running = import_module(program.stem)
-    write("echo", code=gives("words.WORD", head=head))
-    write("other", code=says("other", "other"))
-    state = loaded(tmp_path, library.path)
-    for word in ("two", "three"):
-        changed = library.put("words.py", f"WORD = {word!r}\n")
-        assert state.reload({changed}).updated == ("echo",)
-        assert answer(state.catalog.tools) == word
-    assert sys.modules[program.stem] is running
-
-
-def test_what_imports_another_library_keeps_its_module(
+def test_a_library_that_uses_another_one_runs_again(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
-    other = Library(tmp_path / "src")
-    other.put("words.py", "WORD = 'other'\n")
     user = Library(tmp_path / "src")
     user.put("words.py", f"from {library.name}.words import WORD\n")
-    for name, each in (("echo", library), ("other", other), ("user", user)):
-        write(name, code=importing(each, name))
-    write("words", code=gives("'words'", "words", head=f"# {library.name}, words"))
-    state = loaded(tmp_path, library.path, other.path, user.path)
-    kept = other.modules()
-    changed = library.put("words.py", "WORD = 'three'\n")
-    assert state.reload({changed}).updated == ("echo", "user")
-    assert answers(state.catalog) == {
-        "echo": "three",
-        "other": "other",
-        "user": "three",
-        "words": "words",
-    }
-    assert other.modules() == kept
+    write("echo", code=importing(user))
+    with watched(tmp_path, library.path, user.path) as tools:
+        library.put("words.py", "WORD = 'three'\n")
+        tools.until(echo="three")
 
 
-def test_a_part_of_a_package_that_is_not_watched_as_a_whole_runs_again(
+def test_modules_outside_of_libraries_and_installed_ones_stay(
+    library: Library, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = Library(library.path / "venv" / "site-packages")
+    installed.put("__init__.py", "")
+    monkeypatch.syspath_prepend(installed.path.parent)
+    program = tmp_path / "src" / f"{library.name}_program.py"
+    program.write_text(f"from {library.name} import words\n")
+    running, kept = import_module(program.stem), import_module(installed.name)
+    write("echo", code=importing(library))
+    with watched(tmp_path, library.path) as tools:
+        library.put("words.py", "WORD = 'three'\n")
+        tools.until(echo="three")
+    assert sys.modules[program.stem] is running
+    assert sys.modules.pop(installed.name) is kept
+
+
+def test_a_part_of_a_package_may_be_a_library(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
-    (library.path / "__init__.py").unlink()
     library.put("parts/__init__.py", "WORD = 'one'\n")
-    write("echo", code=gives("parts.WORD", head=f"from {library.name} import parts\n{RAN}"))
-    write("other", code=importing(library, "other"))
-    state = loaded(tmp_path, library.path / "parts")
-    changed = library.put("parts/__init__.py", "WORD = 'three'\n")
-    assert state.reload({changed}).updated == ("echo",)
-    assert answers(state.catalog) == {"echo": "three", "other": "one"}
+    write("echo", code=gives("parts.WORD", head=f"from {library.name} import parts\n"))
+    with watched(tmp_path, library.path / "parts") as tools:
+        words = import_module(f"{library.name}.words")
+        library.put("parts/__init__.py", "WORD = 'three'\n")
+        tools.until(echo="three")
+        assert library.modules()[words.__name__] is words
 
 
-def test_a_module_that_comes_is_found_by_what_wants_it(
-    library: Library, write: Write, tmp_path: Path
+@pytest.mark.parametrize("file", ["new.py", "new/__init__.py"])
+def test_a_module_that_comes_later_is_found(
+    file: str, library: Library, write: Write, tmp_path: Path
 ) -> None:
     head = f"try:\n    from {library.name} import new\nexcept ImportError:\n    new = None\n"
     write("echo", code=gives("new and new.WORD", head=head))
-    state = loaded(tmp_path, library.path)
-    assert answer(state.catalog.tools) is None
-    assert state.reload({library.put("new.py", "WORD = 'new'\n")}).updated == ("echo",)
-    assert answer(state.catalog.tools) == "new"
-
-
-def test_a_broken_tool_does_not_keep_a_module_from_being_renewed(
-    library: Library, write: Write, tmp_path: Path
-) -> None:
-    write("broken", code="1 / 0\n")
-    write(
-        "late", code=gives("import_module(WORDS).WORD", "late", head=DYNAMIC.format(library.name))
-    )
-    state = loaded(tmp_path, library.path)
-    assert answer(state.catalog.tools, "late") == "one"
-    state.reload({library.put("words.py", "WORD = 'three'\n")})
-    assert answer(state.catalog.tools, "late") == "three"
-
-
-DYNAMIC = "from importlib import import_module\nWORDS = '{0}.words'"
+    with watched(tmp_path, library.path) as tools:
+        assert answer(tools.registry.catalog.tools) is None
+        library.put(file, "WORD = 'new'\n")
+        tools.until(echo="new")
 
 
 def test_an_edit_of_equal_length_within_a_second_runs(
@@ -235,63 +194,38 @@ def test_an_edit_of_equal_length_within_a_second_runs(
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     write("echo", code=importing(library))
-    state = loaded(tmp_path, library.path)
-    for word in ("two", "six", "ten", "one"):
-        changed = library.put("words.py", f"WORD = '{word}'\n")
-        assert state.reload({changed}).updated == ("echo",)
-        assert answer(state.catalog.tools) == word
+    with watched(tmp_path, library.path) as tools:
+        for word in ("two", "six", "ten", "one"):
+            library.put("words.py", f"WORD = '{word}'\n")
+            tools.until(echo=word)
 
 
-def test_a_module_that_uses_the_changed_one_is_imported_anew(
-    library: Library, write: Write, tmp_path: Path
-) -> None:
-    library.put("parts/__init__.py", "from ..words import WORD\n")
-    write("echo", code=gives("parts.WORD", head=f"from {library.name} import parts\n"))
-    state = loaded(tmp_path, library.path)
-    state.reload({library.put("words.py", "WORD = 'three'\n")})
-    assert answer(state.catalog.tools) == "three"
-
-
-def test_a_sub_package_may_come(library: Library, write: Write, tmp_path: Path) -> None:
-    code = gives("parts.WORD", head=f"from {library.name} import parts\n")
-    write("echo", code=code)
-    state = loaded(tmp_path, library.path)
-    assert not state.catalog.tools
-    library.put("parts/__init__.py", "WORD = 'part'\n")
-    assert state.reload({str(library.path / "parts")}).added == ("echo",)
-    assert answer(state.catalog.tools) == "part"
-
-
-def test_a_package_without_a_file_of_its_own_is_imported_anew(
+def test_a_package_without_a_file_of_its_own_is_a_library(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
     (library.path / "__init__.py").unlink()
     write("echo", code=importing(library))
-    state = loaded(tmp_path, library.path)
-    assert library.modules()[library.name].__file__ is None
-    state.reload({library.put("words.py", "WORD = 'three'\n")})
-    assert answer(state.catalog.tools) == "three"
+    with watched(tmp_path, library.path) as tools:
+        assert library.modules()[library.name].__file__ is None
+        library.put("words.py", "WORD = 'three'\n")
+        tools.until(echo="three")
 
 
-def test_a_single_module_may_be_a_library(library: Library, write: Write, tmp_path: Path) -> None:
-    module = library.path.with_suffix(".py")
-    module.write_text("WORD = 'one'\n")
-    library.put("__init__.py", "")
-    library.path.rename(tmp_path / "elsewhere")
-    write("echo", code=gives("words.WORD", head=f"import {library.name} as words\n"))
-    state = loaded(tmp_path, module)
-    module.write_text("WORD = 'three'\n")
-    assert state.reload({str(module)}).updated == ("echo",)
-    assert answer(state.catalog.tools) == "three"
+def test_a_single_module_may_be_a_library(write: Write, tmp_path: Path, library: Library) -> None:
+    module = library.path / "words.py"
+    write("echo", code=importing(library))
+    with watched(tmp_path, module) as tools:
+        module.write_text("WORD = 'three'\n")
+        tools.until(echo="three")
 
 
-def test_a_library_behind_a_link_is_known(library: Library, write: Write, tmp_path: Path) -> None:
+def test_a_library_may_be_behind_a_link(library: Library, write: Write, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(library.path)
     write("echo", code=importing(library))
-    state = loaded(tmp_path, link)
-    library.put("words.py", "WORD = 'three'\n")
-    assert state.reload({str(link / "words.py")}).updated == ("echo",)
+    with watched(tmp_path, link) as tools:
+        library.put("words.py", "WORD = 'three'\n")
+        tools.until(echo="three")
 
 
 def test_a_broken_library_leaves_the_tools_and_its_modules_in_place(
@@ -301,36 +235,17 @@ def test_a_broken_library_leaves_the_tools_and_its_modules_in_place(
     late = f"    from {library.name} import more\n\n"
     code = f"from {library.name} import words\n\n\ndef echo(text: str):\n{late}"
     write("echo", code=f"{code}    return words.WORD, more.WORD\n")
-    state = loaded(tmp_path, library.path)
-    before = state.catalog.tools["echo"]
-    change = state.reload({library.put("words.py", "WORD = \n")})
-    assert change.rejected == ("echo",)
-    assert [each.code for each in change.diagnostics] == ["ST501"]
-    assert state.catalog.tools["echo"] is before
-    assert answer(state.catalog.tools) == ("one", "more")
-    assert state.reload({library.put("words.py", "WORD = 'three'\n")}).updated == ("echo",)
-    assert answer(state.catalog.tools) == ("three", "more")
-
-
-def test_the_old_modules_are_there_after_a_failure(
-    library: Library, write: Write, tmp_path: Path
-) -> None:
-    write("echo", code=importing(library))
-    state = loaded(tmp_path, library.path)
-    words = library.modules()[f"{library.name}.words"]
-    state.reload({library.put("words.py", "1 / 0\n")})
-    assert library.modules()[f"{library.name}.words"] is words
-
-
-def test_modules_that_were_imported_anew_are_not_put_back(library: Library) -> None:
-    libraries = Libraries()
-    libraries.add([str(library.path)])
-    old = __import__(library.name)
-    taken = libraries.unload([str(library.path / "__init__.py")], {}).modules
-    new = __import__(library.name)
-    put_back(taken)
-    assert old is not new
-    assert sys.modules[library.name] is new
+    with watched(tmp_path, library.path) as tools:
+        before = tools.registry["echo"]
+        words = library.modules()[f"{library.name}.words"]
+        library.put("words.py", "WORD = \n")
+        change = tools.until_rejected("echo")
+        assert [each.code for each in change.diagnostics] == ["ST501"]
+        assert tools.registry["echo"] is before
+        assert answer(tools.registry.catalog.tools) == ("one", "more")
+        assert library.modules()[words.__name__] is words
+        library.put("words.py", "WORD = 'three'\n")
+        tools.until(echo=("three", "more"))
 
 
 def test_a_tool_that_a_library_kept_from_loading_is_tried_again(
@@ -338,50 +253,52 @@ def test_a_tool_that_a_library_kept_from_loading_is_tried_again(
 ) -> None:
     library.put("words.py", "1 / 0\n")
     write("echo", code=importing(library))
-    state = loaded(tmp_path, library.path)
-    assert "echo" in state.catalog.unavailable
-    assert state.reload({library.put("words.py", "WORD = 'two'\n")}).added == ("echo",)
-    assert answer(state.catalog.tools) == "two"
+    with watched(tmp_path, library.path) as tools:
+        assert "echo" in tools.registry.catalog.unavailable
+        library.put("words.py", "WORD = 'two'\n")
+        tools.until(echo="two")
 
 
 def test_a_tool_and_its_library_may_change_together(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
-    folder = write("echo", code=importing(library))
-    state = loaded(tmp_path, library.path)
-    write("echo", code=importing(library).replace("words.WORD", "words.OTHER"))
-    changed = library.put("words.py", "OTHER = 'other'\n")
-    assert state.reload({str(folder / "echo.py"), changed}).updated == ("echo",)
-    assert answer(state.catalog.tools) == "other"
+    write("echo", code=importing(library))
+    with watched(tmp_path, library.path) as tools:
+        write("echo", code=importing(library).replace("words.WORD", "vars(words).get('OTHER')"))
+        library.put("words.py", "OTHER = 'other'\n")
+        tools.until(echo="other")
 
 
-def test_files_that_are_no_sources_are_nobodys_concern(
+def test_files_that_are_no_sources_change_nothing(
     library: Library, write: Write, tmp_path: Path
 ) -> None:
     write("echo", code=importing(library))
-    state = loaded(tmp_path, library.path)
-    before = library.modules()
-    assert not state.reload({library.put("words.csv", "a,b")})
-    assert library.modules() == before
-    assert not state.libraries.sources([str(tmp_path / f"{library.name}_2" / "words.py")])
+    with watched(tmp_path, library.path) as tools:
+        before = library.modules()
+        library.put("words.csv", "a,b")
+        write("other", code=says("other", "other"))
+        assert tools.news.next()[:2] == (("other",), ())
+        assert library.modules() == before
 
 
-def test_modules_of_the_interpreter_and_odd_ones_are_left_alone(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+def test_the_program_and_odd_modules_are_left_alone(
+    library: Library, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    odd = ModuleType(f"{library.name}.odd")
+    odd, program = ModuleType(f"{library.name}.odd"), ModuleType("__main__")
     odd.__path__ = None  # type: ignore[assignment]  # that is what is odd about it
+    program.__file__ = str(library.path / "main.py")
     monkeypatch.setitem(sys.modules, odd.__name__, odd)
-    monkeypatch.chdir(library.path)
-    libraries = Libraries()
-    libraries.add([str(library.path)])
-    before = set(sys.modules)
-    assert libraries.unload([library.put("words.py", "")], {}).modules == {}
-    assert before <= set(sys.modules)
+    monkeypatch.setitem(sys.modules, "__main__", program)
+    write("echo", code=importing(library))
+    with watched(tmp_path, library.path) as tools:
+        library.put("words.py", "WORD = 'three'\n")
+        tools.until(echo="three")
+        assert sys.modules[odd.__name__] is odd
+        assert sys.modules["__main__"] is program
 
 
 class Ending:
-    """Takes a module out each time that the collector finds one like it."""
+    """Removes a module each time that the collector finds one like it."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = names
@@ -393,7 +310,7 @@ class Ending:
             Ending(self.names)
 
 
-def test_the_collector_may_take_modules_while_libraries_are_taken_out(library: Library) -> None:
+def test_the_collector_may_remove_modules_while_libraries_are_unloaded(library: Library) -> None:
     libraries = Libraries()
     libraries.add([str(library.path)])
     names = [f"{library.name}_{number}" for number in range(500)]
@@ -403,26 +320,9 @@ def test_the_collector_may_take_modules_while_libraries_are_taken_out(library: L
     before = gc.get_threshold()
     gc.set_threshold(1)
     try:
-        assert libraries.unload([], {}).modules == {}
+        assert libraries.unload([]) == {}
         assert spare
     finally:
         gc.set_threshold(*before)
         while names:
             del sys.modules[names.pop()]
-
-
-def test_what_looks_otherwise_is_found_without_events(
-    library: Library, write: Write, tmp_path: Path
-) -> None:
-    single = tmp_path / "src" / f"{library.name}_single.py"
-    write("echo", code=importing(library))
-    state = loaded(tmp_path, library.path, single)
-    assert state.libraries.changed() == set()
-    changed = {library.put("words.py", "WORD = 'three'\n"), library.put("parts/deep.py", "")}
-    library.put("words.csv", "a,b")
-    single.write_text("")
-    assert state.libraries.changed() == {*changed, str(single)}
-    assert changed <= state.changed()
-    state.reload(state.changed())
-    assert answer(state.catalog.tools) == "three"
-    assert state.libraries.changed() == set()
