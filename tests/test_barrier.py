@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.loading import pipeline
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules import agreement, manifest, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.sources import collect
-from sovl_tools.model.diagnostic import Finding, RuleTable, rule
+from sovl_tools.model.diagnostic import Finding, rule
 from sovl_tools.model.folder import Settings
 from sovl_tools.scaffolding.sync import plan_sync
 from tests.conftest import REPOSITORY, Run, Write, code_of, manifest_of
@@ -56,9 +55,7 @@ def test_a_rule_that_fails_is_an_internal_error_of_that_tool(
     tools: Path, table: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = failing("ST999", LookupError("nobody knows"))
-    monkeypatch.setattr(table, "RULES", RuleTable(*table.RULES, broken))
-    # rules of schemas are sorted by severity once and for all
-    monkeypatch.setitem(pipeline._SCHEMA_RULES, "error", schema.RULES.only("error"))
+    monkeypatch.setattr(table, "RULES", (*table.RULES, broken))
     registry = ToolRegistry.from_directory("tools")
     severity, message = internal(registry)["tools/odd"]
     assert severity == "error"
@@ -71,7 +68,7 @@ def test_a_warning_that_fails_keeps_nothing_from_being_loaded(
     tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = failing("ST999", KeyError(1))._replace(severity="warning")
-    monkeypatch.setattr(manifest, "RULES", RuleTable(broken, *manifest.RULES))
+    monkeypatch.setattr(manifest, "RULES", (broken, *manifest.RULES))
     registry = ToolRegistry.from_directory("tools")
     assert internal(registry)["tools/odd"][0] == "warning"
     assert "ST202" in [each.code for each in registry.report.warnings], "the others are asked"
@@ -87,7 +84,7 @@ def test_the_road_of_a_folder_has_a_barrier(tools: Path, monkeypatch: pytest.Mon
 
 
 def test_an_interrupt_passes_the_barrier(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manifest, "RULES", RuleTable(failing("ST999", KeyboardInterrupt())))
+    monkeypatch.setattr(manifest, "RULES", (failing("ST999", KeyboardInterrupt()),))
     (folder,) = collect(["tools/odd"]).folders
     with pytest.raises(KeyboardInterrupt):
         load_folder(folder, Settings())

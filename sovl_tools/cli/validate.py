@@ -420,7 +420,7 @@ def _check_of(asked: _Options, places: Places) -> _Check:
     lock, removed = _lock(places)
     is_run = not asked.no_import
     limit = asked.import_timeout or found.import_timeout
-    settings = Settings(imports=is_run, limit=limit, compiles=is_run, locked=lock)
+    settings = Settings(imports=is_run, limit=limit, locked=lock)
     selection = selection_of(found, asked.select, asked.extend_select, asked.ignore)
     targets = asked.targets or configured_targets(found)
     plugged, unusable = _plugins(places, settings)

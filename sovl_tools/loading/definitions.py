@@ -27,7 +27,6 @@ from sovl_tools.model.diagnostic import (
     ManifestPlace,
     ModulePlace,
     Rule,
-    RuleTable,
     Verdict,
     ask,
     internal_diagnostic,
@@ -38,7 +37,7 @@ from sovl_tools.model.folder import KEYS, name_problem
 from sovl_tools.schema import fit
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
-from sovl_tools.schema.subschemas import SchemaNode, visit
+from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.agreement import differences
 from sovl_tools.signature.signature import signature_for
 
@@ -164,15 +163,11 @@ def _weaknesses(definition: ToolDefinition) -> Iterator[Diagnostic]:
         )
 
 
-_SECRETS = RuleTable(schema.secret_parameter)
-
-
 def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Diagnostic]:
     yield from _weaknesses(definition)
     subject, base = _subject(definition), ("parameters", "properties")
-    texts = description.DescriptionCase(document, json.dumps(document))
-    secrets = visit(document["parameters"], ("parameters",), _SECRETS).verdicts()
-    for verdict in [*description.RULES.verdicts(texts), *secrets]:
+    secrets = ask((schema.secret_parameter,), *nodes(document["parameters"], ("parameters",)))
+    for verdict in [*description.verdicts(document), *secrets]:
         place = verdict.finding.place
         path = place.path if isinstance(place, ManifestPlace) else ()
         is_value = isinstance(place, ManifestPlace) and place.of == "value"
@@ -282,7 +277,7 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
         if each.kind != "not_sent" or not _is_supplied(each.name, parameters)
     ]
     case = case._replace(differences=tuple(found))
-    return agreement.RULES.verdicts(case, "error") if found else []
+    return ask(agreement.RULES, case, severity="error") if found else []
 
 
 def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:

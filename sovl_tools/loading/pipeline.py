@@ -49,7 +49,6 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.folder import KEYS, Manifest, Settings, ToolFolder, name_problem
 from sovl_tools.schema.engine import compile_schema, published
 from sovl_tools.schema.fit import surely_fits
-from sovl_tools.schema.subschemas import visit
 from sovl_tools.signature.signature import call_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -58,7 +57,6 @@ _NO_HANDLERS: Mapping[str, StepHandler] = {}
 _FEW = 8
 SEVERITIES: tuple[Severity, ...] = ("error", "warning")
 _SCHEMAS = ("parameters", "output_schema")
-_SCHEMA_RULES = {severity: schema.RULES.only(severity) for severity in SEVERITIES}
 _EMPTY: dict[Any, Any] = {dict: MappingProxyType({}), tuple: ()}
 # The other fields that a manifest doesn't name are class attributes already.
 _DEFAULTS: dict[str, Any] = {
@@ -127,7 +125,7 @@ def check_folder(folder: ToolFolder, settings: Settings) -> CheckedFolder | Cand
         verdicts += found
         if manifest is None:
             return rejected(folder, verdicts)
-        work = _checked(folder, manifest, verdicts, settings)
+        work = _checked(folder, manifest, verdicts)
         document = work.manifest.document
         is_disabled = document.get("enabled", True) is False
         # of a disabled tool nobody reads the module, unless the lock knows it
@@ -186,15 +184,13 @@ def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
     return found or ask((folder_rules.unreadable_file,), failure)
 
 
-def _checked(
-    folder: ToolFolder, manifest: Manifest, verdicts: list[Verdict], settings: Settings
-) -> Work:
+def _checked(folder: ToolFolder, manifest: Manifest, verdicts: list[Verdict]) -> Work:
     """Check a manifest and its schemas for errors; ``verdicts`` are those of before."""
     document = manifest.document
     # What the meta-schema guarantees, no rule asks again; what it refuses, no rule reads.
     problems = published("tool").problems(document)
     case = ManifestCase(folder, document, problems)
-    verdicts += manifest_rules.RULES.verdicts(case, "error")
+    verdicts += ask(manifest_rules.RULES, case, severity="error")
     refused = {problem.path[0] for problem in problems if problem.path} if problems else set()
     if refused:
         readable = {key: value for key, value in document.items() if key not in refused}
@@ -202,35 +198,19 @@ def _checked(
     has_schemas = "parameters" in document and refused.isdisjoint(("parameters", "output_schema"))
     examples: list[ExampleCase] = []
     if has_schemas:
-        verdicts += schema_verdicts(document, "error", compiles=settings.compiles)
+        verdicts += schema_verdicts(document, "error")
         if "examples" in document and not has_errors(verdicts):
             examples = example_inputs(manifest)
             verdicts += example_verdicts(manifest, examples)
     return Work(folder, case, manifest, verdicts, has_schemas, examples)
 
 
-def schema_verdicts(
-    document: Mapping[str, JSON], severity: Severity, *, compiles: bool = False
-) -> list[Verdict]:
-    """Return what is wrong with the schemas of a manifest, which the meta-schema accepts.
-
-    ``compiles`` makes a validator of each, not only of those that hold what nobody else looks at.
-    """
+def schema_verdicts(document: Mapping[str, JSON], severity: Severity) -> list[Verdict]:
+    """Return what is wrong with the schemas of a manifest, which the meta-schema accepts."""
     verdicts: list[Verdict] = []
     for key in _SCHEMAS:
-        if key not in document:
-            continue
-        root = document[key]
-        seen = visit(root, (key,), _SCHEMA_RULES[severity])
-        if seen.references and seen.could_multiply:
-            found = ask((schema.endless_references,), schema.WholeSchema((key,), root))
-            if found:  # others would ask the engine, which would never answer
-                verdicts += found if severity == "error" else []
-                continue
-        found = seen.verdicts() if seen.due else []
-        if severity == "error" and (compiles or seen.is_doubtful) and not has_errors(found):
-            found += ask((schema.uncompilable_schema,), schema.WholeSchema((key,), root))
-        verdicts += found
+        if key in document:
+            verdicts += schema.verdicts(document[key], (key,), severity)
     return verdicts
 
 
@@ -348,11 +328,11 @@ def interface_verdicts(
     """
     if severity == "warning" and agreed.comparison is None:
         agreed = agreed.with_values()
-    found = agreement.RULES.verdicts(agreed, severity)
+    found = ask(agreement.RULES, agreed, severity=severity)
     if severity == "warning":
         found += drift.drift_verdicts(checked, agreed)
     case = offer.OfferCase(agreed.interface, checked.phrases, source)
-    return found + offer.RULES.verdicts(case, severity)
+    return found + ask(offer.RULES, case, severity=severity)
 
 
 def bind(manifest: Manifest, interface: Interface, *, source: str) -> ToolDefinition:
@@ -458,9 +438,8 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
 
 def _lint(work: Work, lint: Lint | None) -> list[Verdict]:
     """Ask what was left for later: warnings, and a rejected tool's module."""
-    found = manifest_rules.RULES.verdicts(work.case, "warning")
-    texts = description.DescriptionCase(work.manifest.document, work.manifest.text)
-    found += description.RULES.verdicts(texts)
+    found = ask(manifest_rules.RULES, work.case, severity="warning")
+    found += description.verdicts(work.manifest.document)
     if work.has_schemas:
         found += schema_verdicts(work.case.document, "warning")
     return found if lint is None else found + lint()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import logging
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar, overload
+from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
 
 from sovl_tools.model.document import JSON, Path, is_record
 
@@ -133,39 +133,19 @@ def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 _PLACE = attrgetter("path", "line", "column", "code")
 
 
-ANY: Any = object()
-"""In the occasion of a rule: whatever value the key has."""
-
-
 class Rule(NamedTuple):
-    """A question that is asked of one shape, and the code that its findings carry.
-
-    ``check`` is a generator function: it yields findings, reads nothing but its argument and
-    never raises. Its docstring is what ``sovl-tools explain CODE`` prints.
-
-    The others are its occasion: what a subject must have for the rule to be asked. A subject shows
-    keys, which are those of a schema or words for what is remarkable about it. A rule without any
-    occasion is always asked; where the occasion is not there, it finds nothing.
+    """A question about a subject, and the code of its findings.
 
     Attributes:
         code: such as ``"ST402"``.
-        severity: of all that it finds.
-        check: the question.
-        at: keys of which there must be one, with this value unless it is ``ANY``.
-        lacking: keys of which there must be none.
-        blank: keys of which there must be none that says more than a blank text.
-        beside: keys besides which there must be another one.
-        of: what kind of subject it must be, if there are several.
+        severity: of all its findings.
+        check: a generator function that yields findings. It reads nothing but its argument. Its
+            docstring is what ``sovl-tools explain CODE`` prints.
     """
 
     code: str
     severity: Severity
     check: Callable[[Any], Iterator[Finding]]
-    at: tuple[tuple[str, Any], ...] = ()
-    lacking: frozenset[str] = frozenset()
-    blank: frozenset[str] = frozenset()
-    beside: frozenset[str] = frozenset()
-    of: str = ""
 
     @property
     def name(self) -> str:
@@ -195,126 +175,25 @@ class Verdict(NamedTuple):
         return Diagnostic(maker.code, maker.severity, message, advice, tool, path, line, column)
 
 
-def rule(  # noqa: PLR0913 - the keywords are one thing, the occasion
-    code: str,
-    severity: Severity = "error",
-    *,
-    at: Mapping[str, Any] | Iterable[str] = (),
-    lacking: Iterable[str] = (),
-    blank: Iterable[str] = (),
-    beside: Iterable[str] = (),
-    of: str = "",
+def rule(
+    code: str, severity: Severity = "error"
 ) -> Callable[[Callable[[Any], Iterator[Finding]]], Rule]:
-    """Return a decorator that makes a generator function the rule of that code.
-
-    The keywords are the occasion, see ``Rule``; keys of ``at`` alone may have any value.
-    """
-    places = at if isinstance(at, Mapping) else dict.fromkeys(at, ANY)
-    absent = frozenset(lacking), frozenset(blank)
-    occasion = tuple(places.items()), *absent, frozenset(beside), of
-    return lambda check: Rule(code, severity, check, *occasion)
+    """Return a decorator that makes a generator function the rule of that code."""
+    return lambda check: Rule(code, severity, check)
 
 
-class Plan(NamedTuple):
-    """Which rules are due where subjects show certain keys.
+def ask(
+    rules: Iterable[Rule], *subjects: object, severity: Severity | None = None
+) -> list[Verdict]:
+    """Return what each rule in turn finds in the subjects; with a severity, only those rules ask.
 
-    Attributes:
-        due: those that are asked in any case.
-        depending: those whose occasion takes a look at values as well: at the texts of these keys,
-            which must be blank, and at these keys, of which one must have its value.
-    """
-
-    due: tuple[Rule, ...]
-    depending: tuple[tuple[Rule, tuple[str, ...], tuple[tuple[str, Any], ...]], ...]
-
-    def due_at(self, subject: Mapping[str, Any]) -> Sequence[Rule]:
-        """Return the rules that are asked of a subject that shows these keys."""
-        found: list[Rule] = []
-        for each, blank, at in self.depending:
-            for key, value in at:
-                if subject[key] == value:
-                    break
-            else:
-                if at:
-                    continue
-            for key in blank:
-                text = subject[key]
-                if not isinstance(text, str) or text.strip():
-                    break
-            else:
-                found.append(each)
-        return [*self.due, *found] if found else self.due
-
-
-class Case(Protocol):
-    """What rules look at; its occasions are what is remarkable about it, in their words."""
-
-    @property
-    def occasions(self) -> tuple[str, ...]:
-        """The words in which rules say where they have something to ask."""
-        ...
-
-
-class RuleTable:
-    """Rules in the order in which they are asked, and which of them are due where."""
-
-    def __init__(self, *rules: Rule) -> None:
-        self._rules = rules
-        self._due: dict[tuple[tuple[str, ...], Severity | None], tuple[Rule, ...]] = {}
-
-    def __iter__(self) -> Iterator[Rule]:
-        return iter(self._rules)
-
-    def only(self, severity: Severity) -> RuleTable:
-        """Return the table of the errors, or of the warnings."""
-        return RuleTable(*(each for each in self if each.severity == severity))
-
-    def due(self, words: tuple[str, ...], severity: Severity | None = None) -> tuple[Rule, ...]:
-        """Return the rules that have their occasion where these words say all there is to say."""
-        key = words, severity
-        found = self._due.get(key)
-        if found is None:
-            every = self.plan("", words).due
-            found = tuple(each for each in every if severity in {None, each.severity})
-            self._due[key] = found
-        return found
-
-    def verdicts(self, case: Case, severity: Severity | None = None) -> list[Verdict]:
-        """Ask the rules that have their occasion in a case, all or those of a severity."""
-        # looked up here already: every tool passes several times, and mostly there is an answer
-        occasions = case.occasions
-        rules = self._due.get((occasions, severity))
-        if rules is None:
-            rules = self.due(occasions, severity)
-        return ask(rules, case) if rules else []
-
-    def plan(self, kind: str, keys: Collection[str]) -> Plan:
-        """Return the plan for subjects of a kind that show these keys."""
-        due: list[Rule] = []
-        depending: list[tuple[Rule, tuple[str, ...], tuple[tuple[str, Any], ...]]] = []
-        for each in self:
-            at = tuple(pair for pair in each.at if pair[0] in keys)
-            # from the keys alone it is sure that such a rule finds nothing
-            is_absent = (each.at and not at) or (each.beside and each.beside.issuperset(keys))
-            if is_absent or each.of not in {"", kind} or not each.lacking.isdisjoint(keys):
-                continue
-            blank = tuple(each.blank.intersection(keys))
-            at = () if any(value is ANY for _, value in at) else at
-            if blank or at:
-                depending.append((each, blank, at))
-            else:
-                due.append(each)
-        return Plan(tuple(due), tuple(depending))
-
-
-def ask(rules: Iterable[Rule], *subjects: object) -> list[Verdict]:
-    """Return what each rule in turn finds in the subjects.
-
-    Of each rule the first hundred findings are reported; one more says where others begin. A rule
-    that fails itself is an internal error, as severe as the rule; the others are still asked.
+    The first hundred findings of each rule are reported; one more says where others begin. A rule
+    that fails is an internal error, as severe as the rule; the others are still asked.
     """
     found: list[Verdict] = []
     for each in rules:
+        if severity not in {None, each.severity}:
+            continue
         before = len(found)
         try:
             # lazily, so that a rule with thousands of findings stops after a hundred

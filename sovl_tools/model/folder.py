@@ -151,13 +151,11 @@ class Settings(NamedTuple):
     Attributes:
         imports: False parses the modules instead of importing them.
         limit: how long importing one module may take, in seconds.
-        compiles: True makes a validator of every schema, which otherwise the first call does.
         locked: what a lock file says; unless it is None, nothing else is loaded.
     """
 
     imports: bool = True
     limit: float = IMPORT_TIMEOUT
-    compiles: bool = False
     locked: Lock | None = None
 
 

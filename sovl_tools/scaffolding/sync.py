@@ -36,7 +36,6 @@ from sovl_tools.loading.sources import (
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ModulePlace,
-    RuleTable,
     Verdict,
     ask,
     has_errors,
@@ -48,14 +47,14 @@ from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.jsonedit import edit_json, render_json
 from sovl_tools.scaffolding.new_tool import manifest_of
 from sovl_tools.schema.engine import published
-from sovl_tools.schema.subschemas import expands_too_far, visit
+from sovl_tools.schema.subschemas import expands_too_far, nodes
 from sovl_tools.signature.comparison import BASE
 from sovl_tools.signature.signature import from_function
 from sovl_tools.threads import Stalled, run_within
 
 _MARK = codecs.BOM_UTF8
 # a default that these refuse is never written, so that the function's own holds, or none
-_OF_DEFAULTS = RuleTable(invalid_default, default_on_required)
+_OF_DEFAULTS = (invalid_default, default_on_required)
 
 
 class Sync(NamedTuple):
@@ -241,7 +240,7 @@ def _patch(
             advice = _advice(verdict, spec)
             verdicts.append(verdict._replace(finding=verdict.finding._replace(help=advice)))
     verdicts += agreement.contradictions(new, interface)
-    verdicts += visit(new.parameters, BASE, _OF_DEFAULTS).verdicts()
+    verdicts += ask(_OF_DEFAULTS, *nodes(new.parameters, BASE))
     defaulted = spec.defaulted
     notes = [
         f"{name!r} is left out: {error.message}"
@@ -258,9 +257,8 @@ def _patch(
 def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
     """Return why a manifest would be rejected whatever its function is like."""
     problems = published("tool").problems(manifest.document)
-    found = manifest_rules.RULES.verdicts(
-        ManifestCase(folder, manifest.document, problems), "error"
-    )
+    case = ManifestCase(folder, manifest.document, problems)
+    found = ask(manifest_rules.RULES, case, severity="error")
     if not any(each.path[:1] in {("parameters",), ("output_schema",)} for each in problems):
         found += schema_verdicts(manifest.document, "error")
     if not has_errors(found):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, count
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.model.diagnostic import Plan, RuleTable, Verdict, ask
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
 
@@ -332,141 +330,3 @@ def _below(root: dict[str, JSON], value: JSON, targets: dict[str, JSON]) -> list
 
 _NESTING = (dict, list)
 _DEFINITIONS = frozenset({"$defs", "definitions"})
-_TO_DEFINITIONS = tuple(f"#/{each}/" for each in _DEFINITIONS)
-
-
-_Due: TypeAlias = dict[Callable[[Any], Any], list[SchemaNode]]
-
-_NAMING = frozenset({"$id", "$schema", "$vocabulary", "$anchor", "$dynamicAnchor", "$dynamicRef"})
-"""Keywords that give places names, or use such names."""
-_PLAIN_REFERENCE = re.compile(r"#(?:/[\w.$-]+)*", re.ASCII)
-_DEFINITION = re.compile(r"#/\$defs/[\w.$-]+", re.ASCII)
-
-
-class Visit(NamedTuple):
-    """What a walk over a schema has found out.
-
-    Attributes:
-        size: how many subschemas there are.
-        references: those that are one.
-        has_names: whether places in it have names.
-        due: the subschemas that a rule is to be asked about, by its question.
-        rules: those that could be due.
-    """
-
-    size: int
-    references: list[SchemaNode]
-    has_names: bool
-    due: _Due
-    rules: RuleTable
-
-    @property
-    def could_multiply(self) -> bool:
-        """Whether the references could lead to more subschemas than anyone can check.
-
-        Each reference at most doubles what was there without it. Where all lead to definitions,
-        one that is not itself in a definition adds at most what the definitions come to.
-        """
-        doubling, adding = len(self.references), 0
-        if not doubling or self.size << min(doubling, 64) <= MAX_EXPANSION:
-            return False
-        if all(reference.startswith(_TO_DEFINITIONS) for reference in self._distinct):
-            # by the keyword right below the root, which the root itself has none of
-            first = len(self.references[0].base)
-            parts = [node.path[first : first + 1] for node in self.references]
-            adding = sum(map(_DEFINITIONS.isdisjoint, parts))
-        return (adding + 1) * self.size << min(doubling - adding, 64) > MAX_EXPANSION
-
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether it has what nobody but an engine looks at, when it makes a validator.
-
-        That is whatever gives places names, and references to what is no subschema or that are
-        written with other characters than those of plain names.
-        """
-        if self.has_names:
-            return True
-        for reference in self._distinct:
-            # of definitions, where most lead, the rules ask whether they are there
-            if _DEFINITION.fullmatch(reference):
-                continue
-            if _PLAIN_REFERENCE.fullmatch(reference) is None:
-                return True
-            found = lookup(self.references[0].root, reference)
-            if not isinstance(found.target, dict) or not is_subschema(found.path):
-                return True
-        return False
-
-    @property
-    def _distinct(self) -> set[str]:
-        return {node.schema["$ref"] for node in self.references}
-
-    def verdicts(self) -> list[Verdict]:
-        """Ask the rules that are due."""
-        found: list[Verdict] = []
-        for each in self.rules:
-            if each.check in self.due:
-                found += ask((each,), *self.due[each.check])
-        return found
-
-
-def visit(root: dict[str, JSON], base: Path, rules: RuleTable) -> Visit:
-    """Walk over a schema once and note which rules are due where.
-
-    A node shows its keywords; it is of the kind ``property`` if it describes one.
-    """
-    size = 1
-    has_names = False
-    references: list[SchemaNode] = []
-    due: _Due = {}
-    stop = _stop(rules, "", tuple(root))
-    asked = stop.plan.due_at(root) if stop.plan.depending else stop.plan.due
-    pending = [(SchemaNode(base, root, root, base), stop, asked)]
-    for node, stop, asked in pending:  # which grows meanwhile
-        schema = node.schema
-        has_names = has_names or stop.has_names
-        if stop.has_reference:
-            references.append(node)
-        for each in asked:
-            if each.check in due:
-                due[each.check].append(node)
-            else:
-                due[each.check] = [node]
-        for keyword, members in stop.nesting:
-            kind = "property" if keyword == "properties" else ""
-            for key, child in members(schema[keyword]):
-                if isinstance(child, dict):
-                    size += 1
-                    # Most subschemas have nothing that a rule speaks of, and are spared a node.
-                    below = _stop(rules, kind, tuple(child))
-                    plan = below.plan
-                    concerned = plan.due_at(child) if plan.depending else plan.due
-                    if concerned or below.leads_on:
-                        pending.append((child_of(node, keyword, key, child), below, concerned))
-    return Visit(size, references, has_names, due, rules)
-
-
-class _Stop(NamedTuple):
-    """What is to be done at subschemas that have certain keywords.
-
-    Attributes:
-        plan: the rules that are asked.
-        has_names: whether a keyword gives or uses the name of a place.
-        has_reference: whether they refer to another one.
-        nesting: the keywords that hold subschemas, with what finds them.
-        leads_on: there is something to note whatever the rules say, or something below.
-    """
-
-    plan: Plan
-    has_names: bool
-    has_reference: bool
-    nesting: tuple[tuple[str, Members], ...]
-    leads_on: bool
-
-
-@lru_cache(maxsize=8192)
-def _stop(rules: RuleTable, kind: str, keys: tuple[str, ...]) -> _Stop:
-    has_names = not _NAMING.isdisjoint(keys)
-    has_reference, below = "$ref" in keys, nesting(keys)
-    leads_on = has_names or has_reference or bool(below)
-    return _Stop(rules.plan(kind, keys), has_names, has_reference, below, leads_on)

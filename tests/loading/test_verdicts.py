@@ -1,21 +1,14 @@
-"""Rules are asked where they are due: they find nothing elsewhere, and nothing is lost by that."""
+"""Schemas that a load accepts compile, and none reaches the engine whose references multiply."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.pipeline import schema_verdicts
-from sovl_tools.loading.rules import description, manifest, offer, schema
-from sovl_tools.model.diagnostic import RuleTable, ask, rule
-from sovl_tools.model.folder import ToolFolder
 from sovl_tools.schema.engine import published
-from sovl_tools.schema.subschemas import nodes, visit
-from sovl_tools.signature.signature import UNKNOWN, Parameter, Signature
 from tests.conftest import manifest_of
 from tests.schema.strategies import TYPES, examples, moderate, scalars
 from tests.schema.strategies import schemas as any_schemas
@@ -79,92 +72,15 @@ def near_clean(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any
 
 
 schemas = st.recursive(near_clean(st.just({"type": "string"})), near_clean, max_leaves=4)
-odd_keys = st.dictionaries(
-    st.sampled_from(["tags", "title", "description", "examples", "x-own", "tgas", "execution"]),
-    st.sampled_from(["", "text", [], [""], ["io"], [{"input": {}}], {"timeout": 5}, 5]),
-    max_size=1,
-)
-
-
-FOLDER = ToolFolder("echo", "tools/echo", "/tools/echo")
 roots = schemas | any_schemas.filter(lambda found: isinstance(found, dict))
 
 
-def manifest_with(parameters: dict[str, Any], **keys: Any) -> dict[str, Any]:
-    return manifest_of(
-        "echo", parameters={"properties": {}, **parameters, "type": "object"}, **keys
-    )
+def manifest_with(parameters: dict[str, Any]) -> dict[str, Any]:
+    return manifest_of("echo", parameters={"properties": {}, **parameters, "type": "object"})
 
 
 def is_valid(document: dict[str, Any]) -> bool:
     return published("tool").is_valid(document)
-
-
-@settings(moderate, max_examples=examples(600))
-@given(roots)
-def test_a_rule_of_schemas_finds_nothing_where_it_is_not_due(parameters: dict[str, Any]) -> None:
-    document = manifest_with(parameters)
-    if is_valid(document):
-        root = document["parameters"]
-        seen = visit(root, ("parameters",), schema.RULES)
-        every = [*nodes(root, ("parameters",))]
-        everywhere = [v for each in schema.RULES for v in ask((each,), *every)]
-        assert seen.verdicts() == everywhere
-        assert seen.size == len(every)
-
-
-@settings(moderate, max_examples=examples(300))
-@given(schemas, odd_keys)
-def test_a_rule_of_manifests_finds_nothing_where_it_is_not_due(
-    parameters: dict[str, Any], keys: dict[str, Any]
-) -> None:
-    document = {**manifest_with(parameters), **keys}
-    case = manifest.ManifestCase(FOLDER, document, published("tool").problems(document))
-    assert ask(manifest.RULES.due(case.occasions), case) == ask(manifest.RULES, case)
-
-
-fragments = st.sampled_from(
-    [
-        "Ignore ", "\u0130gnore ", "\u0131gnore ", "diSRegard ", "di\u017fregard ", "keep ",
-        "\u212aeep ", "do not ", "do\u00a0not\u3000", "don't ", "don\u2019t ", "never\n", "not\t",
-        "tell ", "notify ", "hide ", "from ", "users ", "any ", "previous ", "instructions",
-        "<system>", "instead of ", "other tools", "before using ", "\u200b", "note ", "x" * 4000,
-    ]
-)  # fmt: skip
-
-
-@given(st.lists(fragments, max_size=6).map("".join))
-def test_a_rule_of_descriptions_finds_nothing_where_it_is_not_due(text: str) -> None:
-    document = {**manifest_with({"title": text}), "annotations": {"read_only": True}}
-    for written in (json.dumps(document), json.dumps(document, ensure_ascii=False)):
-        case = description.DescriptionCase(document, written)
-        assert ask(description.RULES.due(case.occasions), case) == ask(description.RULES, case)
-
-
-phrases = st.none() | st.just(UNKNOWN) | st.lists(st.sampled_from(["", "go", "Go!", 1]), max_size=2)
-signatures = st.sampled_from([Signature(shape="value"), Signature((Parameter("a"),)), Signature()])
-actions = st.dictionaries(st.sampled_from(["set", "go", "", 1]), signatures, max_size=2)
-
-
-@given(
-    st.builds(
-        Interface,
-        signature=st.none(),
-        phrases=phrases | st.just("go"),
-        handlers=st.none() | st.just([]) | st.just(UNKNOWN) | actions,
-        registration=st.none() | signatures,
-        claims=actions,
-        removals=st.just(()),
-        function=st.none(),
-        step_handlers=st.just({}),
-    ),
-    st.lists(st.sampled_from(["", "go", "Go!"]), max_size=2).map(tuple),
-)
-def test_a_rule_of_offers_finds_nothing_where_it_is_not_due(
-    interface: Interface, own: tuple[str, ...]
-) -> None:
-    case = offer.OfferCase(interface, own)
-    assert ask(offer.RULES.due(case.occasions), case) == ask(offer.RULES, case)
 
 
 @settings(moderate, max_examples=examples(600))
@@ -193,18 +109,3 @@ def test_references_that_multiply_are_found_before_anything_else_is_asked(levels
     found = [each.rule.code for each in schema_verdicts(document, "error")]
     assert found == (["ST314"] if levels > 11 else ["ST303"])
     assert not schema_verdicts(document, "warning") or levels <= 11
-
-
-def test_a_rule_says_where_it_is_due() -> None:
-    @rule("ST999", at={"type": "array", "items": 5}, lacking=["title"], beside=["type"], of="x")
-    def odd(_: object) -> Any:
-        yield from ()
-
-    table = RuleTable(odd)
-    is_array = odd, (), (("type", "array"),)
-    assert table.plan("x", ("type", "format")) == ((), (is_array,))
-    assert table.plan("y", ("type", "format")) == ((), ())
-    assert table.plan("x", ("type",)) == ((), ())
-    assert table.plan("x", ("format",)) == ((), ())
-    assert table.only("warning").plan("x", ("type", "format")) == ((), ())
-    assert table.due(("type", "format")) == ()

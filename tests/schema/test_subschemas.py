@@ -3,14 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.model.diagnostic import RuleTable
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.subschemas import (
-    MAX_EXPANSION,
     Reference,
     SchemaNode,
     excess,
@@ -18,7 +16,6 @@ from sovl_tools.schema.subschemas import (
     is_static,
     lookup,
     nodes,
-    visit,
 )
 from tests.schema.strategies import moderate, schemas
 from tests.tables import check_each
@@ -225,45 +222,6 @@ def test_definitions_that_refer_twice_to_the_next_one_multiply() -> None:
     root = {"$ref": "#/$defs/d0", "$defs": {**defined, "d40": {}}}
     assert excess(root) == "multiply to more than 10,000 subschemas"
     assert expands_too_far(root)
-
-
-_NAMES = st.sampled_from([f"d{each}" for each in range(6)])
-_REFERENCES = st.one_of(
-    _NAMES.map("#/$defs/{}".format),
-    _NAMES.map("#/definitions/{}".format),
-    st.sampled_from(["#", "#/properties/a", "#/$defs/d0/properties/a"]),
-)
-_REFERRING = st.recursive(
-    st.one_of(st.just({}), st.builds(lambda to: {"$ref": to}, _REFERENCES)),
-    lambda below: st.one_of(
-        st.builds(lambda each, times: {"allOf": [each] * times}, below, st.integers(1, 40)),
-        st.builds(lambda a, b: {"properties": {"a": a, "b": b}}, below, below),
-        st.builds(lambda to, each: {"$ref": to, "items": each}, _REFERENCES, below),
-    ),
-    max_leaves=8,
-)
-
-
-@pytest.mark.slow
-@settings(max_examples=400, deadline=None)
-@given(
-    _REFERRING,
-    st.dictionaries(_NAMES, _REFERRING),
-    st.dictionaries(_NAMES, _REFERRING),
-)
-def test_what_is_not_measured_is_not_too_far(
-    root: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]
-) -> None:
-    whole = {**root, "$defs": ours, "definitions": theirs}
-    found = visit(whole, ("parameters",), RuleTable())
-    if found.size <= MAX_EXPANSION and not found.could_multiply:
-        assert excess(whole) is None
-
-
-def test_many_references_to_definitions_without_any_need_no_measure() -> None:
-    many = {f"v{each}": {"$ref": "#/$defs/place"} for each in range(90)}
-    schema = {"properties": many, "$defs": {"place": {"type": "string"}}}
-    assert not visit(schema, ("parameters",), RuleTable()).could_multiply
 
 
 def test_what_refers_to_itself_is_counted_once() -> None:

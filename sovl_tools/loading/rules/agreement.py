@@ -14,8 +14,8 @@ from sovl_tools.model.diagnostic import (
     ManifestPlace,
     ModulePlace,
     Place,
-    RuleTable,
     Verdict,
+    ask,
     rule,
 )
 from sovl_tools.model.document import JSON, Path
@@ -63,21 +63,13 @@ class AgreementCase(NamedTuple):
     @classmethod
     def between(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
         """Return the case of a manifest, whose parameters are a schema, and its module."""
-        signature = interface.signature or Signature()
-        document = manifest.document
-        found = tuple(differences(signature, document["parameters"]))
-        names = converted(signature).intersection(document["parameters"]["properties"])
-        return cls(document["name"], document["parameters"], interface, found, names)
-
-    @property
-    def occasions(self) -> tuple[str, ...]:
-        """The kinds of differences, or that there is no function that could differ."""
-        signature = self.interface.signature
-        if signature is None or signature.shape in {"class", "value"}:
-            return ("no_function",)
-        if not self.differences:
-            return ()
-        return tuple(dict.fromkeys(each.kind for each in self.differences))
+        name, parameters = manifest.document["name"], manifest.document["parameters"]
+        signature = interface.signature
+        if signature is None:
+            return cls(name, parameters, interface)
+        found = tuple(differences(signature, parameters))
+        names = converted(signature).intersection(parameters["properties"])
+        return cls(name, parameters, interface, found, names)
 
     @property
     def properties(self) -> dict[str, JSON]:
@@ -177,15 +169,15 @@ def contradictions(manifest: Manifest, interface: Interface) -> list[Verdict]:
     """Return what is wrong in the values that a manifest admits."""
     names = converted(interface.signature or Signature())
     case = AgreementCase(manifest.name, manifest.parameters, interface, converted=names)
-    return RULES.verdicts(case.with_values())
+    return ask(RULES, case.with_values())
 
 
 def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
     """Return what is wrong between a manifest, whose parameters are a schema, and its module."""
-    return RULES.verdicts(AgreementCase.between(manifest, interface))
+    return ask(RULES, AgreementCase.between(manifest, interface))
 
 
-@rule("ST401", at=["no_function"])
+@rule("ST401")
 def missing_function(case: AgreementCase) -> Iterator[Finding]:
     """The module has no function of the tool's name.
 
@@ -200,7 +192,7 @@ def missing_function(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(ModulePlace(near), f"the module has no function {case.name!r}", hint)
 
 
-@rule("ST402", at=["required_not_taken"])
+@rule("ST402")
 def required_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A required property is no parameter of the function.
 
@@ -213,7 +205,7 @@ def required_without_parameter(case: AgreementCase) -> Iterator[Finding]:
         yield _not_taken(case, each.name)
 
 
-@rule("ST404", at=["optional_not_taken"])
+@rule("ST404")
 def property_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     """An optional property is no parameter of the function.
 
@@ -234,7 +226,7 @@ def _not_taken(case: AgreementCase, name: str) -> Finding:
     return Finding(ManifestPlace((*PROPERTIES, name), "key"), message, hint)
 
 
-@rule("ST403", at=["not_sent"])
+@rule("ST403")
 def parameter_not_required(case: AgreementCase) -> Iterator[Finding]:
     """A parameter without default is not required by the manifest.
 
@@ -261,7 +253,7 @@ def parameter_not_required(case: AgreementCase) -> Iterator[Finding]:
             yield Finding(place, message, hint)
 
 
-@rule("ST405", at=["positional_only"])
+@rule("ST405")
 def positional_only_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A parameter is positional-only.
 
@@ -274,7 +266,7 @@ def positional_only_parameter(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(place, message, "remove the '/': arguments are passed by keyword")
 
 
-@rule("ST406", "warning", at=["star"])
+@rule("ST406", "warning")
 def star_arguments(case: AgreementCase) -> Iterator[Finding]:
     """The function has ``*args``.
 
@@ -287,7 +279,7 @@ def star_arguments(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(ModulePlace(case.name, each.name), message, hint)
 
 
-@rule("ST407", "warning", at=["default"])
+@rule("ST407", "warning")
 def default_mismatch(case: AgreementCase) -> Iterator[Finding]:
     """The function's default is not the manifest's.
 
@@ -311,11 +303,7 @@ def _fits(case: AgreementCase, difference: Difference) -> bool:
     return not fit.problems(SchemaNode(path, schema, case.parameters, ()), difference.said)
 
 
-@rule(
-    "ST408",
-    "warning",
-    at=["types", "alternative", "value", "bounds", "superfluous", "missing", "omitted", "null"],
-)
+@rule("ST408", "warning")
 def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     """A parameter's annotation and the type of its property exclude each other.
 
@@ -407,7 +395,7 @@ def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | Non
     return message, advice
 
 
-@rule("ST412", at=sorted(_REFUSED))
+@rule("ST412")
 def refused_values(case: AgreementCase) -> Iterator[Finding]:
     """The manifest names values that the function's annotation refuses at each call.
 
@@ -424,7 +412,7 @@ def refused_values(case: AgreementCase) -> Iterator[Finding]:
             yield Finding(_place_in_manifest(each), *words, other)
 
 
-@rule("ST409", at=["no_function"])
+@rule("ST409")
 def not_a_function(case: AgreementCase) -> Iterator[Finding]:
     """The tool's name is bound to a class or to something that can't be called.
 
@@ -438,7 +426,7 @@ def not_a_function(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(ModulePlace(case.name), f"{case.name!r} is {what}", "make it a function")
 
 
-@rule("ST410", "warning", at=["open"])
+@rule("ST410", "warning")
 def open_without_keywords(case: AgreementCase) -> Iterator[Finding]:
     """The manifest invites further arguments that the function can't take.
 
@@ -452,7 +440,7 @@ def open_without_keywords(case: AgreementCase) -> Iterator[Finding]:
         yield Finding(place, message, "add **kwargs to the function, or set it to false")
 
 
-@rule("ST411", at=["context"])
+@rule("ST411")
 def invalid_context_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A parameter annotated ``ToolContext`` can't receive it.
 
@@ -470,7 +458,7 @@ def invalid_context_parameter(case: AgreementCase) -> Iterator[Finding]:
             yield Finding(place, message, "remove the property, or rename one of the two")
 
 
-RULES = RuleTable(
+RULES = (
     missing_function,
     not_a_function,
     required_without_parameter,

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, rule
 from sovl_tools.model.document import JSON, Path, dotted
 
 DESCRIPTION_PLACEHOLDER = "Say what {} does and when to use it."
@@ -18,11 +18,10 @@ MAX_TEXT = 4_000
 """The characters of one description, or of instructions, that a model reads with every request."""
 
 _PROSE = frozenset({"title", "description", "instructions", "$comment"})
-_NESTING = frozenset({dict, list})
 
 
 class Text(NamedTuple):
-    """A text in a manifest: a value, or a key of an object."""
+    """A string in a manifest: a value, or a key of an object."""
 
     path: Path
     text: str
@@ -33,112 +32,67 @@ class Text(NamedTuple):
         """Where it is."""
         return ManifestPlace(self.path, "key" if self.is_key else "value")
 
-
-class DescriptionCase(NamedTuple):
-    """All texts of a manifest, whose keys have values of the right kinds.
-
-    Attributes:
-        document: the manifest.
-        text: its own text, as JSON.
-    """
-
-    document: Mapping[str, JSON]
-    text: str
-
     @property
-    def prose(self) -> list[Text]:
-        """The texts that are sentences for a model."""
-        found: list[Text] = []
-        _find_prose(self.document, (), found)
-        return found
-
-    @property
-    def texts(self) -> Iterator[Text]:
-        """The texts in the order in which they stand; keys of one's own, ``x-…``, are left out."""
-        shown = {key: each for key, each in self.document.items() if not key.startswith("x-")}
-        return _texts(shown, ())
-
-    @property
-    def occasions(self) -> tuple[str, ...]:
-        """What is remarkable about it, in the words in which rules declare their occasions."""
-        text = self.text
-        # whatever else may be written as an escape, every letter is there itself
-        is_literal = "\\" not in text or "\\u" not in text  # one letter is found far sooner
-        is_seen = (is_literal and text.isascii()) or _MAY_HIDE.search(text) is None
-        return (
-            *(("scaffold",) if "Say what " in text else ()),
-            *(() if is_seen else ("unseen",)),
-            *(() if is_literal and not _may_instruct(text) else ("instructing",)),
-            *(("long",) if len(text) > MAX_TEXT and _may_be_long(text) else ()),
-            *(("annotations",) if self.document.get("annotations") else ()),
-        )
+    def is_prose(self) -> bool:
+        """Whether it is sentences for a model."""
+        return not self.is_key and self.path[-1] in _PROSE
 
 
-def _may_be_long(text: str) -> bool:
-    """Tell whether a string in JSON text may be too long; written out, none is shorter."""
-    text, half = text.replace('\\"', "''") if "\\" in text else text, MAX_TEXT // 2
-    # whatever is too long spans one of these pieces
-    return any(text.find('"', at, at + half) < 0 for at in range(0, len(text) - half + 1, half))
+def verdicts(document: Mapping[str, JSON]) -> list[Verdict]:
+    """Return what is wrong with the texts of a manifest; the author's own keys are left out."""
+    every = [*_texts({key: each for key, each in document.items() if not key.startswith("x-")})]
+    found = ask(PROSE_RULES, *[each for each in every if each.is_prose])
+    found += ask((invisible_characters,), *every)
+    return found + ask((contradicted_annotation,), document)
 
 
-def _find_prose(value: JSON, path: Path, found: list[Text]) -> None:
-    if type(value) is dict:
-        for key, each in value.items():
-            kind = type(each)
-            if kind is str:
-                if key in _PROSE:
-                    found.append(Text((*path, key), each))
-            elif kind in _NESTING and each:
-                _find_prose(each, (*path, key), found)
-        return
-    for index, each in enumerate(value):
-        if type(each) in _NESTING:
-            _find_prose(each, (*path, index), found)
+def _texts(document: JSON) -> Iterator[Text]:
+    pending: list[tuple[Path, JSON]] = [((), document)]
+    for path, value in pending:  # which grows meanwhile
+        if isinstance(value, str):
+            yield Text(path, value)
+        elif isinstance(value, dict):
+            # in ASCII nothing hides, and of keys no rule asks anything else
+            yield from (Text((*path, key), key, is_key=True) for key in value if not key.isascii())
+            pending += [((*path, key), each) for key, each in value.items()]
+        elif isinstance(value, list):
+            pending += [((*path, index), each) for index, each in enumerate(value)]
 
 
-def _texts(value: JSON, path: Path) -> Iterator[Text]:
-    if isinstance(value, str):
-        yield Text(path, value)
-    elif isinstance(value, dict):
-        for key, each in value.items():
-            yield Text((*path, key), key, is_key=True)
-            yield from _texts(each, (*path, key))
-    elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _texts(each, (*path, index))
-
-
-@rule("ST221", "warning", at=["scaffold"])
-def placeholder_text(case: DescriptionCase) -> Iterator[Finding]:
+@rule("ST221", "warning")
+def placeholder_text(case: Text) -> Iterator[Finding]:
     """A description is still the one that ``sovl-tools new`` wrote.
 
     Models choose tools, and fill in arguments, by their descriptions; this one asks the author for
     it. Write what the tool does and when to use it, or what the property means.
     """
-    own = DESCRIPTION_PLACEHOLDER.format(case.document.get("name"))
-    for each in case.prose:
-        *_, owner, key = ("", *each.path)
-        is_own = len(each.path) == 1 and each.text == own
-        if key == "description" and (is_own or each.text == PROPERTY_PLACEHOLDER.format(owner)):
-            words = "the description" if is_own else f"the description of {owner!r}"
-            message = f"{words} is still what sovl-tools new wrote"
-            yield Finding(each.place, message, "write what it asks for")
+    if case.path[-1] != "description":
+        return
+    owner = case.path[-2] if len(case.path) > 1 else None
+    name = case.text.removeprefix(_BEFORE_NAME).removesuffix(_AFTER_NAME)
+    is_own = owner is None and case.text == DESCRIPTION_PLACEHOLDER.format(name)
+    if is_own or case.text == PROPERTY_PLACEHOLDER.format(owner):
+        words = "the description" if is_own else f"the description of {owner!r}"
+        message = f"{words} is still what sovl-tools new wrote"
+        yield Finding(case.place, message, "write what it asks for")
 
 
-@rule("ST217", "warning", at=["unseen"])
-def invisible_characters(case: DescriptionCase) -> Iterator[Finding]:
+_BEFORE_NAME, _AFTER_NAME = DESCRIPTION_PLACEHOLDER.split("{}")
+
+
+@rule("ST217", "warning")
+def invisible_characters(case: Text) -> Iterator[Finding]:
     """A text has characters that people don't see and models read.
 
     Characters without width, those that change the direction of writing, and tag characters hide
     text from whoever reviews a manifest, or show it in another order. A heuristic: joiners within
     emoji and between letters of scripts that need them are left alone. Remove them.
     """
-    for each in case.texts:
-        found = [] if each.text.isascii() else [*_invisible(each.text)]
-        if found:
-            names = ", ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(found[:5]))
-            message = f"{dotted(each.path)!r:.80} has characters that nobody sees: {names}"
-            yield Finding(each.place._replace(part=found[0]), message, "remove them")
+    found = [] if case.text.isascii() else [*_invisible(case.text)]
+    if found:
+        names = ", ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(found[:5]))
+        message = f"{dotted(case.path)!r:.80} has characters that nobody sees: {names}"
+        yield Finding(case.place._replace(part=found[0]), message, "remove them")
 
 
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -146,12 +100,6 @@ _NO_WIDTH = frozenset(
     "\u00ad\u034f\u115f\u1160\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u3164\ufeff"
 )
 _JOINERS = frozenset("\u200c\u200d")
-_UNSEEN = sorted(_DIRECTIONS | _NO_WIDTH | _JOINERS)
-# as they are, or as JSON escapes them; a tag is written as two halves
-_MAY_HIDE = re.compile(
-    f"[{''.join(_UNSEEN)}\U000e0000-\U000e007f]"
-    rf"|\\u(?i:{'|'.join(f'{ord(each):04x}' for each in _UNSEEN)}|db40)"
-)
 
 
 def _invisible(text: str) -> Iterator[str]:
@@ -167,8 +115,8 @@ def _invisible(text: str) -> Iterator[str]:
             yield char
 
 
-@rule("ST218", "warning", at=["instructing"])
-def instructing_text(case: DescriptionCase) -> Iterator[Finding]:
+@rule("ST218", "warning")
+def instructing_text(case: Text) -> Iterator[Finding]:
     """A description tells the model to ignore, hide or override something.
 
     Descriptions are part of the prompt. One that asks to ignore instructions, to keep something
@@ -176,12 +124,11 @@ def instructing_text(case: DescriptionCase) -> Iterator[Finding]:
     conversation. A heuristic, by a few English phrases: it finds neither all of them nor only such.
     Say what the tool does; if you do mean it, leave the finding out with ``x-ignore``.
     """
-    for each in case.prose:
-        found = _INSTRUCTING.search(each.text)
-        if found:
-            words = " ".join(found[0].split())
-            message = f"{dotted(each.path)!r} tells the model what to hide or ignore: {words!r:.80}"
-            yield Finding(each.place._replace(part=found[0]), message, "say what the tool does")
+    found = _INSTRUCTING.search(case.text)
+    if found:
+        words = " ".join(found[0].split())
+        message = f"{dotted(case.path)!r} tells the model what to hide or ignore: {words!r:.80}"
+        yield Finding(case.place._replace(part=found[0]), message, "say what the tool does")
 
 
 # looked for in every text, so it first says with which letters it can begin
@@ -206,71 +153,19 @@ _INSTRUCTING = re.compile(
 )
 
 
-def _may_instruct(text: str) -> bool:
-    """Tell whether a manifest may have what is looked for; most lack some of its words."""
-    if not text.isascii():
-        text = text.translate(_LIKE_ASCII)
-    text = text.lower()
-    # of every manifest, so without generators: most alternatives lack their first words already
-    for groups in _INSTRUCTING_WORDS:
-        for words in groups:
-            for word in words:
-                if word in text:
-                    break
-            else:
-                break
-        else:
-            return True
-    return False
-
-
-_LIKE_ASCII = str.maketrans(
-    {
-        "\u0130": "i",
-        "\u0131": "i",
-        "\u017f": "s",
-        "\u212a": "k",
-        "\u2019": "'",
-        **{space: " " for space in map(chr, range(0x80, 0x3001)) if space.isspace()},
-    }
-)
-"""What the pattern takes for a letter of ASCII, for its apostrophe or for a space."""
-
-
-_PEOPLE = ("user", "human", "anyone", "people")
-_INSTRUCTING_WORDS = (
-    (
-        ("ignore", "disregard", "forget", "override", "bypass"),
-        ("instruction", "rule", "prompt", "guideline", "polic", "restriction"),
-    ),
-    (
-        _PEOPLE,
-        ("not", "don't", "never", "without"),
-        ("tell", "mention", "reveal", "inform", "disclose", "show", "notify"),
-    ),
-    (("from",), _PEOPLE, ("hide", "conceal", "keep")),
-    (("other",), ("instead", "before"), ("tool",)),
-    (("<",), ("system", "important", "instruction", "secret")),
-)
-"""For each alternative of the pattern: whatever it finds has a word of each of these tuples.
-
-The first ones are those of which the fewest have to be looked for.
-"""
-
-
-@rule("ST219", "warning", at=["annotations"])
-def contradicted_annotation(case: DescriptionCase) -> Iterator[Finding]:
+@rule("ST219", "warning")
+def contradicted_annotation(document: Mapping[str, JSON]) -> Iterator[Finding]:
     """A tool that calls itself ``read_only`` has the name of one that changes things.
 
     Clients call what is ``read_only`` without asking anybody. A heuristic, by the first word of
     the name, such as ``delete`` or ``write``; ``destructive`` beside it is a contradiction in any
     case. Correct the annotation, or the name.
     """
-    hints = case.document.get("annotations", {})
+    hints = document.get("annotations", {})
     if hints.get("read_only") is not True:
         return
     place = ManifestPlace(("annotations", "read_only"))
-    verb = str(case.document.get("name", "")).partition("_")[0].casefold()
+    verb = str(document.get("name", "")).partition("_")[0].casefold()
     if hints.get("destructive") is True:
         message = "the tool is both 'read_only' and 'destructive'"
         yield Finding(place, message, "one of the two is false")
@@ -288,23 +183,17 @@ _CHANGING = frozenset(
 )  # fmt: skip
 
 
-@rule("ST220", "warning", at=["long"])
-def long_description(case: DescriptionCase) -> Iterator[Finding]:
+@rule("ST220", "warning")
+def long_description(case: Text) -> Iterator[Finding]:
     """A description is longer than 4,000 characters.
 
     It is sent with every request, costs tokens each time, and what matters drowns in it; providers
     cut or refuse it. Say what the tool does and when to use it; put the rest into a document.
     """
-    for each in case.prose:
-        if len(each.text) > MAX_TEXT:
-            message = f"{dotted(each.path)!r} has {len(each.text):,} characters"
-            yield Finding(each.place, message, f"say it in at most {MAX_TEXT:,}")
+    if len(case.text) > MAX_TEXT:
+        message = f"{dotted(case.path)!r} has {len(case.text):,} characters"
+        yield Finding(case.place, message, f"say it in at most {MAX_TEXT:,}")
 
 
-RULES = RuleTable(
-    placeholder_text,
-    invisible_characters,
-    instructing_text,
-    contradicted_annotation,
-    long_description,
-)
+PROSE_RULES = (placeholder_text, instructing_text, long_description)
+RULES = (*PROSE_RULES, invisible_characters, contradicted_annotation)

@@ -15,7 +15,7 @@ from sovl_tools.loading.rules.agreement import (
     argument_of,
 )
 from sovl_tools.loading.rules.schema import lacks_description, missing_items
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, Verdict, ask, rule
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, rule
 from sovl_tools.model.document import Path
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import Manifest
@@ -150,4 +150,4 @@ def _name_in_words(path: Sequence[str | int]) -> str:
     return name
 
 
-RULES = RuleTable(manifest_behind_function)
+RULES = (manifest_behind_function,)

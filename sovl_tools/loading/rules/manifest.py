@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.requirements import parsed_requirement
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, dotted
 from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder, name_problem
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
@@ -39,18 +39,6 @@ class ManifestCase(NamedTuple):
     folder: ToolFolder
     document: Mapping[str, JSON]
     problems: list[Problem]
-
-    @property
-    def occasions(self) -> tuple[str, ...]:
-        """What is remarkable about it, in the words in which rules declare their occasions."""
-        document = self.document
-        return (
-            *(("problems",) if self.problems else ()),
-            *(("wrapped",) if self.wrapper is not None else ()),
-            *(("other name",) if document.get("name") != self.folder.name else ()),
-            *(("requires",) if "requires" in document else ()),
-            *(("examples",) if "examples" in document else ()),
-        )
 
     def alias(self, key: str) -> str | None:
         """Return the other system's name under which the document has a key that it lacks."""
@@ -114,7 +102,7 @@ def _elsewhere(key: str) -> str | None:
     return None
 
 
-@rule("ST209", at=["problems"])
+@rule("ST209")
 def missing_key(case: ManifestCase) -> Iterator[Finding]:
     """The manifest lacks ``name``, ``description`` or ``parameters``.
 
@@ -133,7 +121,7 @@ def missing_key(case: ManifestCase) -> Iterator[Finding]:
             yield Finding(ManifestPlace(), f"the manifest lacks {key!r}", hint)
 
 
-@rule("ST215", at=["wrapped"])
+@rule("ST215")
 def foreign_form(case: ManifestCase) -> Iterator[Finding]:
     """The manifest is a definition in the form of OpenAI, MCP or another system.
 
@@ -154,7 +142,7 @@ def foreign_form(case: ManifestCase) -> Iterator[Finding]:
         yield Finding(ManifestPlace((key,), "key"), message, hint)
 
 
-@rule("ST210", at=["problems"])
+@rule("ST210")
 def invalid_value(case: ManifestCase) -> Iterator[Finding]:
     """A key of the manifest has a value of the wrong kind.
 
@@ -166,7 +154,7 @@ def invalid_value(case: ManifestCase) -> Iterator[Finding]:
             yield Finding(ManifestPlace(problem.path), *value_words(problem))
 
 
-@rule("ST211", at=["other name"])
+@rule("ST211")
 def name_mismatch(case: ManifestCase) -> Iterator[Finding]:
     """The name in the manifest is not the folder's.
 
@@ -179,7 +167,7 @@ def name_mismatch(case: ManifestCase) -> Iterator[Finding]:
         yield Finding(ManifestPlace(("name",)), message, "make them equal")
 
 
-@rule("ST212", at=["other name"])
+@rule("ST212")
 def invalid_name(case: ManifestCase) -> Iterator[Finding]:
     """The name in the manifest can't name a tool.
 
@@ -195,7 +183,7 @@ def invalid_name(case: ManifestCase) -> Iterator[Finding]:
         )
 
 
-@rule("ST214", at=["requires"])
+@rule("ST214")
 def invalid_requirement(case: ManifestCase) -> Iterator[Finding]:
     """An entry of ``requires.packages`` is no requirement.
 
@@ -212,7 +200,7 @@ def invalid_requirement(case: ManifestCase) -> Iterator[Finding]:
             yield Finding(place, f"{text!r:.80} is no requirement", hint)
 
 
-@rule("ST301", at=["problems"])
+@rule("ST301")
 def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
     """A parameter schema is not valid JSON Schema.
 
@@ -291,7 +279,7 @@ TYPE_SYNONYMS = {
 """What people write in place of JSON's types, in small letters."""
 
 
-@rule("ST216", "warning", at=["examples"])
+@rule("ST216", "warning")
 def unused_output_match(case: ManifestCase) -> Iterator[Finding]:
     """An example says how its output is compared, and there is nothing to compare.
 
@@ -313,7 +301,7 @@ def unused_output_match(case: ManifestCase) -> Iterator[Finding]:
             yield Finding(place, words, "add one, or compare with the output")
 
 
-RULES = RuleTable(
+RULES = (
     unknown_key,
     missing_key,
     foreign_form,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.loading.interface import Interface, accepts
 from sovl_tools.model.actions import ACTIONS
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, RuleTable, rule
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, rule
 from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.suggestion import nearest, question
 from sovl_tools.search.words import words
@@ -17,19 +17,10 @@ from sovl_tools.signature.signature import UNKNOWN
 from sovl_tools.signature.syntax_tree import bindings
 
 _STEP_ARGUMENTS = 2
-_OUR_WORDS = (b"step", b"phrase", b"activat")
 _LIKE_OURS = re.compile(
     rb"(?i)^[^\S\n]*(?:def[ \t]+)?\w*(?:step|phrase|activat)\w*\s*[:=(]", re.MULTILINE
 )
 _NEARLY = 0.85
-
-
-def _has_names_like_ours(source: bytes) -> bool:
-    text = source.lower()  # in most modules there is none of the words
-    for each in _OUR_WORDS:
-        if text.find(each) >= 0:  # as quick as ``in`` is for texts, but not for bytes
-            return _LIKE_OURS.search(source) is not None
-    return False
 
 
 class OfferCase(NamedTuple):
@@ -41,18 +32,6 @@ class OfferCase(NamedTuple):
     interface: Interface
     phrases: tuple[str, ...]
     source: bytes = b""
-
-    @property
-    def occasions(self) -> tuple[str, ...]:
-        """What is remarkable about it, in the words in which rules declare their occasions."""
-        offered = self.interface
-        own = ("phrases", "own phrases") if offered.phrases is not None else ()
-        return (
-            *(own or (("phrases",) if self.phrases else ())),
-            *(("handlers",) if offered.handlers is not None or offered.claims else ()),
-            *(("registration",) if offered.registration is not None else ()),
-            *(("names like ours",) if self.source and _has_names_like_ours(self.source) else ()),
-        )
 
     @property
     def handlers(self) -> Mapping[Any, Any]:
@@ -68,7 +47,7 @@ class OfferCase(NamedTuple):
         return ModulePlace(REGISTER)
 
 
-@rule("ST601", at=["own phrases"])
+@rule("ST601")
 def invalid_phrases(case: OfferCase) -> Iterator[Finding]:
     """``ACTIVATION_PHRASES`` in the module is no list of strings.
 
@@ -96,7 +75,7 @@ def _place_of_phrase(case: OfferCase, index: int) -> Place:
     return ManifestPlace(("activation_phrases", index))
 
 
-@rule("ST602", "warning", at=["phrases"])
+@rule("ST602", "warning")
 def wordless_phrase(case: OfferCase) -> Iterator[Finding]:
     """An activation phrase has no word in it.
 
@@ -109,7 +88,7 @@ def wordless_phrase(case: OfferCase) -> Iterator[Finding]:
             yield Finding(place, f"the phrase {phrase!r:.80} has no word and never matches")
 
 
-@rule("ST607", "warning", at=["phrases"])
+@rule("ST607", "warning")
 def duplicate_phrase(case: OfferCase) -> Iterator[Finding]:
     """The same activation phrase stands twice in one tool.
 
@@ -125,7 +104,7 @@ def duplicate_phrase(case: OfferCase) -> Iterator[Finding]:
         seen.add(key)
 
 
-@rule("ST603", at=["handlers"])
+@rule("ST603")
 def invalid_step_handlers(case: OfferCase) -> Iterator[Finding]:
     """``STEP_HANDLERS`` is no dictionary of functions by action.
 
@@ -146,7 +125,7 @@ def invalid_step_handlers(case: OfferCase) -> Iterator[Finding]:
             yield Finding(ModulePlace(HANDLERS, item=action), message)
 
 
-@rule("ST604", at=["handlers"])
+@rule("ST604")
 def invalid_step_handler(case: OfferCase) -> Iterator[Finding]:
     """A step handler can't be called as ``handler(step, context)``.
 
@@ -160,7 +139,7 @@ def invalid_step_handler(case: OfferCase) -> Iterator[Finding]:
             yield Finding(place, message, "let it take two parameters: step and context")
 
 
-@rule("ST605", at=["registration"])
+@rule("ST605")
 def invalid_handler_registration(case: OfferCase) -> Iterator[Finding]:
     """``register_step_handlers`` can't be called with one dictionary, or misuses it.
 
@@ -176,7 +155,7 @@ def invalid_handler_registration(case: OfferCase) -> Iterator[Finding]:
         yield Finding(place, f"{REGISTER} takes the handler of {action!r} away")
 
 
-@rule("ST606", at=["handlers"])
+@rule("ST606")
 def built_in_action(case: OfferCase) -> Iterator[Finding]:
     """A step handler claims an action that belongs to the language of procedures.
 
@@ -189,7 +168,7 @@ def built_in_action(case: OfferCase) -> Iterator[Finding]:
             yield Finding(case.place(action), message, "choose another name for the action")
 
 
-@rule("ST608", "warning", at=["names like ours"])
+@rule("ST608", "warning")
 def misspelt_constant(case: OfferCase) -> Iterator[Finding]:
     """A name in the module is nearly, but not quite, one that is looked for there.
 
@@ -197,7 +176,8 @@ def misspelt_constant(case: OfferCase) -> Iterator[Finding]:
     phrases, and nobody says so. The names are ``STEP_HANDLERS``, ``ACTIVATION_PHRASES`` and
     ``register_step_handlers``. Nothing is said of a module that has the right name as well.
     """
-    bound = bindings(case.source).names
+    # parsing costs more than all other rules together, and most modules have no such name
+    bound = bindings(case.source).names if _LIKE_OURS.search(case.source) else {}
     for name, node in bound.items():
         is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         wanted = (REGISTER,) if is_function else (PHRASES, HANDLERS)
@@ -207,7 +187,7 @@ def misspelt_constant(case: OfferCase) -> Iterator[Finding]:
             yield Finding(ModulePlace(name), message, question(repr(near)))
 
 
-RULES = RuleTable(
+RULES = (
     invalid_phrases,
     wordless_phrase,
     duplicate_phrase,

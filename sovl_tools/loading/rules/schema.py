@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, RuleTable, rule
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, Severity, Verdict, ask, rule
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
@@ -15,7 +15,7 @@ from sovl_tools.schema import fit
 from sovl_tools.schema.engine import Problem, compile_schema
 from sovl_tools.schema.keywords import KEYWORDS
 from sovl_tools.schema.problem import describe, shown
-from sovl_tools.schema.subschemas import SchemaNode, child_of, excess, lookup
+from sovl_tools.schema.subschemas import SchemaNode, excess, lookup, nodes
 
 _SAYS_TYPE = frozenset(
     {"type", "$ref", "$dynamicRef", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if"}
@@ -37,7 +37,7 @@ def _named(node: SchemaNode) -> str:
     return repr(dotted(path) or node.base[0])
 
 
-@rule("ST302", at=["required"])
+@rule("ST302")
 def required_without_property(node: SchemaNode) -> Iterator[Finding]:
     """``required`` names a property that is not in ``properties``.
 
@@ -55,7 +55,7 @@ def required_without_property(node: SchemaNode) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*node.path, "required", index)), message, hint)
 
 
-@rule("ST303", at=["pattern", "patternProperties"])
+@rule("ST303")
 def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
     r"""A ``pattern`` or a key of ``patternProperties`` is no regular expression.
 
@@ -73,7 +73,7 @@ def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
             yield Finding(place, f"{text!r:.80} is not a regular expression that compiles")
 
 
-@rule("ST304", at=["$ref", "$dynamicRef"])
+@rule("ST304")
 def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
     """A ``$ref`` leads nowhere.
 
@@ -98,7 +98,7 @@ def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(place, f"the reference {reference!r} {reason}", hint)
 
 
-@rule("ST305", "warning", at={"type": "array"}, lacking=_SAYS_ITEMS)
+@rule("ST305", "warning")
 def missing_items(node: SchemaNode) -> Iterator[Finding]:
     """An array does not say what its items are.
 
@@ -111,7 +111,7 @@ def missing_items(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(ManifestPlace(node.path, "key"), message, "add 'items'")
 
 
-@rule("ST306", "warning", of="property", blank=["description"])
+@rule("ST306", "warning")
 def missing_description(node: SchemaNode) -> Iterator[Finding]:
     """A property has no description.
 
@@ -138,7 +138,7 @@ def describes(schema: JSON) -> bool:
     return bool(str(schema["description"]).strip())
 
 
-@rule("ST307", "warning", of="property", lacking=_SAYS_TYPE)
+@rule("ST307", "warning")
 def missing_type(node: SchemaNode) -> Iterator[Finding]:
     """A property accepts every type.
 
@@ -149,7 +149,7 @@ def missing_type(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(ManifestPlace(node.path, "key"), f"{_named(node)} has no type", "add 'type'")
 
 
-@rule("ST308", "warning", beside=_KEYWORDS)
+@rule("ST308", "warning")
 def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
     """A keyword of a schema is nearly, but not quite, one of JSON Schema's.
 
@@ -169,7 +169,7 @@ def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*node.path, keyword), "key"), message, advice)
 
 
-@rule("ST310", "warning", at=["default"])
+@rule("ST310", "warning")
 def invalid_default(node: SchemaNode) -> Iterator[Finding]:
     """A ``default`` breaks the schema it stands in.
 
@@ -187,7 +187,7 @@ def invalid_default(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(place, message, "correct it, or leave it out")
 
 
-@rule("ST311", "warning", at=["enum"])
+@rule("ST311", "warning")
 def invalid_enum(node: SchemaNode) -> Iterator[Finding]:
     """A value of ``enum`` is of a type that the schema excludes.
 
@@ -207,7 +207,7 @@ def invalid_enum(node: SchemaNode) -> Iterator[Finding]:
             yield Finding(ManifestPlace((*node.path, "enum", index)), message)
 
 
-@rule("ST312", "warning", of="property", at=["default"])
+@rule("ST312", "warning")
 def default_on_required(node: SchemaNode) -> Iterator[Finding]:
     """A required property has a default.
 
@@ -220,7 +220,7 @@ def default_on_required(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(place, message, "take it out of 'required', or the default away")
 
 
-@rule("ST315", "warning", at=["properties"])
+@rule("ST315", "warning")
 def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
     """A property asks the model for a secret, going by its name.
 
@@ -229,13 +229,10 @@ def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
     the like. Read secrets where the tool runs, from the environment or from ``ToolContext``; if it
     is none, leave the finding out with ``x-ignore``.
     """
-    properties = node.schema.get("properties", {}) if node.base[0] == "parameters" else {}
-    for name, schema in properties.items():
-        if _is_secret(name) and isinstance(schema, dict):
-            each = child_of(node, "properties", name, schema)
-            message = f"{_named(each)} asks a model for a secret"
-            advice = "read it where the tool runs, such as from the environment"
-            yield Finding(ManifestPlace(each.path, "key"), message, advice)
+    if node.is_property and node.base[0] == "parameters" and _is_secret(str(node.path[-1])):
+        message = f"{_named(node)} asks a model for a secret"
+        advice = "read it where the tool runs, such as from the environment"
+        yield Finding(ManifestPlace(node.path, "key"), message, advice)
 
 
 @lru_cache(maxsize=4096)
@@ -321,7 +318,7 @@ def endless_references(case: WholeSchema) -> Iterator[Finding]:
         yield Finding(ManifestPlace(case.path, "key"), message, "refer to each definition once")
 
 
-RULES = RuleTable(
+RULES = (
     required_without_property,
     invalid_pattern,
     unresolved_reference,
@@ -334,3 +331,17 @@ RULES = RuleTable(
     default_on_required,
     secret_parameter,
 )
+"""Asked at each subschema."""
+
+
+def verdicts(root: dict[str, JSON], base: Path, severity: Severity) -> list[Verdict]:
+    """Return what is wrong with a schema that the meta-schema accepts."""
+    every, whole = [*nodes(root, base)], WholeSchema(base, root)
+    if any("$ref" in node.schema for node in every):
+        found = ask((endless_references,), whole)
+        if found:  # checking a value would never end
+            return found if severity == "error" else []
+    found = ask(RULES, *every, severity=severity)
+    if severity == "error" and not found:
+        found = ask((uncompilable_schema,), whole)
+    return found

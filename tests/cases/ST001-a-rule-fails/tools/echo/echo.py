@@ -1,7 +1,7 @@
 """A tool that adds a rule which fails once, as a rule of sovl-tools might by mistake."""
 
 from sovl_tools.loading.rules import offer
-from sovl_tools.model.diagnostic import RuleTable, rule
+from sovl_tools.model.diagnostic import rule
 
 
 @rule("ST601")
@@ -13,7 +13,7 @@ def broken(case):
 
 
 RULES = offer.RULES
-offer.RULES = RuleTable(*RULES, broken)
+offer.RULES = (*RULES, broken)
 ACTIVATION_PHRASES = ["say it again"]
 
 
