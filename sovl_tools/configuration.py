@@ -244,10 +244,15 @@ def _shown(path: Path) -> str:
         return os.path.abspath(path)
 
 
-def load_configuration(tools: Sequence[str] = ()) -> Configuration:
+def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Configuration:
     """Return the settings that hold, and let tools import the user's own packages.
 
-    They come before installed ones, but not before Python's own modules.
+    The directories go to the end of ``sys.path``: this process, and its children, import the
+    libraries of sovl-tools from where they're installed, whatever files a project has.
+
+    Args:
+        tools: tools directories, which win over the configured ones.
+        imports: False leaves the directories out: nothing of the project may run.
 
     Raises:
         ConfigurationError: the configuration can't be read, or names a directory that is not there.
@@ -258,10 +263,5 @@ def load_configuration(tools: Sequence[str] = ()) -> Configuration:
             raise ConfigurationError(f"{found.file}: pythonpath", f"there is no {each!r}")
     places = [os.path.abspath(each) for each in found.module_paths]
     others = [each for each in sys.path if each not in places]
-    installed = (at for at, each in enumerate(others) if each.endswith(_INSTALLED))
-    index = next(installed, len(others))
-    sys.path[:] = [*others[:index], *places, *others[index:]]
+    sys.path[:] = [*others, *places] if imports else others
     return found
-
-
-_INSTALLED = ("site-packages", "dist-packages")

@@ -330,18 +330,23 @@ def note(text: str) -> None:
 
 
 def settings(
-    tools: Sequence[str], *, needs_tools: bool = True, locked: bool | None = None
+    tools: Sequence[str],
+    *,
+    needs_tools: bool = True,
+    locked: bool | None = None,
+    imports: bool = True,
 ) -> Configuration:
     """Load the configuration, check its paths, and make the user's packages importable.
 
     Paths from options or files must exist; the default ``./tools`` may be missing unless
-    ``needs_tools``. ``locked`` overrides the configuration.
+    ``needs_tools``. ``locked`` overrides the configuration. Without ``imports`` the user's packages
+    stay out of ``sys.path``.
 
     Raises:
         ConfigurationError: the configuration can't be read.
         Misuse: a path does not exist.
     """
-    found = load_configuration(tools)
+    found = load_configuration(tools, imports=imports)
     if locked is not None:
         found = replace(found, locked=locked)
     is_default = found.source == DEFAULT_SOURCE

@@ -133,8 +133,7 @@ def _imported_function(module: str, attribute: str) -> tuple[Callable[..., Any],
     top = module.partition(".")[0]
     is_installed = top in sys.modules or find_spec(top) is not None
     path = "" if is_installed else "."
-    # in front, as Python itself does for scripts: the user's module, not one of the same name
-    sys.path.insert(0, os.getcwd())
+    sys.path.append(os.getcwd())
     try:
         members = vars(import_module(module))
     except KeyboardInterrupt:

@@ -56,11 +56,12 @@ def places_of(
     *,
     exclude: Sequence[str] = (),
     locked: bool | None = None,
+    imports: bool = True,
 ) -> Places:
     """Return what the paths name; without paths, everything that is configured.
 
     ``exclude`` replaces the patterns of the configuration; what it matches is left out even if a
-    path names it.
+    path names it. Without ``imports`` the user's packages stay out of ``sys.path``.
 
     Raises:
         Misuse: a path does not exist, and is not a deleted file of a tool either.
@@ -70,7 +71,7 @@ def places_of(
     rest = (*directories, *around)
     # procedures are checked with all tools, unless directories of tools are named
     flags = tools or (rest if directories or not procedures else ())
-    found = settings(flags, needs_tools=False, locked=locked)
+    found = settings(flags, needs_tools=False, locked=locked, imports=imports)
     if exclude:
         sources = {**found.sources, "exclude": "--exclude"}
         found = replace(found, exclude=tuple(exclude), sources=sources)
@@ -90,7 +91,7 @@ def places_of(
         procedures = _included(_configured_procedures(found), found)
     # where there is nothing else to check, a missing ./tools is misuse
     if not (procedures or found.plugins):
-        settings(tools)
+        settings(tools, imports=imports)
     collected = _collected(found, filter(os.path.exists, found.paths), around, procedures)
     modules = () if paths else _included(found.plugins, found)
     return Places(found, collected, modules, procedures, ignored=ignored)

@@ -227,9 +227,20 @@ def _mended(check: _Check, found: _Found, *, unsafe: bool) -> Mending:
     return mending
 
 
+def _named_places(asked: _Options) -> Places:
+    """Return what the command line names, or what is configured."""
+    return places_of(
+        asked.paths,
+        asked.tools,
+        exclude=asked.exclude,
+        locked=asked.locked,
+        imports=not asked.no_import,
+    )
+
+
 def _places(asked: _Options) -> Places:
     """Return what is to be checked."""
-    places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
+    places = _named_places(asked)
     if asked.changed or asked.since is not None:
         from sovl_tools.cli.git import changed_files  # noqa: PLC0415 - where git is asked
 
@@ -252,7 +263,7 @@ def _show(changes: Sequence[tuple[str, str, str]], fixed: int) -> bool:
 
 def _watched(asked: _Options) -> list[str]:
     """Return the directories and files that a check looks at."""
-    places = places_of(asked.paths, asked.tools, exclude=asked.exclude, locked=asked.locked)
+    places = _named_places(asked)
     found = places.configuration
     tools = asked.paths or found.paths
     return [*tools, *found.plugins, *found.procedures, *found.watch, *places.procedures]

@@ -6,12 +6,11 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple
 
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
-from sovl_tools.loading.interface import missing_helper
+from sovl_tools.loading.interface import missing_helper, own_directory
 from sovl_tools.loading.location import SourceLocation, innermost, relative_path
 from sovl_tools.loading.rules import module
 from sovl_tools.loading.rules.module import CodeCase, ImportFailure
@@ -137,30 +136,14 @@ def _advice(name: str, folder: ToolFolder) -> str | None:
         return f"there is {outer!r}, but no {name!r}: correct the name, or install another version"
     if not outer.isidentifier():
         return None
-    for directory in _places_of_code(folder):
+    directory = own_directory(outer, folder)
+    if directory is not None:
         if os.path.lexists(f"{directory}/{outer}/{outer}.json"):
             return f"{outer!r} is a tool, too: move what both need into a package of your own"
-        if os.path.isfile(f"{directory}/{outer}.py") or os.path.isdir(f"{directory}/{outer}"):
-            shown = relative_path(directory) if directory != os.getcwd() else "."
-            return f"{outer!r} lies in {shown}: list that under 'pythonpath' in the configuration"
+        shown = relative_path(directory) if directory != os.getcwd() else "."
+        return f"{outer!r} lies in {shown}: list that under 'pythonpath' in the configuration"
     package = _DISTRIBUTIONS.get(outer, outer)
     return f"pip install {package}, or list it in 'requires': {{'packages': ['{package}']}}"
-
-
-def _places_of_code(folder: ToolFolder) -> Iterator[str]:
-    """Yield the directories around a tool in which its author's own modules may lie."""
-    directory = os.path.dirname(folder.location)
-    # beyond the root of the project, or a few levels, there are the modules of others
-    for _ in range(_LEVELS):
-        yield directory
-        yield f"{directory}/src"
-        marks = (".git", "pyproject.toml", "sovl-tools.toml")
-        if any(os.path.lexists(f"{directory}/{mark}") for mark in marks):
-            return
-        directory = os.path.dirname(directory)
-
-
-_LEVELS = 4
 
 
 def _entries(folder: ToolFolder) -> tuple[frozenset[str], frozenset[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -229,7 +230,7 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
             if node.level == 1 and node.module and folder.files and helper not in helpers:
                 failures.missing.append(missing_helper(folder, f"{helper}.py", place))
         for module in _libraries(node):
-            if module in stems - {folder.name} and _is_absent(module):
+            if module in stems - {folder.name} and _is_absent(module, folder):
                 failures.absolute.append(ImportFailure(place, "", "", f"{module}.py"))
     # with another search path, which the module may set, all of them may be found
     attributes = (each for each in ast.walk(tree) if isinstance(each, ast.Attribute))
@@ -267,8 +268,29 @@ def _unguarded(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
 _GUARDS = (ast.Try, ast.TryStar, ast.If, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def _is_absent(module: str) -> bool:
+def _is_absent(module: str, folder: ToolFolder) -> bool:
+    """Tell whether no import can find a module: it's neither installed nor around the tool."""
     try:
-        return find_spec(module) is None
+        if find_spec(module) is not None:
+            return False
     except (ImportError, ValueError):
         return True
+    return own_directory(module, folder) is None
+
+
+def own_directory(module: str, folder: ToolFolder) -> str | None:
+    """Return the directory around a tool's folder that has a module of the author's own."""
+    directory = os.path.dirname(folder.location)
+    # beyond the root of the project, or a few levels, there are the modules of others
+    for _ in range(_LEVELS):
+        for place in (directory, f"{directory}/src"):
+            if os.path.isfile(f"{place}/{module}.py") or os.path.isdir(f"{place}/{module}"):
+                return place
+        if any(os.path.lexists(f"{directory}/{mark}") for mark in _ROOT_MARKS):
+            return None
+        directory = os.path.dirname(directory)
+    return None
+
+
+_LEVELS = 4
+_ROOT_MARKS = (".git", "pyproject.toml", "sovl-tools.toml")
