@@ -77,14 +77,6 @@ def test_importing_the_registry_and_the_tooler_imports_no_engine() -> None:
     assert loaded & {"click", "jsonschema", "jsonschema_rs", "watchdog", "yaml", "jinja2"} == set()
 
 
-def test_validating_what_is_unchanged_imports_neither_loading_nor_rules() -> None:
-    """Half of such a run was imports: what catalog, cache and places need is kept apart for it."""
-    loaded = modules_after("import sovl_tools.cli.validate")
-    heavy = {"loading.pipeline", "loading.interface", "loading.child", "linting.rules", "dispatch"}
-    assert loaded & {f"sovl_tools.{each}" for each in (*heavy, "signature.signature")} == set()
-    assert loaded & {"jsonschema_rs", "subprocess", "yaml", "difflib", "secrets"} == set()
-
-
 def test_a_star_gives_the_public_names() -> None:
     given: dict[str, object] = {}
     exec("from sovl_tools import *", given)  # the one place where it can be tried
