@@ -50,7 +50,7 @@ SLOW = tuple(
         *("procedures/test_examples.py", "procedures/test_resuming.py"),
         *("linting/test_diff.py", "linting/test_fixes.py", "procedures/test_yaml_core.py"),
         *("dispatch/test_secrets.py", "dispatch/test_threads.py", "reloading/test_libraries.py"),
-        *("schema/test_inclusion.py", "test_distribution.py", "test_hostile.py"),
+        *("schema/test_comparison.py", "test_distribution.py", "test_hostile.py"),
         *("test_misuse.py", "test_package.py", "test_precedence.py", "test_reload.py"),
         "test_reload_stress.py",
     )

@@ -43,7 +43,7 @@ EXITS = {
 _MOST = 50
 """How many changes of a tool are shown to people; programs get all."""
 
-_TINTS = {"breaking": "31", "compatible": "32", "documentation": "36"}
+_TINTS = {"breaking": "31", "compatible": "32", "wording": "36"}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -55,15 +55,16 @@ _TINTS = {"breaking": "31", "compatible": "32", "documentation": "36"}
 def diff(
     ctx: click.Context, *, old: str, new: str | None, tools: tuple[str, ...], format_: str
 ) -> None:
-    """Tell what has changed in tools: what breaks callers, what does not, what are only words.
+    """Show what changed in tools: what breaks callers, what doesn't, and what is only wording.
 
-    OLD and NEW are directories of tools, or else revisions of git, of which the configured
-    directories are compared. Without NEW it is the tools that are there now. Nothing is imported.
+    OLD and NEW are directories of tools, or else revisions of git, whose configured directories
+    are compared. Without NEW it is the tools that are here now. Nothing is imported.
 
     Breaking is: a tool that is gone, and arguments that the old schema admits and the new one may
-    refuse, such as a new required parameter, another type, fewer values or narrower bounds; of
-    output_schema, a result that the old one did not admit. What can't be compared counts as
-    breaking. Breaking changes are in order where "version" of the manifest is higher than before.
+    refuse, such as a new required parameter, another type, fewer values or narrower bounds; a
+    result that the old output_schema ruled out; an annotation that promises less. What can't be
+    compared counts as breaking. A breaking change is in order if "version" of the manifest is
+    higher than before.
     """
     found = settings(tools, needs_tools=new is None)
     before, now = _tools(old, found), _tools(new, found)

@@ -13,16 +13,19 @@ from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import read_manifest, take_snapshot
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Settings, ToolFolder
-from sovl_tools.schema.inclusion import Narrowing, narrowings
+from sovl_tools.schema.comparison import Difference
+from sovl_tools.schema.comparison import compare as compare_schemas
 from sovl_tools.schema.keywords import COMBINING
-from sovl_tools.schema.subschemas import nodes
+from sovl_tools.schema.subschemas import SchemaNode, follow, nodes
 
-Kind: TypeAlias = Literal["breaking", "compatible", "documentation"]
-KINDS: tuple[Kind, ...] = ("breaking", "compatible", "documentation")
+Kind: TypeAlias = Literal["breaking", "compatible", "wording"]
+KINDS: tuple[Kind, ...] = ("breaking", "compatible", "wording")
 Status: TypeAlias = Literal["added", "removed", "changed"]
 
-_OTHERWISE = frozenset({"parameters", "output_schema", "activation_phrases"})
-_WORDS = ("title", "description", "instructions", "examples", "$schema")
+_COMPARED_APART = frozenset(
+    {"$schema", "parameters", "output_schema", "annotations", "activation_phrases"}
+)
+_WORDS = frozenset({"title", "description", "instructions", "examples"})
 _LONGEST = 60
 
 
@@ -146,14 +149,14 @@ def compare(old: Mapping[str, ToolVersion], new: Mapping[str, ToolVersion]) -> l
 
 
 def _changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
-    yield from _schema_changes("parameters", old, new)
-    yield from _schema_changes("output_schema", old, new)
-    for key in sorted((old.document.keys() | new.document.keys()) - _OTHERWISE):
+    yield from _parameter_changes(old, new)
+    yield from _output_changes(old, new)
+    yield from _hint_changes(old, new)
+    for key in sorted((old.document.keys() | new.document.keys()) - _COMPARED_APART):
         if old.document.get(key) != new.document.get(key):
-            is_word = key in _WORDS or key.startswith("x-")
-            yield Change("documentation" if is_word else "compatible", f"{key} changed")
+            yield Change("wording" if key in _WORDS else "compatible", f"{key} changed")
     if old.phrases != new.phrases:
-        yield Change("documentation", "activation_phrases changed")
+        yield Change("wording", "activation_phrases changed")
     for action in sorted({*old.actions} - {*new.actions}):
         yield Change("breaking", f"the action {action!r} is gone")
     for action in sorted({*new.actions} - {*old.actions}):
@@ -162,48 +165,77 @@ def _changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
         yield Change("compatible", "the code changed")
 
 
-def _schema_changes(key: str, old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
-    """Yield what has changed in what a schema admits, and what it says besides."""
-    is_output = key == "output_schema"
-    before, now = (
-        each.document.get(key, {}) if is_output else each.parameters for each in (old, new)
-    )
-    found: list[Change] = []
-    # callers notice what is narrower, readers of results what they may get now and did not before
-    for is_narrower in (not is_output, is_output):
-        kind: Kind = "breaking" if is_narrower is not is_output else "compatible"
-        for each in narrowings(before, now) if is_narrower else narrowings(now, before):
-            words = _described(each, is_narrower=is_narrower)
-            found.append(Change(kind, f"output: {words}" if is_output else words))
-    if not is_output and not new.is_open:
-        # a combined schema may admit it, and yet nobody takes it
+def _parameter_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
+    """Yield what changed in the arguments: narrower ones break callers."""
+    before, now = old.parameters, new.parameters
+    refused, admitted = compare_schemas(before, now)
+    found = [_described(each, is_narrower=True) for each in refused]
+    if not new.is_open:
+        # a combined schema may admit it, and yet the function doesn't take it
         taken = now.get("properties", {})
         gone = [name for name in before.get("properties", {}) if name not in taken]
-        found += [Change("breaking", f"{name!r} is not taken any more") for name in gone]
-    breaking = {each.message for each in found if each.kind == "breaking"}
+        found += [f"{name!r} is not taken any more" for name in gone]
+    yield from _in_order(found, [_described(each, is_narrower=False) for each in admitted])
+    yield from _annotation_changes("parameters", old, new)
+
+
+def _output_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
+    """Yield what changed in the results: wider ones break their readers."""
+    before, now = (each.document.get("output_schema") for each in (old, new))
+    if before is None or now is None:
+        if before is not None:
+            yield Change("breaking", "output_schema is gone")
+        if now is not None:
+            yield Change("compatible", "output_schema is new")
+        return
+    refused, admitted = compare_schemas(before, now)
+    yield from _in_order(
+        [f"output: {_described(each, is_narrower=False)}" for each in admitted],
+        [f"output: {_described(each, is_narrower=True)}" for each in refused],
+    )
+    yield from _annotation_changes("output_schema", old, new)
+
+
+def _in_order(breaking: list[str], compatible: list[str]) -> Iterator[Change]:
+    yield from (Change("breaking", each) for each in breaking)
     # what is neither narrower nor wider would be reported twice
-    kept = [each for each in found if each.kind == "breaking" or each.message not in breaking]
-    before, now = old.document.get(key), new.document.get(key)
-    if _differ(before, now, ("default",)):
-        kept.append(Change("compatible", f"defaults in {key} changed"))
-    if _differ(before, now, ("title", "description", "examples")):
-        kept.append(Change("documentation", f"descriptions in {key} changed"))
-    if before != now and not kept:
-        kept.append(Change("compatible", f"{key} is written otherwise"))
-    yield from kept
+    yield from (Change("compatible", each) for each in compatible if each not in breaking)
 
 
-def _differ(old: JSON, new: JSON, keywords: tuple[str, ...]) -> bool:
-    """Tell whether subschemas that are on both sides say something else under some keywords."""
+def _annotation_changes(key: str, old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
+    """Yield what subschemas that are on both sides say beside what they admit."""
     ours, theirs = (
-        {each.path: each.schema for each in nodes(side, ())} if isinstance(side, dict) else {}
-        for side in (old, new)
+        {node.path: node for node in nodes(each.document[key], ())} for each in (old, new)
     )
-    return any(
-        ours[path].get(key) != theirs[path].get(key)
-        for path in ours.keys() & theirs.keys()
-        for key in keywords
+    both = [(ours[path], theirs[path]) for path in ours.keys() & theirs.keys()]
+    kinds: tuple[tuple[Kind, str, tuple[str, ...]], ...] = (
+        ("compatible", "defaults", ("default",)),
+        ("wording", "descriptions", ("title", "description", "examples")),
     )
+    for kind, words, keywords in kinds:
+        if any(_said(one, each) != _said(other, each) for one, other in both for each in keywords):
+            yield Change(kind, f"{words} in {key} changed")
+
+
+def _said(node: SchemaNode, keyword: str) -> JSON:
+    """Return what a subschema says, or else what it refers to."""
+    target = follow(node.schema, node.root)
+    found = node.schema if keyword in node.schema or not isinstance(target, dict) else target
+    return found.get(keyword)
+
+
+_PROMISES = {"read_only": True, "idempotent": True, "destructive": False, "open_world": False}
+"""What a caller may rely on where a tool says so; left out, each is false."""
+
+
+def _hint_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
+    """Yield the annotations that changed: a promise that no longer holds breaks its callers."""
+    before, now = (each.document.get("annotations", {}) for each in (old, new))
+    for key, promise in _PROMISES.items():
+        was, is_ = before.get(key, False), now.get(key, False)
+        if was != is_:
+            kind: Kind = "breaking" if was is promise else "compatible"
+            yield Change(kind, f"{key} is {_shown(is_)}, was {_shown(was)}")
 
 
 _WORDS_OF = {
@@ -218,9 +250,12 @@ _WORDS_OF = {
 }
 
 
-def _described(each: Narrowing, *, is_narrower: bool) -> str:
+def _described(each: Difference, *, is_narrower: bool) -> str:
     """Return what has changed at a place, in which the new schema is narrower or wider."""
     place = repr(each.name) if each.name else "the whole"
+    if each.narrow is None and each.values:
+        values = ", ".join(map(_shown, each.values))
+        return f"{place}: {values} is {'not taken any more' if is_narrower else 'new'}"
     words = _WORDS_OF.get((each.keyword, is_narrower))
     if words is not None and not isinstance(each.narrow, dict):
         return f"{place} {words}"

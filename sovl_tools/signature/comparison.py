@@ -14,8 +14,8 @@ from typing import NamedTuple
 from sovl_tools.annotations.scalars import is_in_format
 from sovl_tools.model.document import JSON, Path, canonical, kind
 from sovl_tools.schema.applicators import Kinds, alternatives_of, combinator_of, kinds, values_of
+from sovl_tools.schema.comparison import refusals
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.inclusion import narrowings
 from sovl_tools.schema.keywords import BOUNDS
 from sovl_tools.schema.subschemas import follow, needed_definitions, nodes
 
@@ -272,7 +272,7 @@ class Matcher(NamedTuple):
         if not (isinstance(own, dict) and isinstance(schema, dict)):
             return False
         wide, narrow = _alone(schema, self.parameters), _alone(own, self.own)
-        return not narrowings(wide, narrow)
+        return not refusals(wide, narrow)
 
     def taker(self, match: Match, own: dict[str, JSON]) -> JSON | None:
         """Return what takes an alternative's values: the function's that corresponds to it.

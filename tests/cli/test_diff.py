@@ -47,13 +47,13 @@ def test_a_revision_is_compared_with_what_is_there(
     assert code == 1
     assert out.splitlines() == [
         "echo (no version) → 1.0",
-        "  breaking       'text': maxLength 9 is new",
-        "  compatible     version changed",
-        "  documentation  description changed",
+        "  breaking    'text': maxLength 9 is new",
+        "  compatible  version changed",
+        "  wording     description changed",
         "gone",
-        "  breaking       the tool is gone, disabled or broken",
+        "  breaking    the tool is gone, disabled or broken",
         "third",
-        "  compatible     the tool is new",
+        "  compatible  the tool is new",
         "3 tools changed; 1 with breaking changes and no higher version",
     ]
 
@@ -74,7 +74,7 @@ def test_two_revisions_are_compared_and_nothing_is_imported(
         "breaks": False,
         "changes": [
             {"kind": "compatible", "message": "'text': maxLength 9 is gone"},
-            {"kind": "documentation", "message": "description changed"},
+            {"kind": "wording", "message": "description changed"},
         ],
     }  # fmt: skip
     assert run("diff", "HEAD", "HEAD~1").code == 1
@@ -117,7 +117,7 @@ def test_a_revision_has_its_own_directories(run: Run, write: Write, repository: 
     assert run("diff", "HEAD").code == 2, "there is no ./tools any more"
     (repository / "sovl-tools.toml").write_text('paths = ["moved"]\n')
     code, out, _ = run("diff", "HEAD")
-    assert (code, out.splitlines()[:2]) == (0, ["echo", "  compatible     the tool is new"])
+    assert (code, out.splitlines()[:2]) == (0, ["echo", "  compatible  the tool is new"])
 
 
 def test_a_link_in_a_revision_leads_nowhere(run: Run, write: Write, repository: Path) -> None:

@@ -146,7 +146,7 @@ def tree_with(**keys: Any) -> dict[str, Any]:
         (
             parameters({"n": {"anyOf": [{"type": "string"}, {"type": "null"}]}}),
             parameters({"n": {"type": ["string", "null"]}}),
-            ["compatible: parameters is written otherwise"],
+            [],
         ),
         (
             parameters({"n": {"type": ["string", "integer"]}}),
@@ -156,30 +156,24 @@ def tree_with(**keys: Any) -> dict[str, Any]:
         (
             tree_with(),
             tree_with(title="A tree"),
-            ["documentation: descriptions in parameters changed"],
+            ["wording: descriptions in parameters changed"],
         ),
         (
             tree_with(),
             tree_with(required=["children"]),
-            [
-                "breaking: 'tree.children' is required now",
-                "breaking: 'tree.children[].children' is required now",
-            ],
+            ["breaking: 'tree.children' is required now"],
         ),
         (
             tree_with(minProperties=1),
             tree_with(),
-            [
-                "compatible: 'tree': minProperties 1 is gone",
-                "compatible: 'tree.children[]': minProperties 1 is gone",
-            ],
+            ["compatible: 'tree': minProperties 1 is gone"],
         ),
         (
             parameters({"text": {"type": "string", "default": "a"}}),
             parameters({"text": {"type": "string", "default": "b", "description": "Some."}}),
             [
                 "compatible: defaults in parameters changed",
-                "documentation: descriptions in parameters changed",
+                "wording: descriptions in parameters changed",
             ],
         ),
         (
@@ -235,8 +229,8 @@ def test_a_change_of_parameters_is_told(old: Any, new: Any, expected: list[str])
 @check_each(
     ("old", "new", "expected"),
     [
-        ({}, {"output_schema": TEXT}, ['compatible: output: the whole: type "string" is new']),
-        ({"output_schema": TEXT}, {}, ['breaking: output: the whole: type "string" is gone']),
+        ({}, {"output_schema": TEXT}, ["compatible: output_schema is new"]),
+        ({"output_schema": TEXT}, {}, ["breaking: output_schema is gone"]),
         (
             {"output_schema": parameters(CITY, "city")},
             {"output_schema": parameters(CITY)},
@@ -247,10 +241,10 @@ def test_a_change_of_parameters_is_told(old: Any, new: Any, expected: list[str])
             {"output_schema": parameters({**CITY, **COUNT}, "city")},
             ["compatible: output: 'count': type \"integer\" is new"],
         ),
-        ({"title": "Say"}, {"title": "Tell"}, ["documentation: title changed"]),
-        ({"examples": []}, {}, ["documentation: examples changed"]),
+        ({"title": "Say"}, {"title": "Tell"}, ["wording: title changed"]),
+        ({"examples": []}, {}, ["wording: examples changed"]),
         ({}, {"execution": {"timeout": 5}}, ["compatible: execution changed"]),
-        ({}, {"x-ignore": ["ST306"]}, ["documentation: x-ignore changed"]),
+        ({}, {"x-ignore": ["ST306"]}, ["compatible: x-ignore changed"]),
     ],
 )
 def test_a_change_of_the_manifest_is_told(old: Any, new: Any, expected: list[str]) -> None:
@@ -264,7 +258,7 @@ def test_a_change_of_the_module_is_told() -> None:
         "breaking: the action 'wait_for' is gone",
         "compatible: the action 'post' is new",
         "compatible: the code changed",
-        "documentation: activation_phrases changed",
+        "wording: activation_phrases changed",
     ]
 
 
