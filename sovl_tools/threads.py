@@ -46,17 +46,11 @@ class Stalled(NamedTuple):
 
 
 class Job(Generic[_T]):
-    """A function on a thread of its own, whose end somebody waits for, or not any more.
-
-    The function may use ``run_within``, and be stopped there.
-    """
+    """A function on a thread of its own, which the caller waits for or gives up."""
 
     def __init__(self, function: Callable[[], _T]) -> None:
         """Start the thread."""
         self._lock = threading.Lock()
-        self._is_done = False
-        self._is_stopped = False
-        self._inner: Job[Any] | None = None
         self._ended = threading.Event()
         self._value: Any = None
         self._error: BaseException | None = None
@@ -65,18 +59,15 @@ class Job(Generic[_T]):
         self._thread.start()
 
     def _run(self, function: Callable[[], _T]) -> None:
-        _CURRENT.job = self
         try:
             self._value, self._error = _outcome(function)
         finally:
             with self._lock:
-                self._is_done = True
-            self._ended.set()
+                self._ended.set()
 
     def wait(self, seconds: float) -> bool:
         """Wait up to ``seconds``; return whether the function has ended."""
-        self._ended.wait(max(0.0, min(seconds, threading.TIMEOUT_MAX)))
-        return self._is_done
+        return self._ended.wait(max(0.0, min(seconds, threading.TIMEOUT_MAX)))
 
     def result(self) -> _T:
         """Return what the function returned, or raise what it raised, when it has ended."""
@@ -91,34 +82,14 @@ class Job(Generic[_T]):
         return sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001 - the only way
 
     def give_up(self) -> None:
-        """Raise an exception in the function, so that an endless loop does not go on for ever."""
+        """Raise an exception in the function, so that an endless loop ends."""
         import ctypes  # noqa: PLC0415 - 3 ms, for the worst case only
 
         with self._lock:
-            if not self._is_done:  # afterwards its number may be that of another thread
+            if not self._ended.is_set():  # afterwards its number may be that of another thread
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Abandoned)
                 )
-
-    def stop(self) -> None:
-        """Have every ``run_within`` in the function return at once, as if its time were over."""
-        self._is_stopped = True
-        if self._inner is not None:
-            self._inner.release()
-
-    def begin(self, inner: Job[Any]) -> None:
-        """Stop a job with this one, whose function waits for it."""
-        self._inner = inner
-        if self._is_stopped:
-            inner.release()
-
-    def release(self) -> None:
-        """Let those who wait for the end go on without it."""
-        self._ended.set()
-
-
-# has the ``job`` of a thread that has one
-_CURRENT = threading.local()
 
 
 def run_within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
@@ -128,9 +99,6 @@ def run_within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
         BaseException: what the function raised.
     """
     job = Job(function)
-    outer: Job[Any] | None = getattr(_CURRENT, "job", None)
-    if outer is not None:
-        outer.begin(job)
     if job.wait(limit):
         return job.result()
     frame = job.frame

@@ -7,7 +7,6 @@ import gc
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
@@ -77,86 +76,6 @@ def test_what_happened_between_the_load_and_the_watch_is_noticed(write: Write, t
         change = news.next()
     assert change[:4] == (("d",), ("a",), ("c",), ("b",))
     assert answers(registry.catalog) == {"a": 1, "b": 0, "d": 0}
-
-
-@pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Yield what imports of ``HANGING`` wait for."""
-    gate = threading.Event()
-    monkeypatch.setattr(sys, "gate", gate, raising=False)
-    yield gate
-    gate.set()
-    end_imports()
-
-
-def end_imports() -> None:
-    for each in threading.enumerate():
-        if each.name in {"sovl-tools-late", "sovl-tools-loader"}:
-            each.join(PATIENCE)
-
-
-HANGING = "import sys\n\nwhile not sys.gate.wait(0.01):\n    pass"
-
-
-def test_other_folders_are_followed_while_an_import_hangs(
-    write: Write, tools: Path, gate: threading.Event
-) -> None:
-    for name in ("a", "b", "c"):
-        write(name, code=says(0, name))
-    registry, news = loaded(tools)
-    with registry.watch():
-        save(tools, says(1, "a", head=HANGING), "a")
-        save(tools, says(1, "b"), "b")
-        news.until({"a": 0, "b": 1, "c": 0})
-        save(tools, says(2, "b"), "b")
-        shutil.rmtree(tools / "c")
-        news.until({"a": 0, "b": 2})
-        started = time.perf_counter()
-        gate.set()
-        change = news.next()
-        assert change.updated == ("a",)
-        assert change.duration > time.perf_counter() - started  # it counts from the save
-        assert answers(registry.catalog) == {"a": 1, "b": 2}
-
-
-@pytest.mark.parametrize("again", [False, True], ids=["mended", "gone"])
-def test_whoever_mends_a_hanging_import_need_not_wait_for_its_end(
-    write: Write,
-    tools: Path,
-    gate: threading.Event,
-    again: bool,  # noqa: FBT001
-) -> None:
-    write("echo", code=says(0))
-    write("other", code=says(0, "other"))
-    registry, news = loaded(tools)
-    with registry.watch():
-        save(tools, says(1, head=HANGING))
-        save(tools, says(1, "other"), "other")
-        news.until({"echo": 0, "other": 1})
-        if again:
-            shutil.rmtree(tools / "echo")
-            news.until({"other": 1})
-        else:
-            save(tools, says(2))
-            news.until({"echo": 2, "other": 1})
-    gate.set()
-    end_imports()
-    assert news.so_far() == []
-
-
-def test_a_reload_that_is_asked_for_waits_for_imports(
-    write: Write, tools: Path, gate: threading.Event
-) -> None:
-    for name in ("a", "b"):
-        write(name, code=says(0, name))
-    registry, news = loaded(tools)
-    with registry.watch():
-        save(tools, says(1, "a", head=HANGING), "a")
-        save(tools, says(1, "b"), "b")
-        news.until({"a": 0, "b": 1})
-        threading.Timer(0.1, gate.set).start()
-        assert registry.reload().updated == ("a",)
-        assert answers(registry.catalog) == {"a": 1, "b": 1}
 
 
 def test_blocks_in_one_another_share_a_thread_and_the_last_one_ends_it(

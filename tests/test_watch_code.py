@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -161,79 +160,6 @@ def test_what_a_module_imports_beside_it_is_watched(tmp_path: Path) -> None:
     with registry.watch():
         MODULES.put(directory, "_words", "WORD = 2\n")
         until_it_answers(registry, news, a=2)
-
-
-@pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Yield what imports of ``HANGING`` wait for; no exception ends that."""
-    gate = threading.Event()
-    monkeypatch.setattr(sys, "gate", gate, raising=False)
-    yield gate
-    gate.set()
-
-
-HANGING = "import sys\nsys.gate.wait(60)\n"
-
-
-# Python 3.11 spins at the entry of every traced function while an exception is pending for a thread
-# that waits in C, as the import that is given up here does.
-@pytest.mark.unmeasured
-def test_folders_are_followed_while_a_module_hangs_and_what_mends_it(
-    tmp_path: Path, write: Write, gate: threading.Event
-) -> None:
-    write("echo", code=says(0))
-    MODULES.save(tmp_path / "code", "a", 1)
-    MODULES.save(tmp_path / "code", "b", 1)
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    registry.load_modules(tmp_path / "code", import_timeout=60)
-    news = News(registry)
-    with registry.watch():
-        MODULES.put(tmp_path / "code", "a", HANGING + decorated("a", 2))
-        for version in (1, 2):
-            write("echo", code=says(version))
-            news.until({"echo": version, "a": 1, "b": 1})
-        MODULES.save(tmp_path / "code", "a", 3)
-        news.until({"echo": 2, "a": 3, "b": 1})
-    assert not gate.is_set()
-
-
-def test_a_module_that_takes_long_is_served_in_the_end(
-    tmp_path: Path, write: Write, gate: threading.Event
-) -> None:
-    write("echo", code=says(0))
-    MODULES.save(tmp_path / "code", "a", 1)
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    registry.load_modules(tmp_path / "code", import_timeout=60)
-    news = News(registry)
-    with registry.watch():
-        MODULES.put(tmp_path / "code", "a", HANGING + decorated("a", 2))
-        write("echo", code=says(1))
-        news.until({"echo": 1, "a": 1})
-        gate.set()
-        news.until({"echo": 1, "a": 2})
-
-
-def test_folders_are_followed_while_a_package_is_imported(
-    tmp_path: Path, write: Write, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "package_that_takes_long.py").write_text(HANGING + decorated("a", 1))
-    write("echo", code=says(0))
-    registry = ToolRegistry.from_directory(tmp_path / "tools")
-    news = News(registry)
-    with registry.watch():
-        loading = threading.Thread(
-            target=registry.load_package,
-            args=("package_that_takes_long",),
-            kwargs={"import_timeout": 60},
-        )
-        loading.start()
-        write("echo", code=says(1))
-        news.until({"echo": 1})
-        gate.set()
-        loading.join()
-        assert answer_of(registry, "a") == 1
-    del sys.modules["package_that_takes_long"]
 
 
 def test_a_change_of_a_watched_library_runs_all_modules_again(

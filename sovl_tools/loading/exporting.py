@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from sovl_tools.formats.base import STRICT, Loss, Options, Shape, format_of
-from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator, SourceLocation
 from sovl_tools.loading.pipeline import bind
@@ -251,8 +250,7 @@ class Exporter:
         # after a reload most tools are the same still, and so are their shapes
         known = cached[1].alone if cached is not None else None
         wanted = catalog.tools.values() if tools is None else tools
-        with patient_collector():  # what is made stays, as the tools do
-            export = exported(wanted, target, known).located(lambda: catalog.candidates)
+        export = exported(wanted, target, known).located(lambda: catalog.candidates)
         if tools is None:
             # taken out first, because a dictionary leaves a known key where it was
             self._cache.pop(key, None)

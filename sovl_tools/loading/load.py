@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 import threading
 import time
@@ -12,9 +11,8 @@ from time import time_ns
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.collector import patient_collector
 from sovl_tools.loading.import_errors import border_verdicts, own_place
-from sovl_tools.loading.pipeline import check_folder, load_checked, rejected
+from sovl_tools.loading.pipeline import load_folder, rejected
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.sources import Collected, collect
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
@@ -31,74 +29,31 @@ Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 """Called with each folder before it is loaded and with each candidate afterwards."""
 
 
-_AHEAD = 32
-"""So many folders are read and checked before the first of them is imported.
-
-That takes a sixth less than to go back and forth between reading and running.
-"""
-
-SOON = 0.5
-"""Seconds after which a load that does not wait for a folder goes on without it."""
-
-
 def load_folders(
     folders: Sequence[ToolFolder],
     settings: Settings,
     *,
     existing: Mapping[str, StepHandler] | None = None,
     observe: Observer | None = None,
-    defer: Callable[[LateFolder], None] | None = None,
 ) -> list[Candidate]:
-    """Load the folders in turn, each within the time limit, and return what became of them.
+    """Load the folders in turn, each within the time limit, and return a candidate for each.
 
-    ``existing`` are step handlers of tools loaded before; each tool sees those before it. With
-    ``defer`` nobody waits for a folder that is not loaded soon: it is handed over, and left out.
+    ``existing`` are step handlers of tools loaded before; each tool sees those before it.
 
     Raises:
-        KeyboardInterrupt: the user's; what a tool raises is what became of that tool.
+        KeyboardInterrupt: the user's; one that a tool raises only rejects that tool.
     """
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
-    # who observes, or waits for nobody, has to know which folder something comes of
-    ahead = _AHEAD if observe is None and defer is None else 1
-    with patient_collector(len(folders)):
-        while folders:
-            loader = _Loader(folders, settings, handlers, observe, ahead=ahead)
-            done = loader.outcome(SOON if defer is not None else math.inf)
-            candidates += done
-            # one of those that were looked at together stalled; which one shows one by one
-            ahead = 1 if loader.stalled_ahead else ahead
-            # what comes after a folder that stalled gets another thread
-            folders = folders[len(done) :]
-            if loader.late is not None and defer is not None:
-                defer(loader.late)
-                folders = folders[1:]
+    while len(candidates) < len(folders):
+        # after a folder that stalled, the others get another thread
+        loader = _Loader(folders[len(candidates) :], settings, handlers, observe)
+        candidates += loader.outcome()
     return candidates
 
 
-class LateFolder(NamedTuple):
-    """A folder whose import goes on while others are loaded."""
-
-    folder: ToolFolder
-    loader: _Loader
-
-    def outcome(self) -> Candidate | None:
-        """Wait for its candidate, no longer than it may take; None if it has been given up."""
-        done = self.loader.outcome()
-        return done[-1] if done and done[-1].location == self.folder.location else None
-
-    def give_up(self) -> None:
-        """Interrupt its import: nobody wants to know any more."""
-        self.loader.give_up()
-
-
 class _Loader:
-    """One thread that loads folders in turn until it is done or abandoned.
-
-    Attributes:
-        late: the last of its folders if nobody waited for that; it takes no other any more.
-        stalled_ahead: whether it was given up while it checked several folders.
-    """
+    """One thread that loads folders in turn, until all are done or one exceeds the limit."""
 
     def __init__(
         self,
@@ -106,117 +61,66 @@ class _Loader:
         settings: Settings,
         handlers: dict[str, StepHandler],
         observe: Observer | None,
-        *,
-        ahead: int,
     ) -> None:
         self._folders = folders
         self._settings = settings
         self._handlers = handlers
-        self._observe = observe
-        self._ahead = ahead
-        self._is_ahead = False
-        self.stalled_ahead = False
+        self._observe = observe or (lambda _: None)
         self._candidates: list[Candidate] = []
-        self._process = os.getpid()
         self._started = time.monotonic()
-        self._abandoned = False
-        self.late: LateFolder | None = None
+        self._is_abandoned = False
         self._lock = threading.Lock()
         self._job = Job(self._load_all)
 
-    def outcome(self, patience: float = math.inf) -> list[Candidate]:
-        """Wait for the thread, no longer than its folders may take; return what it has done.
+    def outcome(self) -> list[Candidate]:
+        """Wait until the thread is done, or has to be abandoned; return its candidates.
 
-        After ``patience`` seconds with one folder, that becomes the late one.
+        The last one is that of the folder that exceeded the limit, if one did.
         """
-        while not self._job.wait(self._time_left(patience)):
-            stalled = self._give_up_overdue()
+        while not self._job.wait(self._time_left()):
+            stalled = self._stalled()
             if stalled is not None:
-                return [*self._candidates, *stalled]
-            if patience < math.inf and self._defer(patience):
-                return self._candidates[:]
+                return [*self._candidates, stalled]
         # raises what ended the thread, which no tool can have raised
         self._job.result()
         return self._candidates
 
-    def _defer(self, patience: float) -> bool:
-        """Take no more folders after one that goes on for long; tell whether there is one."""
-        with self._lock:
-            number = len(self._candidates)
-            if number == len(self._folders) or self._time_left(patience) > 0:
-                return False
-            self.late = LateFolder(self._folders[number], self)
-            return True
-
-    def give_up(self) -> None:
-        """Keep nothing more of what the thread does, and interrupt it."""
-        with self._lock:
-            self._abandoned = True
-        self._job.give_up()
-
     def _load_all(self) -> None:
-        for start in range(0, len(self._folders), self._ahead):
-            folders = self._folders[start : start + self._ahead]
-            self._started = time.monotonic()
-            if self._observe is not None:
-                self._observe(folders[0])
-            self._is_ahead = len(folders) > 1
-            checked = [check_folder(each, self._settings) for each in folders]
+        process = os.getpid()
+        for folder in self._folders:
+            self._observe(folder)
+            try:
+                candidate = load_folder(folder, self._settings, self._handlers)
+            except KeyboardInterrupt as error:  # a tool's: the user's is raised in the main thread
+                candidate = rejected(folder, border_verdicts(error, folder))
+            if os.getpid() != process:
+                os._exit(0)  # the tool has forked, and its parent goes on
             with self._lock:
-                if self._abandoned:
+                if self._is_abandoned:
                     return
-                self._is_ahead, self._started = False, time.monotonic()
-            for folder, each in zip(folders, checked, strict=True):
-                try:
-                    candidate = load_checked(each, self._settings, self._handlers)
-                except (
-                    KeyboardInterrupt
-                ) as error:  # a tool's own: the user's is for the main thread
-                    candidate = rejected(folder, border_verdicts(error, folder))
-                if os.getpid() != self._process:
-                    os._exit(0)  # the tool has forked, and its parent goes on
-                if not self._keep(candidate):
-                    return
-
-    def _keep(self, candidate: Candidate) -> bool:
-        """Add a candidate, unless the thread has been abandoned; tell whether it goes on."""
-        with self._lock:
-            if self._abandoned:
-                return False
-            self._candidates.append(candidate)
-            self._started = time.monotonic()
-            goes_on = self.late is None
-        # the thread that takes the next folders has the handlers now
-        if candidate.definition is not None and goes_on:
-            self._handlers.update(candidate.definition.step_handlers)
-        if self._observe is not None:
+                self._candidates.append(candidate)
+                self._started = time.monotonic()
+            if candidate.definition is not None:
+                self._handlers.update(candidate.definition.step_handlers)
             self._observe(candidate)
-        return goes_on
 
-    def _time_left(self, patience: float = math.inf) -> float:
-        return self._started + min(self._settings.limit, patience) - time.monotonic()
+    def _time_left(self) -> float:
+        return self._started + self._settings.limit - time.monotonic()
 
-    def _give_up_overdue(self) -> list[Candidate] | None:
-        """Abandon the thread if its folder is overdue; return that folder's candidate.
-
-        There is none if it might be any of several folders.
-        """
+    def _stalled(self) -> Candidate | None:
+        """Abandon the thread if its folder is overdue, and return that folder's candidate."""
         with self._lock:
             is_done = len(self._candidates) == len(self._folders)
             if self._time_left() > 0 or is_done:
                 return None
-            self._abandoned, self.stalled_ahead = True, self._is_ahead
-        if self.stalled_ahead:
-            self._job.give_up()
-            return []
+            self._is_abandoned = True
         folder = self._folders[len(self._candidates)]
         place = own_place(self._job.frame, folder)  # before it goes on, or ends
         self._job.give_up()
         failure = ImportFailure(place, "", str(TimeLimitError(self._settings.limit)))
         stalled = rejected(folder, ask((import_stalled,), failure))
-        if self._observe is not None:
-            self._observe(stalled)
-        return [stalled]
+        self._observe(stalled)
+        return stalled
 
 
 class Load(NamedTuple):

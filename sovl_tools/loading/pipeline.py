@@ -91,29 +91,16 @@ class Work(NamedTuple):
     examples: Sequence[ExampleCase]
 
 
-def load_folder(folder: ToolFolder, settings: Settings) -> Candidate:
+def load_folder(
+    folder: ToolFolder, settings: Settings, existing: Mapping[str, StepHandler] = _NO_HANDLERS
+) -> Candidate:
     """Take one folder through the whole pipeline. Whatever is wrong becomes a diagnostic.
 
-    Errors are found now; warnings, and the lines and columns of all, when somebody looks at them.
+    Errors are found now; warnings, and the lines and columns of all, when the report is read.
+    ``existing`` are the step handlers of the tools loaded before.
 
     Raises:
         KeyboardInterrupt: the only exception that leaves the import of a tool.
-    """
-    return load_checked(check_folder(folder, settings), settings)
-
-
-class CheckedFolder(NamedTuple):
-    """A folder of which all has been read, and everything checked but its module."""
-
-    work: Work
-    snapshot: Snapshot
-
-
-def check_folder(folder: ToolFolder, settings: Settings) -> CheckedFolder | Candidate:
-    """Take one folder through the pipeline as far as nothing of it runs.
-
-    Returns:
-        what became of it if its module matters no more.
     """
     try:
         is_named = name_problem(folder.name) is None
@@ -125,54 +112,37 @@ def check_folder(folder: ToolFolder, settings: Settings) -> CheckedFolder | Cand
         verdicts += found
         if manifest is None:
             return rejected(folder, verdicts)
-        work = _checked(folder, manifest, verdicts)
-        document = work.manifest.document
-        is_disabled = document.get("enabled", True) is False
-        # of a disabled tool nobody reads the module, unless the lock knows it
-        is_read = not is_disabled or settings.locked is not None
-        is_run = settings.imports or settings.locked is not None
-        snapshot = take_snapshot(folder, is_run=is_run) if is_read else None
-        if settings.locked is not None and isinstance(snapshot, Snapshot):
-            # of the very bytes that run, not of what is in the files by then
-            verdicts += lock_verdicts(settings.locked, manifest, snapshot)
-            snapshot = snapshot._replace(locked=settings.locked.get(folder.name, {}))
-        if is_disabled or snapshot is None:
-            return _candidate(work, "disabled", reasons=('its manifest says "enabled": false',))
-        if isinstance(snapshot, Unreadable):
-            verdicts += _unreadable(folder, snapshot)
-            return _candidate(work, "rejected")
-        return CheckedFolder(work, snapshot)
+        return _load(_checked(folder, manifest, verdicts), settings, existing)
     except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
         return rejected(folder, [internal_verdict(error)])
 
 
-def load_checked(
-    checked: CheckedFolder | Candidate,
-    settings: Settings,
-    existing: Mapping[str, StepHandler] = _NO_HANDLERS,
-) -> Candidate:
-    """Take a folder that has been checked through the rest of the pipeline: import, or parse.
-
-    ``existing`` are the step handlers of the tools loaded before.
-
-    Raises:
-        KeyboardInterrupt: the only exception that leaves the import of a tool.
-    """
-    if isinstance(checked, Candidate):
-        return checked
-    work, snapshot = checked
-    document = work.manifest.document
-    try:
-        is_sound = not has_errors(work.verdicts)
-        missing: tuple[str, ...] = ()
-        if is_sound and ("requires" in document or "execution" in document):
-            missing = unmet(document) + unmet_by_platform(document)
-        # no module runs that would be refused anyway: what it does at import can't be undone
-        if not (settings.imports and is_sound) or missing:
-            return _parse(work, snapshot, missing)
-        return _import(work, snapshot, existing)
-    except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
-        return rejected(work.folder, [internal_verdict(error)])
+def _load(work: Work, settings: Settings, existing: Mapping[str, StepHandler]) -> Candidate:
+    """Take a folder whose manifest has been checked through the rest: import, or parse."""
+    folder, document = work.folder, work.manifest.document
+    is_disabled = document.get("enabled", True) is False
+    # the module of a disabled tool isn't read, unless the lock knows it
+    is_read = not is_disabled or settings.locked is not None
+    is_run = settings.imports or settings.locked is not None
+    snapshot = take_snapshot(folder, is_run=is_run) if is_read else None
+    if settings.locked is not None and isinstance(snapshot, Snapshot):
+        # of the very bytes that run, not of what is in the files by then
+        manifest = work.manifest._replace(document=work.case.document)
+        work.verdicts.extend(lock_verdicts(settings.locked, manifest, snapshot))
+        snapshot = snapshot._replace(locked=settings.locked.get(folder.name, {}))
+    if is_disabled or snapshot is None:
+        return _candidate(work, "disabled", reasons=('its manifest says "enabled": false',))
+    if isinstance(snapshot, Unreadable):
+        work.verdicts.extend(_unreadable(folder, snapshot))
+        return _candidate(work, "rejected")
+    is_sound = not has_errors(work.verdicts)
+    missing: tuple[str, ...] = ()
+    if is_sound and ("requires" in document or "execution" in document):
+        missing = unmet(document) + unmet_by_platform(document)
+    # no module runs that would be rejected anyway: what it does at import can't be undone
+    if not (settings.imports and is_sound) or missing:
+        return _parse(work, snapshot, missing)
+    return _import(work, snapshot, existing)
 
 
 def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:

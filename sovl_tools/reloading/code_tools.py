@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from inspect import unwrap
 from itertools import count
 from types import FunctionType, MethodType
@@ -12,7 +11,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import function_ids, is_same_tool
 from sovl_tools.loading.definitions import checked, identity, rejected
-from sovl_tools.loading.load import SOON
 from sovl_tools.loading.origins import (
     Directory,
     Origin,
@@ -24,44 +22,12 @@ from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint
-from sovl_tools.threads import Job
-
-_PARTING = 3.0
-"""How long a look that was stopped is waited for, in seconds."""
-
-
-class LateLook:
-    """A look at an origin, which imports modules there; it may go on while others are loaded."""
-
-    def __init__(self, origin: Origin) -> None:
-        self.origin = origin
-        self._job = Job(self._look)
-        self.is_done = self._job.wait
-
-    def _look(self) -> OriginLoad:
-        try:
-            return self.origin.look()
-        except Exception as error:  # noqa: BLE001 - the barrier: the others are looked at
-            return OriginLoad.of_failure(internal_diagnostic(error, str(self.origin)))
-
-    def outcome(self) -> OriginLoad:
-        """Wait for what there is to see."""
-        self._job.wait(math.inf)
-        return self._job.result()
-
-    def give_up(self) -> None:
-        """End it: nobody wants to know any more."""
-        self._job.stop()
-        # Two looks at one place would undo each other; but a look that does not even end when it is
-        # stopped must not hold up the watch.
-        self._job.wait(_PARTING)
 
 
 class Origins:
     """The origins that somebody has named, and what there was when they were last looked at."""
 
     def __init__(self) -> None:
-        self._late: dict[Origin, LateLook] = {}
         self._loads: dict[Origin, OriginLoad] = {}
         self._looks: dict[Directory, Fingerprint] = {}
 
@@ -90,34 +56,20 @@ class Origins:
             if before.changed(before.again())
         }
 
-    def look(
-        self, origins: Iterable[Origin], defer: Callable[[LateLook], None] | None = None
-    ) -> None:
-        """Look at origins, again or for the first time; ``defer`` takes those that take long."""
+    def look(self, origins: Iterable[Origin]) -> None:
+        """Look at origins, from now on at every reload as well."""
         for origin in origins:
-            late = self.begin(origin)
-            if late.is_done(math.inf if defer is None else SOON):
-                self.enter(late, late.outcome())
-            elif defer is not None:
-                defer(late)
+            # before the modules are read: what is written meanwhile has changed since
+            if origin.directory is not None:
+                self._looks[origin.directory] = fingerprint(*origin.directory)
+            self._loads.setdefault(origin, OriginLoad())
+            try:
+                load = origin.look()
+            except Exception as error:  # noqa: BLE001 - the barrier: the others are looked at
+                load = OriginLoad.of_failure(internal_diagnostic(error, str(origin)))
+            self._enter(origin, load)
 
-    def begin(self, origin: Origin) -> LateLook:
-        """Begin to look at an origin, from now on at every reload as well."""
-        # before the modules are read: what is written meanwhile has changed since
-        if origin.directory is not None:
-            self._looks[origin.directory] = fingerprint(*origin.directory)
-        self._loads.setdefault(origin, OriginLoad())
-        if origin in self._late:
-            self._late[origin].give_up()
-        self._late[origin] = LateLook(origin)
-        return self._late[origin]
-
-    def enter(self, late: LateLook, load: OriginLoad) -> None:
-        """Enter what was found, unless the origin has been looked at again since."""
-        origin = late.origin
-        if self._late.get(origin) is not late:
-            return
-        del self._late[origin]
+    def _enter(self, origin: Origin, load: OriginLoad) -> None:
         # of a unit that could not be looked at the last good version serves
         before = self._loads[origin].units
         hidden = {} if load.hidden is None else dict.fromkeys(before, load.hidden)

@@ -5,24 +5,22 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from operator import is_
-from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine, content_of, difference, duplicate
-from sovl_tools.loading.collector import patient_collector
-from sovl_tools.loading.load import LateFolder, Load, load_folders
+from sovl_tools.loading.load import Load, load_folders
 from sovl_tools.loading.modules import forget_folder
-from sovl_tools.loading.origins import OriginLoad
+from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.rules.folder import misnamed
-from sovl_tools.loading.sources import Collected, collect, listed, listed_now
+from sovl_tools.loading.sources import Collected, collect, listed
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Deferred, Diagnostic
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.reloading.code_tools import LateLook, Origins, Registrations
-from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges, concerning
+from sovl_tools.reloading.code_tools import Origins, Registrations
+from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges
 from sovl_tools.reloading.libraries import Libraries, restore
 
 _REVISIONS = itertools.count(1)
@@ -61,7 +59,6 @@ class ReloadState:
         self._ruled: dict[str, Ruling] = {}
         self._revisions: dict[str, int] = {}
         self._is_interrupted = False
-        self._late: dict[str, _Late] = {}
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -98,35 +95,26 @@ class ReloadState:
         known = self._candidates.get(folder.location)
         return None if known is None else known.patterns
 
-    def reload(
-        self,
-        touched: Collection[str] | None = None,
-        *,
-        defer: Callable[[Late], None] | None = None,
-    ) -> CatalogChange:
+    def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
         """Take the folders that were touched through the pipeline again, and combine anew.
 
         After a reload that was interrupted the next one looks everywhere.
 
         Args:
             touched: absolute paths where something may have happened; None looks everywhere.
-            defer: takes a folder or an origin whose import goes on after the reload, and hands what
-                comes of it to ``arrive``; None waits for all imports.
         """
         known = self.diagnostics
         sources = self.libraries.sources(touched) if touched else set[str]()
         # set back at the end alone: after Ctrl-C in between nobody knows what was done
         was_interrupted, self._is_interrupted = self._is_interrupted, True
         is_everywhere = was_interrupted or touched is None
-        for late, _ in [*self._late.values()] if defer is None else ():
-            self._finish(late, late.outcome())
         others = [path for path in touched or () if path not in sources]
         # a path outside of all folders, or a folder itself: some may have come or gone
         if is_everywhere or any(self._owner(path) in {None, path} for path in others):
             self._relist()
         unloaded = self.libraries.unload(sources) if sources else {}
         affected = self.origins.affected(touched or (), has_new_libraries=bool(sources))
-        self.origins.look(self.origins if is_everywhere else affected, defer)
+        self.origins.look(self.origins if is_everywhere else affected)
         forced = set(self.folders) if sources else set[str]()
         for location in forced:
             self._revise(location)
@@ -142,7 +130,7 @@ class ReloadState:
                 due = [self.folders[each] for each in locations if each is not None]
             else:
                 due = [each for place, each in self.folders.items() if place in locations]
-        candidates = self._load(due, is_patient=touched is not None, forced=forced, defer=defer)
+        candidates = self._load(due, is_patient=touched is not None, forced=forced)
         restore(unloaded, limit=self._source.settings.limit)
         for each in candidates:
             self._enter(each)
@@ -150,30 +138,11 @@ class ReloadState:
         self._is_interrupted = False
         return change
 
-    def arrive(self, late: Late, found: Candidate | OriginLoad | None) -> CatalogChange:
-        """Combine anew with what has come of an import that took longer than a reload."""
+    def look(self, origin: Origin) -> CatalogChange:
+        """Look at an origin, and combine anew."""
         known = self.diagnostics
-        if isinstance(late, LateFolder):
-            self._finish(late, found if isinstance(found, Candidate) else None)
-        elif isinstance(found, OriginLoad):
-            self.origins.enter(late, found)
+        self.origins.look([origin])
         return self._recombined(known)
-
-    def _finish(self, late: LateFolder, candidate: Candidate | None) -> None:
-        """Enter what became of a late folder, unless it has been loaded again, or is gone."""
-        location = late.folder.location
-        known = self._late.get(location)
-        if known is None or known.late is not late:
-            return
-        del self._late[location]
-        if candidate is not None:
-            self.changes.keep(late.folder, known.seen, candidate.patterns)
-            self._enter(candidate)
-
-    def _give_up(self, location: str) -> None:
-        known = self._late.pop(location, None)
-        if known is not None:
-            known.late.give_up()
 
     def register(self, definition: ToolDefinition, *, is_first: bool) -> Candidate:
         """Enter a tool that is in no folder, to be combined with the others later."""
@@ -279,7 +248,6 @@ class ReloadState:
                 self.changes.forget(location)
         for location in before.keys() - self.folders.keys():
             self._candidates.pop(location, None)
-            self._give_up(location)
             self._revise(location)
             self.changes.forget(location)
             forget_folder(location)
@@ -291,12 +259,7 @@ class ReloadState:
             self.folders[location] = self.folders[location]._replace(revision=revision)
 
     def _load(
-        self,
-        due: Sequence[ToolFolder],
-        *,
-        is_patient: bool,
-        forced: Collection[str],
-        defer: Callable[[LateFolder], None] | None,
+        self, due: Sequence[ToolFolder], *, is_patient: bool, forced: Collection[str]
     ) -> list[Candidate]:
         """Load those folders again that have changed, and those that are forced to.
 
@@ -308,7 +271,6 @@ class ReloadState:
         ready: list[ToolFolder] = []
         for location, seen in [*looks.items()]:
             folder, known = self.folders[location], self._candidates.get(location)
-            self._give_up(location)
             is_new = known is None or known.status == "waiting"
             waiting = arriving(folder, seen, is_new=is_new) if is_patient else None
             if waiting is not None:
@@ -317,13 +279,7 @@ class ReloadState:
             if known is not None and self.changes.has_other_data(folder, seen, known.patterns):
                 self._revise(location)
             ready.append(self.folders[location])
-        deferred: list[LateFolder] = []
-        candidates += self._load_all(ready, deferred.append if defer else None)
-        for each in deferred:
-            location = each.folder.location
-            self._late[location] = _Late(each, looks.pop(location))
-            if defer:
-                defer(each)
+        candidates += self._load_all(ready)
         found = {each.location: each.patterns for each in candidates}
         for location, seen in looks.items():
             self.changes.keep(self.folders[location], seen, found.get(location))
@@ -334,56 +290,29 @@ class ReloadState:
     ) -> dict[str, Fingerprint]:
         """Return what those folders look like now that have to be loaded again."""
         looks: dict[str, Fingerprint] = {}
-        with patient_collector(len(folders)):
-            for folder in folders:
-                location = folder.location
-                known, late = self._candidates.get(location), self._late.get(location)
-                patterns = None if known is None else known.patterns
-                seen = self.changes.look(folder, patterns) if late is None else late.seen.again()
-                if location in forced:
-                    is_due = True
-                elif late is not None:
-                    is_due = late.is_outdated(folder, seen)
-                # it may load otherwise although its files are as before
-                elif known is None or not (is_patient or _depends_on_files(known)):
-                    is_due = True
-                else:
-                    is_due = self.changes.is_changed(folder, seen, patterns)
-                if is_due:
-                    looks[location] = seen
+        for folder in folders:
+            location = folder.location
+            known = self._candidates.get(location)
+            patterns = None if known is None else known.patterns
+            seen = self.changes.look(folder, patterns)
+            if (
+                location in forced
+                or known is None
+                # the result may be another one although the files are as before
+                or not (is_patient or _depends_on_files(known))
+                or self.changes.is_changed(folder, seen, patterns)
+            ):
+                looks[location] = seen
         return looks
 
-    def _load_all(
-        self, folders: Sequence[ToolFolder], defer: Callable[[LateFolder], None] | None
-    ) -> list[Candidate]:
+    def _load_all(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
         """Load folders; each sees the step handlers of all other tools."""
         handlers = dict(self.catalog.step_handlers)
         for folder in folders:
             tool = self.catalog.tools.get(folder.name)
             for action in tool.step_handlers if tool is not None else ():
                 handlers.pop(action, None)
-        return load_folders(folders, self._source.settings, existing=handlers, defer=defer)
-
-
-Late: TypeAlias = LateFolder | LateLook
-"""What goes on after a reload."""
-
-
-class _Late(NamedTuple):
-    """A folder whose import goes on, and what it looked like when that began."""
-
-    late: LateFolder
-    seen: Fingerprint
-
-    def is_outdated(self, folder: ToolFolder, now: Fingerprint) -> bool:
-        """Tell whether it has to be loaded again.
-
-        What it writes beside itself must not begin its import again.
-        """
-        changed = self.seen.changed(now)
-        data = listed_now(folder) if changed else ()
-        patterns = None if data is None else ("*.py", *data)
-        return bool(concerning(folder, changed, patterns))
+        return load_folders(folders, self._source.settings, existing=handlers)
 
 
 def _depends_on_files(known: Candidate) -> bool:

@@ -20,7 +20,7 @@ from sovl_tools.model.context import Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
-from sovl_tools.reloading.reload_state import Late, ReloadState
+from sovl_tools.reloading.reload_state import ReloadState
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -54,33 +54,17 @@ class Reloader:
         A reload that fails by a mistake of ours changes nothing, and its diagnostics say so.
 
         Args:
-            touched: absolute paths; then a folder whose import takes long is handed over later.
-                None for everything, all imports awaited.
+            touched: absolute paths; None for everything.
             since: when the first sign of the change was seen, by ``perf_counter``.
         """
         started = perf_counter() if since is None else since
-        defer = None if touched is None else partial(self._defer, started)
         with self._lock:
             try:
                 self.refresh()
-                change = self._state.reload(touched, defer=defer)
-                return self._handed_over(change, started)
+                return self._handed_over(self._state.reload(touched), started)
             except Exception as error:  # noqa: BLE001 - the barrier: the tools of before serve
                 found = internal_diagnostic(error, ".")
                 return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
-
-    def _defer(self, started: float, late: Late) -> None:
-        """Wait on another thread for an import that takes long."""
-        wait = partial(self._wait_for, late, started)
-        threading.Thread(target=wait, name="sovl-tools-late", daemon=True).start()
-
-    def _wait_for(self, late: Late, started: float) -> None:
-        found = late.outcome()
-        with self._lock:
-            try:
-                self._handed_over(self._state.arrive(late, found), started)
-            except Exception:
-                _LOGGER.exception("what was loaded late could not be entered")
 
     def refresh(self) -> None:
         """Combine what has been registered and taken out since the catalog was last combined."""
@@ -154,10 +138,7 @@ class Reloader:
         started = perf_counter()
         with self._lock:
             self.refresh()
-            late = self._state.origins.begin(origin)
-        found = late.outcome()  # a watch goes on meanwhile
-        with self._lock:
-            return self._handed_over(self._state.arrive(late, found), started)
+            return self._handed_over(self._state.look(origin), started)
 
     def _handed_over(self, change: CatalogChange, started: float) -> CatalogChange:
         change = change._replace(duration=perf_counter() - started)

@@ -32,18 +32,3 @@ def test_checks_that_take_long_together_are_held_against_no_tool(tmp_path: Path)
     limit = (perf_counter() - started) / 3
     registry = ToolRegistry.from_directory(tmp_path, import_timeout=limit)
     assert [each.name for each in registry] == names
-
-
-def test_what_a_module_writes_for_another_tool_counts_from_the_next_load(tmp_path: Path) -> None:
-    write_tool(tmp_path, "first")
-    write_tool(tmp_path, "second")
-    path = tmp_path / "second" / "second.json"
-    text = path.read_text().replace("Do something.", "Do something else.")
-    code = f"from pathlib import Path\nPath({str(path)!r}).write_text({text!r})\n"
-    with (tmp_path / "first" / "first.py").open("a") as module:
-        module.write(code)
-    descriptions = [
-        {each.name: each.description for each in ToolRegistry.from_directory(tmp_path)}
-        for _ in range(2)
-    ]
-    assert [each["second"] for each in descriptions] == ["Do something.", "Do something else."]
