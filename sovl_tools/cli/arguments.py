@@ -12,7 +12,7 @@ from typing import BinaryIO
 from sovl_tools.cli.command import Misuse
 from sovl_tools.model.document import JSON
 from sovl_tools.model.document import Path as Place
-from sovl_tools.schema import fit
+from sovl_tools.schema.engine import matches, problems_at
 from sovl_tools.schema.subschemas import SchemaNode
 
 # a file or the standard input: /dev/zero never ends, and the memory would
@@ -55,7 +55,7 @@ def _schemas(key: str, parameters: Mapping[str, JSON]) -> Iterator[tuple[Place, 
     if key in properties:
         yield ("properties", key), properties[key]
     for pattern, schema in patterns.items():
-        if fit.matches(pattern, key):
+        if matches(pattern, key):
             yield ("patternProperties", pattern), schema
     # last: it says something of those keys alone that nothing else is said of
     yield ("additionalProperties",), parameters.get("additionalProperties")
@@ -79,7 +79,7 @@ def _value(text: str, node: SchemaNode | None) -> JSON:
 
 def _fits(value: JSON, node: SchemaNode) -> bool:
     try:
-        return not fit.problems(node, value)
+        return not problems_at(node, value)
     except ValueError:  # NaN and the like
         return False
 

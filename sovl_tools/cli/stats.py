@@ -31,8 +31,8 @@ from sovl_tools.model.document import JSON, dotted, parse_json
 from sovl_tools.model.result import FailureKind
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import cut, plain
-from sovl_tools.schema.engine import Validator, compile_schema
-from sovl_tools.schema.problem import describe, shown
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.problem import Validator, describe, shown
 
 EXAMPLES = """\b
 Examples:

@@ -25,10 +25,9 @@ from sovl_tools.model.document import (
     strict_decoder,
 )
 from sovl_tools.model.result import BadArgument, Failure
-from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import below, in_place
-from sovl_tools.schema.engine import Problem, Validator, compile_schema
-from sovl_tools.schema.problem import explanations, named
+from sovl_tools.schema.engine import compile_schema, problems_at
+from sovl_tools.schema.problem import Problem, Validator, explanations, named
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.signature import (
     REQUIRED,
@@ -187,7 +186,7 @@ class ArgumentCheck:
         admitted = [
             each.name
             for each in _optional(tool.parameters, signature, is_default_none=False)
-            if tool.types and fit.problems(_property(tool.parameters, each.name), None)
+            if tool.types and problems_at(_property(tool.parameters, each.name), None)
         ]
         schema = tool.parameters
         if admitted:
@@ -379,7 +378,7 @@ def nullable_arguments(schema: dict[str, JSON], signature: Signature) -> tuple[s
     return tuple(
         parameter.name
         for parameter in _optional(schema, signature)
-        if fit.problems(_property(schema, parameter.name), None)
+        if problems_at(_property(schema, parameter.name), None)
     )
 
 
@@ -424,7 +423,7 @@ class _Defaults(NamedTuple):
             child = node._replace(path=(*node.path, "properties", name), schema=schema)
             if inner := cls.of(child):
                 found.nested[name] = inner
-            if "default" in schema and not fit.problems(child, schema["default"]):
+            if "default" in schema and not problems_at(child, schema["default"]):
                 found.values[name] = schema["default"]
         return found
 

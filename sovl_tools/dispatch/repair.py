@@ -25,8 +25,7 @@ from sovl_tools.dispatch.arguments import (
 )
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind, value_at
 from sovl_tools.model.result import Failure, Repair
-from sovl_tools.schema.engine import Problem, Validator
-from sovl_tools.schema.problem import LISTED, MISSING, options
+from sovl_tools.schema.problem import LISTED, MISSING, Problem, Validator, options
 
 _MOST_STEPS = 100
 _MOST_WAYS = 16

@@ -15,7 +15,8 @@ from sovl_tools.formats.providers import ANTHROPIC
 from sovl_tools.formats.strict import StrictError
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
-from sovl_tools.schema.fit import surely_fits
+from sovl_tools.schema.engine import problems_at
+from sovl_tools.schema.subschemas import SchemaNode
 
 
 def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -> dict[str, JSON]:
@@ -87,7 +88,8 @@ def _completed(shape: Shape, options: Options) -> Shape:
         reason = "they may not fit the strict schema"
     elif any(len(each.path) <= _OF_ROOT for each in shape.losses):
         root = shape.definition["input_schema"]
-        if not all(surely_fits(each, root, root, with_formats=True) for each in inputs):
+        node = SchemaNode((), root, root, ())
+        if any(problems_at(node, each, with_formats=True) for each in inputs):
             reason = "they may not fit the schema that is sent"
     if reason is not None:
         loss = Loss("dropped", ("examples",), f"examples are left out: {reason}")

@@ -18,10 +18,10 @@ from sovl_tools.formats.meaning import note, with_notes
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.result import FailureKind
-from sovl_tools.schema.fit import surely_fits
+from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.keywords import IDENTITY
 from sovl_tools.schema.rewrite import Definitions, Rewrite, refer
-from sovl_tools.schema.subschemas import lookup
+from sovl_tools.schema.subschemas import SchemaNode, lookup
 
 
 class Answer(NamedTuple):
@@ -222,8 +222,9 @@ class _Component(Rewrite):
             default, root = schema["default"], self.definitions.root
             # checkers would take a default that has "$ref" for a reference
             is_reference = isinstance(default, dict) and "$ref" in default
-            may_stay = is_readable and not is_reference
-            if not (may_stay and surely_fits(default, schema, root, with_formats=True)):
+            node = SchemaNode(path, schema, root, self.base)
+            is_refused = is_reference or problems_at(node, default, with_formats=True)
+            if is_refused or not is_readable:
                 notes.append(note("default", made.pop("default")))
                 message = "default stands in the description only: its own schema may refuse it"
                 advice = "correct or remove it"

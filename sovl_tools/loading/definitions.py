@@ -34,9 +34,8 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, json_text
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import KEYS, name_problem
-from sovl_tools.schema import fit
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
-from sovl_tools.schema.engine import published
+from sovl_tools.schema.engine import problems_at, published
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.agreement import differences
 from sovl_tools.signature.signature import signature_for
@@ -291,7 +290,7 @@ def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
     if "default" not in written:
         return True
     node = SchemaNode(("properties", name), written, root, ())
-    return not fit.problems(node, written["default"])
+    return not problems_at(node, written["default"])
 
 
 def candidates_of(values: Iterable[Any], path: str) -> Iterator[Candidate | Diagnostic]:

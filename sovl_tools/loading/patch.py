@@ -14,8 +14,8 @@ from sovl_tools.loading.function_spec import (
 from sovl_tools.loading.rules.schema import describes, lacks_description
 from sovl_tools.model.document import JSON, Path, canonical, copied, value_at
 from sovl_tools.model.folder import SECTIONS
-from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
+from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.subschemas import (
     SchemaNode,
     defined_name,
@@ -333,7 +333,7 @@ def _with_annotations(
     is_open = "default" in own and "default" not in found and not node.is_required
     # what no manifest can hold, no engine could check
     is_open = is_open and unwritable(own["default"]) is None
-    if is_open and not fit.problems(node, own["default"]):
+    if is_open and not problems_at(node, own["default"]):
         found = insert(found, "default", own["default"], after=found)
     return found
 

@@ -48,13 +48,11 @@ from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.folder import KEYS, Manifest, Settings, ToolFolder, name_problem
 from sovl_tools.schema.engine import compile_schema, published
-from sovl_tools.schema.fit import surely_fits
 from sovl_tools.signature.signature import call_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()
 _NO_HANDLERS: Mapping[str, StepHandler] = {}
-_FEW = 8
 SEVERITIES: tuple[Severity, ...] = ("error", "warning")
 _SCHEMAS = ("parameters", "output_schema")
 _EMPTY: dict[Any, Any] = {dict: MappingProxyType({}), tuple: ()}
@@ -201,11 +199,8 @@ def example_inputs(manifest: Manifest) -> list[ExampleCase]:
 
 def example_verdicts(manifest: Manifest, examples: Sequence[ExampleCase]) -> list[Verdict]:
     """Return which inputs of examples the parameters refuse."""
-    schema = manifest.parameters
-    # of more than a few a validator costs less, which has to be made first
-    if len(examples) <= _FEW:
-        examples = [each for each in examples if not surely_fits(each.arguments, schema)]
-    return ask((invalid_example,), *_refused(examples, schema)) if examples else []
+    found = _refused(examples, manifest.parameters) if examples else []
+    return ask((invalid_example,), *found)
 
 
 def _refused(examples: Iterable[ExampleCase], schema: dict[str, JSON]) -> list[ExampleCase]:

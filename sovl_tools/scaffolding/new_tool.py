@@ -22,9 +22,8 @@ from sovl_tools.model.document import JSON, JSON_TYPES, Path, copied, kind
 from sovl_tools.model.folder import name_problem
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.scaffolding.jsonedit import render_json
-from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import alternatives_of, values_of
-from sovl_tools.schema.fit import has_type
+from sovl_tools.schema.engine import compile_schema, problems_at
 from sovl_tools.schema.subschemas import SchemaNode, follow, nodes
 from sovl_tools.signature.comparison import BASE
 
@@ -139,7 +138,7 @@ def _default(type_: str, text: str) -> JSON:
         raise ValueError(f"the default {text!r} is not JSON, as {type_!r} has to be") from None
     if value is None:
         raise ValueError("the default is null; write NAME:TYPE? for what may be left out")
-    if not has_type(value, {type_}):
+    if not compile_schema({"type": type_}).is_valid(value):
         raise ValueError(f"the default {text} is {kind(value)!r}, but the type is {type_!r}")
     # 2.0 is an integer to JSON Schema, but would be odd as a default in Python.
     return int(value) if type_ == "integer" else value
@@ -291,7 +290,7 @@ def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
     node = SchemaNode(("parameters", "$defs", _PLACE), found, whole, ("parameters",))
     for value in _values(found, root, depth):
         # A guess may fail over keywords that nobody thought of here.
-        if not fit.problems(node, value):
+        if not problems_at(node, value):
             break
     return value
 

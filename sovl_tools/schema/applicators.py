@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, kind
-from sovl_tools.schema import fit
+from sovl_tools.schema.engine import matches, problems_at
 from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
 
 Kinds: TypeAlias = frozenset[str] | None
@@ -40,7 +40,7 @@ def _beside(node: SchemaNode, value: JSON) -> Iterator[SchemaNode]:
     schema, is_any = node.schema, value is ANY_VALUE
 
     def is_met(each: SchemaNode) -> bool:
-        return is_any or not fit.problems(each, value)
+        return is_any or not problems_at(each, value)
 
     if isinstance(schema.get("$ref"), str):
         target, _, path = lookup(node.root, schema["$ref"])
@@ -73,7 +73,7 @@ def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
         is_listed = key < len(schema.get("prefixItems", ()))
         return found[:1] if is_listed else found[1:] if "items" in schema else []
     patterns = schema.get("patternProperties", ())
-    found = [("patternProperties", each) for each in patterns if fit.matches(each, key)]
+    found = [("patternProperties", each) for each in patterns if matches(each, key)]
     if key in schema.get("properties", ()):
         return [*found, ("properties", key)]
     # It speaks only of members that nothing else names.

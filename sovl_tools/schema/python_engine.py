@@ -30,7 +30,7 @@ from sovl_tools.schema.subschemas import with_subschemas
 _FORMATS = FormatChecker(formats=["regex"])
 
 
-def compile_schema(schema: JSON) -> Validator:
+def compile_schema(schema: JSON, *, with_formats: bool = False) -> Validator:
     """Compile the schema; see ``sovl_tools.schema.engine.compile_schema``."""
     try:
         Draft202012Validator.check_schema(schema, format_checker=_FORMATS)
@@ -39,7 +39,8 @@ def compile_schema(schema: JSON) -> Validator:
         _resolve_references(resource, REGISTRY.resolver_with_root(resource))
     except (EngineSchemaError, Unresolvable, RecursionError) as error:
         raise SchemaError(str(error).partition("\n")[0]) from error
-    engine = Draft202012Validator(_without_false(schema), registry=REGISTRY)
+    checker = FormatChecker() if with_formats else None
+    engine = Draft202012Validator(_without_false(schema), registry=REGISTRY, format_checker=checker)
     return Validator(partial(_is_valid, engine), partial(_problems, engine))
 
 

@@ -23,11 +23,13 @@ from sovl_tools.schema.problem import (
 )
 
 
-def compile_schema(schema: JSON) -> Validator:
+def compile_schema(schema: JSON, *, with_formats: bool = False) -> Validator:
     """Compile the schema; see ``sovl_tools.schema.engine.compile_schema``."""
     try:
         # Offline: a reference to an address is an error and never fetched.
-        compiled = jsonschema_rs.Draft202012Validator(schema, offline=True)
+        compiled = jsonschema_rs.Draft202012Validator(
+            schema, offline=True, validate_formats=with_formats
+        )
     except ValueError as error:
         raise SchemaError(str(error).partition("\n")[0]) from error
     return Validator(compiled.is_valid, partial(_problems, compiled, schema))

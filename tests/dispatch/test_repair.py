@@ -15,7 +15,8 @@ from sovl_tools.model.document import MAX_DEPTH, depth, json_path
 from sovl_tools.model.result import Repair
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
-from sovl_tools.schema.engine import Problem, compile_schema
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.problem import Problem
 from tests.dispatch.toolbox import properties
 from tests.schema.strategies import likely, moderate, plain_schemas, schemas, texts, values
 from tests.tables import check_each

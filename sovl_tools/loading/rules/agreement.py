@@ -21,8 +21,8 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.folder import Manifest
 from sovl_tools.model.suggestion import did_you_mean, nearest, one_of
-from sovl_tools.schema import fit
 from sovl_tools.schema.applicators import numeric
+from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.problem import shown
 from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import (
@@ -300,7 +300,7 @@ def _fits(case: AgreementCase, difference: Difference) -> bool:
     path, schema = difference.path[1:-1], case.parameters
     for key in path:
         schema = schema[key]  # type: ignore[index]  # a path may lead through lists
-    return not fit.problems(SchemaNode(path, schema, case.parameters, ()), difference.said)
+    return not problems_at(SchemaNode(path, schema, case.parameters, ()), difference.said)
 
 
 @rule("ST408", "warning")

@@ -10,8 +10,7 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, dotted
 from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder, name_problem
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
-from sovl_tools.schema.engine import Problem
-from sovl_tools.schema.problem import describe
+from sovl_tools.schema.problem import Problem, describe
 
 EXAMPLE_KEYS = frozenset({"input", "output", "output_is", "output_match", "description"})
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"

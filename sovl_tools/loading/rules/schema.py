@@ -11,10 +11,9 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, Severity, Verdic
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
-from sovl_tools.schema import fit
-from sovl_tools.schema.engine import Problem, compile_schema
+from sovl_tools.schema.engine import compile_schema, compiles, problems_at
 from sovl_tools.schema.keywords import KEYWORDS
-from sovl_tools.schema.problem import describe, shown
+from sovl_tools.schema.problem import Problem, describe, shown
 from sovl_tools.schema.subschemas import SchemaNode, excess, lookup, nodes
 
 _SAYS_TYPE = frozenset(
@@ -69,7 +68,7 @@ def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
         for key in node.schema.get("patternProperties", ())
     ]
     for text, place in places:
-        if not fit.compiles(text):
+        if not compiles(text):
             yield Finding(place, f"{text!r:.80} is not a regular expression that compiles")
 
 
@@ -179,7 +178,7 @@ def invalid_default(node: SchemaNode) -> Iterator[Finding]:
     """
     if "default" not in node.schema:
         return
-    problems = fit.problems(node, node.schema["default"])
+    problems = problems_at(node, node.schema["default"])
     if problems:
         inner = f" at {dotted(problems[0].path)}" if problems[0].path else ""
         message = f"the default of {_named(node)}{inner} {describe(problems[0])}"
@@ -194,15 +193,12 @@ def invalid_enum(node: SchemaNode) -> Iterator[Finding]:
     No argument can ever have this value: ``type`` refuses it. Correct the value, or widen the
     type.
     """
-    kinds = node.schema.get("type")
-    allowed = {kinds} if isinstance(kinds, str) else set(kinds or ())
-    values = node.schema.get("enum", ()) if allowed else ()
-    # mostly they are all of one type, and may be many; which floats are integers, only each tells
-    samples = {type(each): each for each in values}
-    if float not in samples and all(fit.has_type(each, allowed) for each in samples.values()):
+    if not {"enum", "type"} <= node.schema.keys():
         return
-    for index, value in enumerate(values):
-        if not fit.has_type(value, allowed):
+    kinds = node.schema["type"]
+    is_valid = compile_schema({"type": kinds}).is_valid
+    for index, value in enumerate(node.schema["enum"]):
+        if not is_valid(value):
             message = f"{shown(value)} is {kind(value)!r}, but the type is {shown(kinds)}"
             yield Finding(ManifestPlace((*node.path, "enum", index)), message)
 

@@ -16,8 +16,8 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.errors import UnreadableError
 from sovl_tools.procedures.procedure import COMMON, RESERVED, Procedure, Step, assigned
-from sovl_tools.schema.engine import Problem, compile_schema, meta_schema
-from sovl_tools.schema.problem import describe, explained
+from sovl_tools.schema.engine import compile_schema, meta_schema
+from sovl_tools.schema.problem import Problem, describe, explained
 from sovl_tools.schema.subschemas import expands_too_far, nodes
 
 _KEYS = (  # of a procedure itself

@@ -27,7 +27,7 @@ from sovl_tools.procedures.rules.structure import (
 )
 from sovl_tools.procedures.templates import Template
 from sovl_tools.schema.applicators import below, kinds
-from sovl_tools.schema.fit import problems
+from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.problem import explanations, place
 from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
 from sovl_tools.signature.signature import call_schema, signature_for
@@ -402,7 +402,7 @@ def _is_literal(value: JSON) -> bool:
 
 
 def _check_literal(given: GivenValue) -> Iterator[Finding]:
-    refused = problems(given.node, given.value)
+    refused = problems_at(given.node, given.value)
     if not refused:
         return
     known = given.node.schema.get("properties", {})
