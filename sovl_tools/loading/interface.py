@@ -21,12 +21,10 @@ from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import without_functions
+from sovl_tools.signature.bindings import Bindings, bindings, blocks
 from sovl_tools.signature.inference import Inference, implied
 from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature, from_function
 from sovl_tools.signature.syntax_tree import (
-    Bindings,
-    bindings,
-    blocks,
     from_expression,
     from_name,
     literal,

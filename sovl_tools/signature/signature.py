@@ -32,6 +32,7 @@ from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.keywords import COMBINING
+from sovl_tools.signature.defaults import computed
 
 Lookup: TypeAlias = Callable[[str], Any]
 """From a name to its value; HIDDEN if that is unknown."""
@@ -342,7 +343,18 @@ def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
     if flags & inspect.CO_VARKEYWORDS:
         annotation = said.get(names[last], _UNANNOTATED)
         found.append(Parameter(names[last], "var_keyword", REQUIRED, annotation))
-    return _with_unpacked(found, function)
+    return _with_unpacked(_without_computed(found, function), function)
+
+
+def _without_computed(parameters: list[Parameter], function: Any) -> list[Parameter]:
+    """Return the parameters with UNKNOWN where a default isn't a constant in the source."""
+    defaults = {each.name: each.default for each in parameters if each.default is not REQUIRED}
+    unknown = computed(function, defaults) if defaults else ()
+    return (
+        [each._replace(default=UNKNOWN) if each.name in unknown else each for each in parameters]
+        if unknown
+        else parameters
+    )
 
 
 def _with_unpacked(parameters: list[Parameter], function: Any) -> tuple[Parameter, ...]:
@@ -401,6 +413,7 @@ def _inspect(value: Any) -> Signature:
         )
         for each in signature.parameters.values()
     ]
+    parameters = _without_computed(parameters, below[-1])
     shape: Shape = "function" if isinstance(value, FunctionType) else "callable"
     # A layer is a decorator that may do anything with the arguments it is given, unless it says.
     functions = (each.__func__ if type(each) is MethodType else each for each in below)

@@ -18,9 +18,10 @@ from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.folder import Settings
+from sovl_tools.signature.bindings import bindings
 from sovl_tools.signature.inference import Inference, implied
 from sovl_tools.signature.signature import from_function
-from sovl_tools.signature.syntax_tree import bindings, from_name
+from sovl_tools.signature.syntax_tree import from_name
 from tests.schema.validators import validator
 from tests.tables import check_each
 

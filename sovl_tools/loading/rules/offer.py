@@ -13,8 +13,8 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Pla
 from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.suggestion import nearest, question
 from sovl_tools.search.words import words
+from sovl_tools.signature.bindings import bindings
 from sovl_tools.signature.signature import UNKNOWN
-from sovl_tools.signature.syntax_tree import bindings
 
 _STEP_ARGUMENTS = 2
 _LIKE_OURS = re.compile(

@@ -1,0 +1,249 @@
+"""Which defaults of a function are constants, and which were computed when its module ran.
+
+A computed default, such as ``os.environ.get("KEY", "")``, may be a secret, and it differs between
+machines: for a model such a parameter is just optional.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from enum import Enum
+from functools import lru_cache
+from importlib.machinery import SourceFileLoader
+from importlib.util import resolve_name
+from itertools import chain
+from operator import attrgetter
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple, TypeAlias
+
+from sovl_tools.annotations.classes import is_field
+from sovl_tools.signature.bindings import DEFINITIONS, bindings
+
+_WRITTEN = re.compile(
+    r"(\w+)\s*(?::[^=,\n]*)?=(?!=)\s*"
+    r"""(?:("[^"\\\n]*"|'[^'\\\n]*'|-?\d[\w.]*|True|False|\[\]|\{\}|\(\))(?=\s*[,)]))?"""
+)
+"""A name that is given a value, and the value if it is a simple literal."""
+_LONGEST_HEAD = 100
+"""The number of lines of a function that are searched for simple literals."""
+_SHORTEST_SECRET = 6
+
+_PURE = (
+    ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred, ast.Subscript, ast.Slice,
+    ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.JoinedStr, ast.FormattedValue,
+    ast.unaryop, ast.operator, ast.boolop, ast.cmpop, ast.expr_context, ast.keyword,
+)  # fmt: skip
+"""Nodes that are constant if all of their parts are."""
+_UNREADABLE = SyntaxError, ValueError, RecursionError, MemoryError
+
+_Names: TypeAlias = dict[str, Any]
+
+
+def computed(function: Any, defaults: Mapping[str, Any]) -> set[str]:
+    """Return the names of the parameters whose defaults aren't constant expressions.
+
+    Where the source can't be read, a string that is the value of an environment variable counts
+    as computed, and everything else as constant.
+
+    Args:
+        function: the function that has the parameters; another callable has no source here.
+        defaults: the defaults by the names of their parameters, perhaps a partial's.
+    """
+    own = _own_defaults(function) if isinstance(function, FunctionType) else {}
+    found: set[str] = set()
+    doubtful: dict[str, Any] = {}
+    for name, value in defaults.items():
+        if name in own and own[name] is value:
+            if value is not None and not is_field(value):
+                doubtful[name] = value
+        elif _is_in_environment(value):
+            found.add(name)
+    return found | _computed(function, doubtful) if doubtful else found
+
+
+def _own_defaults(function: FunctionType) -> dict[str, Any]:
+    code, values = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
+    return {**dict(zip(names, values, strict=True)), **(function.__kwdefaults__ or {})}
+
+
+def _computed(function: FunctionType, defaults: Mapping[str, Any]) -> set[str]:
+    code, names = function.__code__, function.__globals__
+    lines = _lines(code.co_filename, names)
+    literals = _literals(lines, code.co_firstlineno, code.co_name)
+    found = {name for name, value in defaults.items() if not _is_literal(value, literals.get(name))}
+    if not found:
+        return found
+    definition = _definition("".join(lines), code.co_firstlineno, code.co_name)
+    expressions, local = definition or _Definition({}, frozenset())
+    for name in tuple(found):
+        with suppress(RecursionError):  # such as ``LIMIT = LIMIT``
+            if name not in expressions:  # a decorator set it
+                is_constant = not _is_in_environment(defaults[name])
+            else:
+                is_constant = _is_constant(expressions[name], names, local)
+            if is_constant:
+                found.remove(name)
+    return found
+
+
+def _lines(file: str, names: _Names) -> list[str]:
+    """Return the lines of the code in a file, or those that the loader of its module ran."""
+    loader = names.get("__loader__")
+    # the loader of a tool's folder knows what it ran, which may have been edited since
+    is_ours = hasattr(loader, "get_source") and not isinstance(loader, SourceFileLoader)
+    if loader is not None and is_ours and names.get("__file__") == file:
+        with suppress(ImportError, OSError, *_UNREADABLE):
+            text = loader.get_source(names["__name__"])
+            if text:
+                return [f"{each}\n" for each in text.split("\n")]
+    linecache.checkcache(file)
+    return linecache.getlines(file, names)
+
+
+def _literals(lines: list[str], first: int, name: str) -> dict[str, str | None]:
+    """Return what the parameters of a function get, where that is a simple literal.
+
+    This is a quick look without parsing, which settles nearly all defaults.
+    """
+    text = "".join(lines[first - 1 : first + _LONGEST_HEAD])
+    start = text.find(f"def {name}")
+    found: dict[str, str | None] = {}
+    for each in _WRITTEN.finditer(text, start) if start >= 0 else ():
+        found.setdefault(each[1], each[2])  # a later one is in the body
+    return found
+
+
+def _is_literal(value: Any, text: str | None) -> bool:
+    if text is None:
+        return False
+    if isinstance(value, str):
+        return text[1:-1] == value
+    is_empty = type(value) in {list, dict, tuple} and not value
+    return (is_empty or type(value) in {bool, int, float}) and text == repr(value)
+
+
+def _is_in_environment(value: Any) -> bool:
+    is_long = isinstance(value, str) and len(value) >= _SHORTEST_SECRET
+    return is_long and value in os.environ.values()
+
+
+class _Definition(NamedTuple):
+    """A function in the source: the expressions of its defaults, and the names around it."""
+
+    defaults: dict[str, ast.expr]
+    local: frozenset[str]
+
+
+def _definition(source: str, first: int, name: str) -> _Definition | None:
+    """Return the function that begins on a line; None if it isn't there or isn't the only one."""
+    try:
+        found = _definitions(source).get((first, name), [])
+    except _UNREADABLE:
+        return None
+    return found[0] if len(found) == 1 else None
+
+
+@lru_cache(maxsize=4)
+def _definitions(source: str) -> dict[tuple[int, str], list[_Definition]]:
+    found: dict[tuple[int, str], list[_Definition]] = {}
+
+    def collect(node: ast.AST, local: frozenset[str]) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                starts = [child, *getattr(child, "decorator_list", ())]
+                place = min(each.lineno for each in starts), getattr(child, "name", "<lambda>")
+                found.setdefault(place, []).append(_Definition(_defaults(child.args), local))
+            is_scope = isinstance(child, (*DEFINITIONS, ast.Lambda))
+            collect(child, local | _bound_in(child) if is_scope else local)
+
+    collect(bindings(source.encode()).tree, frozenset())
+    return found
+
+
+def _bound_in(scope: ast.AST) -> set[str]:
+    """Return the names that a function or class, or what is in it, binds."""
+    return {
+        each.id if isinstance(each, ast.Name) else each.arg
+        for each in ast.walk(scope)
+        if isinstance(each, ast.arg)
+        or (isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+    }
+
+
+def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs: Iterator[tuple[ast.arg, ast.expr | None]] = chain(
+        zip(reversed(positional), reversed(arguments.defaults), strict=False),
+        zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    )
+    return {parameter.arg: default for parameter, default in pairs if default is not None}
+
+
+def _is_constant(node: ast.AST, names: _Names, local: frozenset[str] = frozenset()) -> bool:
+    """Tell whether an expression has the same value on every machine.
+
+    Args:
+        node: the expression.
+        names: what its module has.
+        local: names that mean something else where the expression is.
+    """
+    match node:
+        case ast.Name(id=name):
+            return name not in local and _is_constant_name(name, names)
+        case ast.Attribute(value=inner, attr=name):
+            owner = _value(inner, names)
+            if isinstance(owner, ModuleType):
+                return _is_constant_name(name, vars(owner))
+            return isinstance(owner, Enum) or isinstance(getattr(owner, name, None), Enum)
+        case ast.Call(func=function, args=arguments, keywords=keywords):
+            made, parts = _value(function, names), [*arguments, *keywords]
+            # a class of pydantic's settings reads the environment
+            is_class = isinstance(made, type) and "BaseSettings" not in map(_name, made.__mro__)
+            return is_class and all(_is_constant(each, names, local) for each in parts)
+    parts = [*ast.iter_child_nodes(node)]
+    return isinstance(node, _PURE) and all(_is_constant(each, names, local) for each in parts)
+
+
+_name = attrgetter("__name__")
+
+
+def _value(node: ast.expr, names: _Names) -> Any:
+    """Return what a dotted name stands for; None if that is unknown."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id, getattr(builtins, node.id, None))
+    if isinstance(node, ast.Attribute):
+        owner = _value(node.value, names)
+        return getattr(owner, node.attr, None) if isinstance(owner, ModuleType | type) else None
+    return None
+
+
+def _is_constant_name(name: str, names: _Names) -> bool:
+    """Tell whether a module binds a name to a constant, perhaps one of another module."""
+    source = "".join(_lines(str(names.get("__file__")), names))
+    try:
+        found = bindings(source.encode())
+    except _UNREADABLE:
+        return False
+    if not source:  # a module in C, or of a notebook
+        value = names.get(name)
+        return isinstance(value, str | int | float) and not _is_in_environment(value)
+    node = found.names.get(name)
+    if name in found.unsettled or node is None:
+        return False
+    if isinstance(node, ast.ImportFrom):
+        module = "." * node.level + (node.module or "")
+        origin = next(each.name for each in node.names if name in {each.asname, each.name})
+        with suppress(ImportError):
+            package = names.get("__package__") or names.get("__name__")
+            other = sys.modules.get(resolve_name(module, str(package)))
+            return other is not None and _is_constant_name(origin, vars(other))
+        return False
+    return isinstance(node, ast.expr) and _is_constant(node, names)
