@@ -143,15 +143,12 @@ def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Fi
     """Return what a child process answers, or that it broke: where, and importing what."""
     child = Child(__name__, echo)
     try:
-        child.send({"path": sys.path, **request}, is_last=True)
-        answer = child.line(time.monotonic() + most)
-        if answer:
-            return Findings.from_json(parse_json(answer))
-        words = f"ended the process: {child.ended_by()}"
+        child.send(request, is_last=True)
+        return Findings.from_json(parse_json(child.line(time.monotonic() + most)))
     except Empty:
         words = str(TimeLimitError(most))
-    except ValueError:
-        words = "writes where validate reads reports"
+    except ValueError:  # the child has ended, or a module has written the line
+        words = f"ended the process: {child.ended_by()}"
     finally:
         child.end()
     return Findings((), (unavailable(f"importing {what} {words}", path),))

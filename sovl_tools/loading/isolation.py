@@ -13,9 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from queue import Empty, SimpleQueue
-from typing import IO, TypeVar
+from typing import IO
 
-from sovl_tools.loading.child import SPEECHLESS, Report, command_of, report_of, request
+from sovl_tools.loading.child import READY, has_stalled
 from sovl_tools.loading.pipeline import rejected
 from sovl_tools.loading.rules.module import (
     ImportFailure,
@@ -25,14 +25,11 @@ from sovl_tools.loading.rules.module import (
 )
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Position, Rule, ask
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError
 from sovl_tools.model.folder import Settings, ToolFolder
 
-_T = TypeVar("_T")
-
 MAX_OUTPUT = 1 << 20
-MAX_REPORT = 1 << 24
 _GRACE = 3.0
 _START_TIME = 30.0
 _TAIL = 1 << 14
@@ -45,15 +42,13 @@ def loaded_in_child(
     *,
     echo: Callable[[bytes], object] = lambda _: None,
 ) -> Iterator[Candidate]:
-    """Load the folders in a child process; a fresh one goes on where one has failed.
-
-    It fails if it dies, does not answer, or a module damages its interpreter.
+    """Load the folders in a child process; another one goes on where one has died or stalled.
 
     Yields the candidates as they come. They have no definitions, because functions stay where they
     were imported.
 
     Args:
-        folders: in the order in which they are loaded.
+        folders: in the order of loading.
         settings: the time limit for each.
         echo: called with what the tools print, up to 1 MiB for each.
 
@@ -69,6 +64,16 @@ def loaded_in_child(
                 yield candidate
         finally:
             child.end()
+
+
+_START = """\
+import json, sys
+request = json.loads(sys.stdin.readline())
+sys.path[:] = request["path"]
+from {module} import serve
+serve(request)
+"""
+"""What a child runs: it takes its parent's module path before it imports our code."""
 
 
 class Child:
@@ -93,8 +98,8 @@ class Child:
         self.printed = 0
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
-                # -P: what lies in the current directory must not be imported in place of a library
-                [interpreter(), "-P", "-c", command_of(module)],
+                # -P: no module in the current directory is taken for a library
+                [interpreter(), "-P", "-c", _START.format(module=module)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -109,11 +114,11 @@ class Child:
         for reader in self._readers:
             reader.start()
 
-    def send(self, document: JSON, *, is_last: bool = False) -> None:
+    def send(self, document: dict[str, JSON], *, is_last: bool = False) -> None:
         """Send a request; a child that has died already is noticed when its answer is missed."""
         pipe = _opened(self._process.stdin)
         with contextlib.suppress(BrokenPipeError):
-            pipe.write(json.dumps(document).encode() + b"\n")
+            pipe.write(json.dumps({"path": sys.path, **document}).encode() + b"\n")
             pipe.flush()
             if is_last:
                 pipe.close()
@@ -127,16 +132,15 @@ class Child:
         left = max(0.0, deadline - time.monotonic())
         return self._lines.get(timeout=min(left, threading.TIMEOUT_MAX))
 
-    def await_start(self, read: Callable[[bytes], _T | None]) -> _T:
-        """Wait until it is ready; return what its first line says, of which ``read`` makes sense.
+    def await_start(self) -> None:
+        """Wait until it is ready.
 
         Raises:
             SovlToolsError: it has not started.
         """
         with contextlib.suppress(Empty):
-            first = read(self.line(time.monotonic() + _START_TIME))
-            if first is not None:
-                return first
+            if self.line(time.monotonic() + _START_TIME) == READY:
+                return
         self.end()
         words = self._tail.decode(errors="replace") or f"it said nothing for {_START_TIME:g} s"
         raise SovlToolsError(f"the child process did not start: {words}")
@@ -154,8 +158,6 @@ class Child:
     def abort(self) -> None:
         """End a process that hangs; its fault handler says where."""
         self._signal(signal.SIGABRT)
-        # a process that was stopped gets no signal before it goes on
-        self._signal(getattr(signal, "SIGCONT", signal.SIGTERM))
         try:
             self._process.wait(timeout=_GRACE)
         except subprocess.TimeoutExpired:
@@ -175,13 +177,8 @@ class Child:
             _opened(self._process.stdin).close()
 
     def _read_lines(self) -> None:
-        """Read what it answers; a line beyond every answer ends the process, which wrote it."""
-        pipe = _opened(self._process.stdout)
-        while line := pipe.readline(MAX_REPORT + 1):
-            if len(line) > MAX_REPORT:
-                self._kill()
-                # what is left is no report either, and takes no memory
-                line = line[:1]
+        """Read what it answers."""
+        for line in _opened(self._process.stdout):
             self._lines.put(line)
         self._lines.put(b"")
 
@@ -214,57 +211,49 @@ class _Loader(Child):
         self, folders: Sequence[ToolFolder], settings: Settings, echo: Callable[[bytes], object]
     ) -> None:
         super().__init__("sovl_tools.loading.child", echo)
-        self._folders = list(folders)
+        self._folders = folders
         self._limit = settings.limit
-        self._is_garbled = False
-        self.send(request(self._folders, settings), is_last=True)
+        documents = [
+            {
+                "name": each.name,
+                "path": each.path,
+                "location": each.location,
+                # JSON has no bytes, and any byte is a character of Latin-1
+                "drafts": [(name, data.decode("latin-1")) for name, data in each.drafts],
+            }
+            for each in folders
+        ]
+        self.send({"folders": documents, "settings": settings}, is_last=True)
 
     def candidates(self) -> Iterator[Candidate]:
-        """Yield the candidates as they come; where the child fails, one that says how, the last.
+        """Yield the candidates as they come; the last one says how the child failed, if it did.
 
         Raises:
             SovlToolsError: the child has not started.
         """
-        pid = self.await_start(self._read).pid
+        self.await_start()
         for folder in self._folders:
-            deadline = time.monotonic() + self._limit + _GRACE
             try:
-                # what another process says, or is said of another folder, is nobody's verdict
-                while report := self._read(self.line(deadline)):
-                    candidate = report.candidate
-                    is_expected = candidate is not None and candidate.location == folder.location
-                    if is_expected and report.pid == pid:
-                        break
+                line = self.line(time.monotonic() + self._limit + _GRACE)
             except Empty:
                 self.abort()
-                words = str(TimeLimitError(self._limit))
-                yield self._failed(import_stalled, folder, words)
+                yield self._failed(import_stalled, folder, str(TimeLimitError(self._limit)))
                 return
-            if report is None or report.candidate is None:
+            try:
+                candidate = Candidate.from_json(parse_json(line))
+            except ValueError:  # the child has ended, or a tool has written the line
                 yield self._ended(folder)
                 return
             self.printed = 0
-            yield report.candidate
-            if report.is_last:
+            yield candidate
+            if has_stalled(candidate):
                 return
 
-    def _read(self, line: bytes) -> Report | None:
-        try:
-            return report_of(line)
-        except ValueError:
-            self._is_garbled = line != b""
-            return None
-
     def _ended(self, folder: ToolFolder) -> Candidate:
-        """Return the candidate of the folder during which the child stopped reporting."""
-        if self._is_garbled:
-            self.end()
-            return self._failed(import_crashed, folder, "it writes where validate reads reports")
+        """Return the candidate of the folder that the child was loading when it ended."""
         words = self.ended_by()
         if self.printed > MAX_OUTPUT:
             return self._failed(import_flooded, folder, f"more than {MAX_OUTPUT:,} bytes")
-        if self._process.returncode == SPEECHLESS:
-            return self._failed(import_crashed, folder, "it takes away what validate reports with")
         return self._failed(import_crashed, folder, words)
 
     def _failed(self, rule: Rule, folder: ToolFolder, words: str) -> Candidate:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from contextlib import AbstractContextManager, nullcontext
 from importlib.util import source_hash
 from types import ModuleType
 from typing import NamedTuple
@@ -24,13 +23,6 @@ from weakref import ref
 from sovl_tools.loading.importer import TOOL_ROOT, PrivatePackage, install
 from sovl_tools.loading.sources import Snapshot, read_data
 from sovl_tools.model.definition import ToolDefinition
-
-_GUARD: list[AbstractContextManager[None]] = [nullcontext()]
-
-
-def guard_imports(guard: AbstractContextManager[None]) -> None:
-    """Import every tool's module within a context from now on."""
-    _GUARD[0] = guard
 
 
 class Sources(NamedTuple):
@@ -86,8 +78,7 @@ class Generation(PrivatePackage):
         module.__spec__ = spec
         sys.modules[self.name] = module
         try:
-            with _GUARD[0]:
-                self._exec(module, file, files[file])
+            self._exec(module, file, files[file])
         except BaseException:
             self._drop_modules()
             raise

@@ -164,14 +164,6 @@ def test_what_is_not_run_says_why(
     assert reason in done.out
 
 
-GARBLE = """\
-    import os
-    for each in range(3, 64):
-        try:
-            os.write(each, b'[1]\\n')
-        except OSError:
-            pass
-"""
 HOSTILE = {
     "hangs": ("    import time\n    time.sleep(1000)\n", "was not done after 0.5 s"),
     "hogs": ("    import re\n    re.match('(a+)+$', 'a' * 60 + '!')\n", "was not done after 0.5 s"),
@@ -181,10 +173,6 @@ HOSTILE = {
     "leaves": ("    raise SystemExit(0)\n", "the call fails: SystemExit: 0"),
     "reads": ("    return input()\n", "the call fails: EOFError"),
     "prints": ("    while True:\n        print('x' * 10_000)\n", "more than 1,048,576 bytes"),
-    "garbles": (
-        GARBLE,
-        "the call ended its process",
-    ),
     "fails": ("    raise ValueError('no')\n", "ValueError: no (tools/fails/fails.py:2)"),
     "cyclic": ("    a = []\n    a.append(a)\n    return a\n", "the call fails"),
 }

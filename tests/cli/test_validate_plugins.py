@@ -186,23 +186,3 @@ def test_what_a_child_has_found_comes_whole(plugins: Path) -> None:
     assert (first.name, first.status, first.phrases) == ("plugged", "loaded", ("plug it",))
     assert {each.code for each in second.diagnostics} == {"ST705"}
     assert found.diagnostics == ()
-
-
-WRITTEN = [
-    "b'[' * 60_000", "b'[[{}], [[1]]]'", "b'{\"candidates\": 1}'", "b'\\xff'", "b'x' * (1 << 25)",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("written", WRITTEN)
-def test_a_module_that_writes_into_the_report_is_one_diagnostic(
-    written: str, plugins: Path
-) -> None:
-    (plugins / "one.py").write_text(
-        "import contextlib, os\n"
-        "for number in range(3, 30):\n"
-        "    with contextlib.suppress(OSError):\n"
-        f"        os.write(number, {written})\n"
-    )
-    (only,) = check_plugins([str(plugins)], 10).diagnostics
-    assert (only.code, only.path) == ("ST701", str(plugins))
-    assert only.message == "importing its modules writes where validate reads reports"

@@ -36,8 +36,7 @@ def import_failed(case: ImportFailure) -> Iterator[Finding]:
     Modules of your own are found in the directory of the configuration, in ``src`` beside it, or
     where ``pythonpath`` says.
     A helper that is missing is named by its file: ``from .helpers import name`` needs a
-    ``helpers.py`` in the tool's folder. A ``DamageError`` says that the module takes away what all
-    other code stands on, such as the standard library; ``validate`` alone looks for that.
+    ``helpers.py`` in the tool's folder.
     """
     yield Finding(case.place, _while_importing(case), case.advice)
 
