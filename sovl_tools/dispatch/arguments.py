@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
 from sovl_tools.annotations.conversion import is_plain
 from sovl_tools.dispatch.failure import refused_arguments
+from sovl_tools.dispatch.integers import integer_converter
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import (
     JSON,
@@ -20,7 +21,6 @@ from sovl_tools.model.document import (
     depth,
     encoder_of,
     encodes,
-    finite_number,
     number_problem,
     strict_decoder,
 )
@@ -43,22 +43,7 @@ Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
 _SHORT = 2 * MAX_DEPTH + 1
 """A text of at most this many characters can't be nested too deep."""
 
-_whole: list[object] = [None]
-"""The last whole number with a fraction or an exponent that was read, such as ``2.0``.
-
-If it is another one after a parse, there was one, unless it was of another thread.
-"""
-
-
-def _float(digits: str) -> float:
-    """Read a number with a fraction or an exponent; note the whole ones, which may be integers."""
-    number = finite_number(digits)
-    if number.is_integer():
-        _whole[0] = number
-    return number
-
-
-_DECODER = strict_decoder(parse_float=_float)
+_DECODER = strict_decoder()
 # The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
 _scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
 
@@ -176,7 +161,7 @@ class ArgumentCheck:
         SchemaError: the tool's parameters are no schema that a validator can be made of.
     """
 
-    __slots__ = ("_fill", "_is_valid", "_schema", "_tool", "nullable", "validator")
+    __slots__ = ("_convert", "_fill", "_is_valid", "_schema", "_tool", "nullable", "validator")
 
     def __init__(self, tool: ToolDefinition) -> None:
         signature = signature_for(tool)
@@ -210,11 +195,11 @@ class ArgumentCheck:
             self._schema = {**self._schema, "required": required}
             self.validator = compile_schema(self._schema)
         self._is_valid = self.validator.is_valid
+        self._convert = integer_converter(self._schema)
         self.nullable = nullable_arguments(tool.parameters, signature)
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
-        before = _whole[0]
         arguments = parse_arguments(given)
         if self.nullable and type(arguments) is dict:
             drop_nulls(arguments, self.nullable)
@@ -223,8 +208,8 @@ class ArgumentCheck:
                 return self._refused(arguments)
         except ValueError as error:
             return self._failure(f"they can't be encoded: {error}")
-        if _whole[0] is not before:
-            arguments = with_integers(arguments, self._schema)
+        if self._convert is not None:
+            arguments = self._convert(arguments)
         if self._fill is not None:
             self._fill(arguments)
         keywords: dict[str, Any] = arguments
@@ -267,78 +252,8 @@ def drop_nulls(arguments: dict[str, JSON], names: tuple[str, ...]) -> None:
             del arguments[name]
 
 
-def with_integers(value: JSON, schema: JSON) -> JSON:
-    """Return a valid value in which whole numbers are ints wherever the schema says integer.
-
-    Of alternatives only those count that the value fits.
-    """
-    root = schema if isinstance(schema, dict) else {}
-    return _convert_integers(value, _Place([SchemaNode((), root, root, ())]))
-
-
-class _Place:
-    """A place in a value: what the schema says of it, and of the places below, once asked for.
-
-    Attributes:
-        nodes: the subschemas that apply here, those of all alternatives included.
-        is_settled: whether they apply to any value.
-        has_integers: whether they may speak of an integer, here or below.
-    """
-
-    __slots__ = ("_below", "_given", "has_integers", "is_settled", "nodes")
-
-    def __init__(self, given: list[SchemaNode]) -> None:
-        self._given = given
-        self._below: dict[str | int, _Place] = {}
-        self.nodes = in_place(given)
-        self.is_settled = all(_DEPENDENT.isdisjoint(each.schema) for each in self.nodes)
-        words = repr([each.schema for each in self.nodes])
-        self.has_integers = "integer" in words or "$ref" in words
-
-    def settled(self, value: JSON) -> _Place:
-        """Return this place with the alternatives that the value fits."""
-        found = _Place(in_place(self._given, value))
-        found.nodes, found.is_settled = found._given, True
-        return found
-
-    def below(self, key: str | int) -> _Place:
-        """Return the place of a member or an item."""
-        if key not in self._below:
-            self._below[key] = _Place([each for node in self.nodes for each in below(node, key)])
-        return self._below[key]
-
-
-_DEPENDENT = frozenset({"anyOf", "oneOf", "if", "dependentSchemas"})
-"""Keywords whose subschemas apply to some values and not to others."""
-
-
-_LASTING = frozenset({str, int, bool, type(None)})
-"""Types of values that a conversion leaves as they are."""
-
-
-def _convert_integers(value: JSON, place: _Place) -> JSON:
-    kind = type(value)
-    if not place.has_integers or kind in _LASTING or (kind is float and not value.is_integer()):
-        return value
-    if not place.is_settled:
-        place = place.settled(value)
-    if kind is float:
-        kinds = [each.schema.get("type", ()) for each in place.nodes]
-        # a list of types may have number beside it, of which any whole number may be as it is
-        is_integer = any(
-            "integer" in each and (isinstance(each, str) or "number" not in each) for each in kinds
-        )
-        return int(value) if is_integer else value
-    if kind is dict:
-        return {
-            key: item if type(item) in _LASTING else _convert_integers(item, place.below(key))
-            for key, item in value.items()
-        }
-    listed = max((len(each.schema.get("prefixItems", ())) for each in place.nodes), default=0)
-    return [
-        item if type(item) in _LASTING else _convert_integers(item, place.below(min(index, listed)))
-        for index, item in enumerate(value)
-    ]
+_LASTING = frozenset({str, int, float, bool, type(None)})
+"""Types of values that need no copy."""
 
 
 Filling: TypeAlias = Callable[[dict[str, JSON]], None]

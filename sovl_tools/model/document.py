@@ -32,7 +32,6 @@ def finite_number(digits: str) -> float:
 
 
 def strict_decoder(
-    parse_float: Callable[[str], float] = finite_number,
     object_pairs_hook: Callable[[list[tuple[str, JSON]]], JSON] | None = None,
 ) -> json.JSONDecoder:
     """Return a decoder of JSON (RFC 8259), without the words that Python adds to it."""
@@ -42,7 +41,7 @@ def strict_decoder(
         raise ValueError(f"{word} is not a JSON number")
 
     return json.JSONDecoder(
-        object_pairs_hook=object_pairs_hook, parse_float=parse_float, parse_constant=refuse
+        object_pairs_hook=object_pairs_hook, parse_float=finite_number, parse_constant=refuse
     )
 
 
