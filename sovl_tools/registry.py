@@ -22,7 +22,7 @@ from inspect import iscoroutinefunction
 from typing import Any, Self, TypeAlias
 
 from sovl_tools.loading.catalog_builder import report_of
-from sovl_tools.loading.load import Load, load, log_change, log_load, log_rejected, log_sources
+from sovl_tools.loading.load import Load, load, log_change, log_load, log_sources
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.caller import (
@@ -36,7 +36,7 @@ from sovl_tools.model.caller import (
     check_text,
     check_type,
 )
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
+from sovl_tools.model.catalog import Catalog, CatalogChange, LoadReport
 from sovl_tools.model.context import Export, Watch
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
@@ -57,16 +57,6 @@ Subscriber: TypeAlias = Callable[[CatalogChange], object]
 """Called at every change of a catalog; what it returns is ignored."""
 
 
-class _absent:  # noqa: N801 - a decorator
-    """A method that answers for an attribute of the same name while the instance has none."""
-
-    def __init__(self, method: Callable[[Any], Catalog]) -> None:
-        self._method = method
-
-    def __get__(self, instance: object, _: object) -> Catalog:
-        return self._method(instance)
-
-
 def tools_directory(path: str | os.PathLike[str]) -> ToolRegistry:
     """Return the registry of a directory of tool folders, for a caller who names one.
 
@@ -79,18 +69,12 @@ def tools_directory(path: str | os.PathLike[str]) -> ToolRegistry:
 
 
 class ToolRegistry:
-    """Tools by name. Reading needs no lock: each answer comes from one whole catalog.
-
-    Attributes:
-        catalog: the tools as they are now; replaced as a whole when something changes.
-    """
+    """Tools by name. Reading needs no lock: each answer comes from one whole catalog."""
 
     def __init__(self) -> None:
-        # in the instance's own dictionary, so that reading it is one lookup; see ``_absent``
-        self._latest = vars(self)["catalog"] = Catalog()
         self._load = Load()
+        self._catalog = self._load.catalog
         self._lock = threading.Lock()
-        self._logged: list[Candidate] = []
         self._reloader: Any = None
         self._subscribers: dict[object, Subscriber] = {}
         self._source_diagnostics: tuple[Diagnostic, ...] = ()
@@ -133,17 +117,16 @@ class ToolRegistry:
         lock = None if locked is None else read_lock(check_path("locked", locked))
         settings = Settings(limit=import_timeout, locked=lock)
         registry._load = load(folders, names=wanted, exclude=patterns, settings=settings)
-        registry._latest = vars(registry)["catalog"] = registry._load.catalog
+        registry._catalog = registry._load.catalog
         registry._source_diagnostics = registry._load.collected.diagnostics
         log_load(registry.report)
         log_sources(registry._source_diagnostics)
         return registry
 
-    @_absent
+    @property
     def catalog(self) -> Catalog:
-        """Combine what was registered since the catalog was read."""
-        self._get_reloader().refresh()
-        return self._latest
+        """The tools as they are now; replaced as a whole when something changes."""
+        return self._catalog
 
     @property
     def report(self) -> LoadReport:
@@ -498,32 +481,20 @@ class ToolRegistry:
 
         with self._lock:
             if self._reloader is None:
-                self._reloader = Reloader(self._load, self._swap, self._invalidate)
+                self._reloader = Reloader(self._load, self._swap)
                 self._load = Load()  # what is replaced must not be kept here
             return self._reloader
 
-    def _invalidate(self, duplicates: Callable[[], Iterable[Candidate]]) -> bool:
-        """Let the catalog be combined when it is next read, unless somebody waits for changes."""
-        if self._subscribers:
-            return False  # they are called at once, which needs the new catalog
-        for each in duplicates():
-            log_rejected(each)
-            self._logged.append(each)
-        vars(self).pop("catalog", None)
-        return True
-
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
         """Put a new catalog in the place of the old one, and call the listeners."""
-        before, self._latest = self._latest, catalog
-        logged, self._logged = self._logged, []
+        before, self._catalog = self._catalog, catalog
         if (known := self._indexes) is not None:
             self._indexes = known.of(before).changed(catalog, change)
         log_sources(found, self._source_diagnostics)
         self._source_diagnostics, self._report = found, None
-        vars(self)["catalog"] = catalog
         if not change:
             return
-        log_change(change, catalog, [*before.candidates, *logged])
+        log_change(change, catalog, before.candidates)
         interrupt: BaseException | None = None
         for subscriber in list(self._subscribers.values()):  # one may end its own subscription
             try:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -423,32 +421,3 @@ def test_an_object_seen_in_a_package_counts_once_whenever_it_is_registered(world
     assert [each.name for each in registry.catalog.candidates] == ["other", "echo"]
     registry.unregister("other")
     assert [each.name for each in registry.catalog.candidates] == ["echo"]
-
-
-def steps_of(work: Callable[[], object]) -> int:
-    """Return how often functions were entered, those of generators each time that they go on."""
-    steps = 0
-
-    def count(_: object, event: str, __: object) -> None:
-        nonlocal steps
-        steps += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        work()
-    finally:
-        sys.setprofile(before)
-    return steps
-
-
-@pytest.mark.parametrize("is_one_name", [False, True], ids=["others", "duplicates"])
-def test_registering_costs_the_same_however_many_tools_there_are(*, is_one_name: bool) -> None:
-    registry = ToolRegistry()
-    functions = [saying(0, "same" if is_one_name else f"tool{each:03}") for each in range(200)]
-    steps = [steps_of(partial(registry.register, each)) for each in functions]
-    assert steps[-1] <= steps[20] + 20
-    if not is_one_name:
-        names = [each.name for each in registry]
-        steps = [steps_of(partial(registry.unregister, each)) for each in names]
-        assert steps[0] <= steps[-20] + 20

@@ -44,9 +44,7 @@ class Toolbox(ToolRegistry):
     @property
     def catalog(self) -> Catalog:
         """The tools of both, as they are now."""
-        # The base class keeps it among the attributes, which this property hides.
-        own = vars(self).get("catalog") or super().catalog
-        others, cached = self._others.catalog, self._joined
+        own, others, cached = super().catalog, self._others.catalog, self._joined
         if cached is None or cached[0] is not own or cached[1] is not others:
             joined = combine([*own.candidates, *others.candidates]) if own.tools else others
             cached = self._joined = own, others, joined

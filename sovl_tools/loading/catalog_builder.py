@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import chain
 from types import MethodType
 from typing import Any
@@ -16,13 +16,12 @@ from sovl_tools.loading.rules.between import (
     shared_description,
     shared_phrase,
 )
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport, Ruling
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import MAX_FINDINGS, Deferred, Diagnostic, Rule, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.search.words import words
 
-_EMPTY = Catalog()
 _FEWEST_WORDS = 4
 
 
@@ -62,72 +61,45 @@ class _Claims:
                 self._phrases.setdefault(form, candidate)
 
 
-def combine(candidates: Iterable[Candidate], before: Catalog = _EMPTY) -> Catalog:
+def combine(candidates: Iterable[Candidate]) -> Catalog:
     """Return the catalog of the candidates, which come in the order of their precedence.
 
-    Of several tools of one name the first stays, likewise of several that claim one action. For
-    one that can't be had its last good version serves, if that one can.
-
-    Args:
-        candidates: all that there are.
-        before: an earlier catalog, which spares looking up again where a clash is in a file.
+    Of several tools of one name the first wins, likewise of several that claim one action. For one
+    that can't be loaded its last good version serves, unless that clashes with another tool.
     """
-    claims, shown = _Claims(), list[Candidate]()
-    rulings: dict[str, Ruling] = {}
+    claims, shown, found = _Claims(), list[Candidate](), list[Diagnostic]()
     for candidate in candidates:
         after = candidate
         if candidate.status == "loaded":
-            clashes = claims.clashes(candidate)
-            if clashes:
-                ruling = _ruling(candidate, clashes, before.rulings.get(candidate.location))
-                rulings[candidate.location], after = ruling, ruling.shown
+            clashes = _diagnostics(claims.clashes(candidate))
+            found += clashes
+            errors = tuple(str(each) for each in clashes if each.severity == "error")
+            if errors:
+                after = candidate._replace(status="rejected", definition=None, reasons=errors)
             elif candidate.previous is not None:
                 after = candidate._replace(previous=None)
-        # the first one wins; what comes later clashes with it
+        # the first one wins; later ones clash with it
         if after.status == "loaded":
             claims.enter(after)
         elif after.previous is not None and not any(
             each.rule.severity == "error" for each in claims.clashes(after.previous)
         ):
-            claims.enter(after.previous)  # whose files are gone, so that nothing is said of them
+            claims.enter(after.previous)  # without diagnostics: its files are gone
         shown.append(after)
-    winners = claims.tools
-    tools: dict[str, ToolDefinition] = {}
+    winners = [each.definition for _, each in sorted(claims.tools.items())]
+    tools = {each.name: each for each in winners if each is not None}
     handlers: dict[str, StepHandler] = {}
-    for name in sorted(winners):
-        definition = winners[name].definition
-        if definition is not None:
-            tools[name] = definition
-            if definition.step_handlers:
-                handlers.update(definition.step_handlers)
+    for definition in tools.values():
+        handlers.update(definition.step_handlers)
     unavailable = {
         each.name: each.reasons
         for each in reversed(shown)
         if each.status != "loaded" and each.name not in tools
     }
-    found = tuple(each for ruling in rulings.values() for each in ruling.diagnostics)
-    return Catalog(tools, unavailable, dict(sorted(handlers.items())), tuple(shown), found, rulings)
+    return Catalog(tools, unavailable, dict(sorted(handlers.items())), tuple(shown), tuple(found))
 
 
-def duplicate(candidate: Candidate, first: Candidate) -> Ruling:
-    """Return what becomes of a candidate whose name an earlier one has."""
-    clash = _clash(duplicate_tool, candidate, first, candidate.name)
-    return _ruling(candidate, [clash], None)
-
-
-def _clash(rule: Rule, later: Candidate, first: Candidate, claim: str, number: int = 0) -> Clash:
-    # the catalog keeps the clash, which must not keep the version before the candidate
-    later = later if later.previous is None else later._replace(previous=None)
-    return Clash(rule, later, Holder(first.name, first.path, first.line), claim, number)
-
-
-def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | None) -> Ruling:
-    """Return what becomes of a candidate that clashes with others."""
-    if before is not None and before.clashes == clashes:
-        shown = before.shown
-        # what the last good version holds may be another one by now
-        if shown.status == "loaded" or shown.previous is candidate.previous:
-            return before
+def _diagnostics(clashes: Iterable[Clash]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for clash in clashes:
         later = clash.later
@@ -138,12 +110,11 @@ def _ruling(candidate: Candidate, clashes: Sequence[Clash], before: Ruling | Non
         else:
             folder = ToolFolder(later.name, later.path, later.location)
             found += Locator(folder).diagnostics(verdicts)
-    errors = tuple(str(each) for each in found if each.severity == "error")
-    if errors:
-        shown = candidate._replace(status="rejected", definition=None, reasons=errors)
-    else:
-        shown = candidate._replace(previous=None)
-    return Ruling(clashes, shown, tuple(found))
+    return found
+
+
+def _clash(rule: Rule, later: Candidate, first: Candidate, claim: str, number: int = 0) -> Clash:
+    return Clash(rule, later, Holder(first.name, first.path, first.line), claim, number)
 
 
 def equal_descriptions(candidates: Iterable[Candidate]) -> list[Diagnostic]:
@@ -176,11 +147,11 @@ def difference(before: Catalog, after: Catalog) -> CatalogChange:
     sound = {each.name for each in present if each.status == "loaded"}
     known = before.tools.keys() & after.tools.keys()
     other = {name for name in known if before.tools[name] is not after.tools[name]}
-    rulings = [after.rulings.get(each.location) for each in present]
+    names = {each.name for each in present}
 
     def diagnostics() -> tuple[Diagnostic, ...]:
-        between = (each.diagnostics for each in rulings if each is not None)
-        return in_order(chain.from_iterable((*(each.diagnostics for each in present), *between)))
+        between = [each for each in after.diagnostics if each.tool in names]
+        return in_order([*between, *chain.from_iterable(each.diagnostics for each in present)])
 
     return CatalogChange(
         added=_sorted(after.tools.keys() - known),

@@ -183,9 +183,10 @@ def log_change(change: CatalogChange, catalog: Catalog, before: Iterable[Candida
             _LOGGER.info("tool %s was %s", name, kind)
     if not change.rejected:
         return
-    known = set(map(id, before))
+    known = {each.location: each for each in before}
     for each in catalog.candidates:
-        if each.status == "rejected" and id(each) not in known and each.name in change.rejected:
+        is_new = each.name in change.rejected and each != known.get(each.location)
+        if each.status == "rejected" and is_new:
             log_rejected(each)
 
 

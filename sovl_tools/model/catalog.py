@@ -83,20 +83,6 @@ _MEMBERS: dict[str, tuple[type, ...]] = {
 }
 
 
-class Ruling(NamedTuple):
-    """What became of a candidate that claims something that another one has.
-
-    Attributes:
-        clashes: with which others, and over what.
-        shown: the candidate, rejected if that is an error.
-        diagnostics: what is said of it.
-    """
-
-    clashes: Sequence[object]
-    shown: Candidate
-    diagnostics: tuple[Diagnostic, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """All tools at one moment. Readers take it whole; a change makes another.
@@ -107,7 +93,6 @@ class Catalog:
         step_handlers: by action.
         candidates: what the catalog was made of, with the statuses that it gave them.
         diagnostics: what is wrong between tools.
-        rulings: on candidates that clash with others, by their locations.
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
@@ -115,7 +100,6 @@ class Catalog:
     step_handlers: Mapping[str, StepHandler] = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
-    rulings: Mapping[str, Ruling] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

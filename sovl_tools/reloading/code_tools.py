@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from inspect import unwrap
 from itertools import count
 from types import FunctionType, MethodType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from sovl_tools.loading.catalog_builder import function_ids, is_same_tool
 from sovl_tools.loading.definitions import checked, identity, rejected
@@ -124,118 +123,56 @@ class Origins:
         return list(found.values())
 
 
-_Key: TypeAlias = tuple[Any, ...]
-"""What a registration is found by: a name, a name and its function, a name and the function's text.
-"""
-
-
 class Registrations:
-    """Tools that were registered by hand, ordered by rank."""
+    """Tools that were registered by hand.
+
+    Attributes:
+        candidates: in the order of their precedence; of one name the first wins.
+    """
 
     def __init__(self) -> None:
-        self._entries: dict[str, _Entry] = {}
-        self._index: dict[_Key, list[tuple[int, str]]] = {}
+        self.candidates: list[Candidate] = []
         self._numbers = count(1)
-        self._acting: set[str] = set()
 
     def register(self, definition: ToolDefinition, *, is_first: bool) -> Candidate:
         """Enter a definition after all others that were registered, or before them.
 
-        What was registered before is entered once: its candidate is returned as it is, unless it
-        has to be the first. Other words for the same function are another tool of its name. A
-        function that was defined again, as by a cell of a notebook, takes the place of the old one.
+        A definition that was registered before is entered once: its candidate is returned as it is,
+        unless it has to be the first. Other words for the same function are another tool of its
+        name. A function that was defined again, as by a cell of a notebook, replaces the old one.
         """
-        same, key = self._found(_function_key(definition)), _text_key(definition)
-        older = [
-            each
-            for each in (self._found(key) if key is not None else ())
-            if is_redefined(_defined(each.candidate).function, definition.function)
-        ]
+        function = definition.function
+        named = [each for each in self.candidates if each.name == definition.name]
+        same = [each for each in named if function_ids(_function(each)) == function_ids(function)]
+        older = [each for each in named if is_redefined(_function(each), function)]
         for each in () if is_first else same:
-            if is_same_tool(_defined(each.candidate), definition):
-                return each.candidate
-        # counted downwards, so that of those that come first the last one is the first
+            if each.definition is not None and is_same_tool(each.definition, definition):
+                return each
+        if older and not is_first:
+            candidate = checked(definition, older[0].location)
+            if candidate.status == "loaded":
+                self.candidates[self.candidates.index(older[0])] = candidate
+            return candidate
         number = next(self._numbers)
-        rank = -number if is_first else number
-        place = f"registered {number}: {identity(definition.function)}"
-        replaced = [*same, *older] if is_first else older[:1]
-        if replaced and not is_first:
-            rank, place = replaced[0].rank, replaced[0].candidate.location
-        candidate = checked(definition, place)
-        if candidate.status == "loaded":
-            for each in replaced:
-                self._remove(each)
-            self._add(_Entry(rank, candidate))
+        candidate = checked(definition, f"registered {number}: {identity(function)}")
+        if candidate.status == "loaded" and is_first:
+            replaced = {each.location for each in (*same, *older)}
+            others = [each for each in self.candidates if each.location not in replaced]
+            self.candidates = [candidate, *others]
+        elif candidate.status == "loaded":
+            self.candidates.append(candidate)
         return candidate
 
     def unregister(self, name: str) -> bool:
-        """Take out what was registered by a name first; tell whether there was anything."""
-        found = self._found((name,))
-        for each in found[:1]:
-            self._remove(each)
-        return bool(found)
-
-    def candidates(self) -> list[Candidate]:
-        """Return all that are registered, in the order of their precedence."""
-        entries = sorted(self._entries.values(), key=lambda each: each.rank)
-        return [each.candidate for each in entries]
-
-    def certain_holder(self, name: str) -> Candidate | None:
-        """Return what has a name, whatever else there is; None if that is unknown.
-
-        The first of a name has it, unless tools bring step handlers: then actions decide as well.
-        """
-        places = self._index.get((name,))
-        if not places or self._acting:
-            return None
-        return self._entries[places[0][1]].candidate
-
-    def _found(self, key: _Key) -> list[_Entry]:
-        return [self._entries[place] for _, place in self._index.get(key, ())]
-
-    def _add(self, entry: _Entry) -> None:
-        candidate = entry.candidate
-        self._entries[candidate.location] = entry
-        for key in _keys(_defined(candidate)):
-            insort(self._index.setdefault(key, []), (entry.rank, candidate.location))
-        if candidate.actions:
-            self._acting.add(candidate.location)
-
-    def _remove(self, entry: _Entry) -> None:
-        candidate = entry.candidate
-        if self._entries.pop(candidate.location, None) is None:
-            return
-        self._acting.discard(candidate.location)
-        for key in _keys(_defined(candidate)):
-            self._index[key].remove((entry.rank, candidate.location))
-            if not self._index[key]:
-                del self._index[key]
+        """Remove the tool that was registered by a name first; return whether there was one."""
+        found = next((each for each in self.candidates if each.name == name), None)
+        if found is not None:
+            self.candidates.remove(found)
+        return found is not None
 
 
-class _Entry(NamedTuple):
-    """A registration; of two the one with the smaller rank comes first."""
-
-    rank: int
-    candidate: Candidate
-
-
-def _defined(candidate: Candidate) -> Any:
-    """Return the definition of a candidate that was entered; none comes in without one."""
-    return candidate.definition
-
-
-def _keys(definition: ToolDefinition) -> Sequence[_Key]:
-    keys = (definition.name,), _function_key(definition), _text_key(definition)
-    return [each for each in keys if each is not None]
-
-
-def _function_key(definition: ToolDefinition) -> _Key:
-    return definition.name, *function_ids(definition.function)
-
-
-def _text_key(definition: ToolDefinition) -> _Key | None:
-    text = text_of(definition.function)
-    return None if text is None else (definition.name, *text)
+def _function(candidate: Candidate) -> object:
+    return None if candidate.definition is None else candidate.definition.function
 
 
 class Text(NamedTuple):

@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from operator import is_
 
-from sovl_tools.loading.catalog_builder import combine, content_of, difference, duplicate
+from sovl_tools.loading.catalog_builder import combine, content_of, difference
 from sovl_tools.loading.load import Load, load_folders
 from sovl_tools.loading.modules import forget_folder
 from sovl_tools.loading.origins import Origin
 from sovl_tools.loading.rules.folder import misnamed
 from sovl_tools.loading.sources import Collected, collect, listed
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, Ruling
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Deferred, Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.code_tools import Origins, Registrations
@@ -31,7 +29,6 @@ class ReloadState:
 
     Attributes:
         catalog: the tools as they were when they were last combined.
-        is_stale: whether tools have been registered or taken out since.
         libraries: modules outside of the folders that tools import.
         changes: what the folders looked like when they were loaded.
         folders: the folders that there are, by their locations.
@@ -52,11 +49,9 @@ class ReloadState:
         self.registrations = Registrations()
         self.origins = Origins()
         self.catalog = load.catalog
-        self.is_stale = False
         self._candidates = {each.location: each for each in load.candidates}
         self._shown = {each.location: each for each in load.catalog.candidates}
         self._combined = list(load.candidates)
-        self._ruled: dict[str, Ruling] = {}
         self._revisions: dict[str, int] = {}
         self._is_interrupted = False
 
@@ -144,32 +139,9 @@ class ReloadState:
         self.origins.look([origin])
         return self._recombined(known)
 
-    def register(self, definition: ToolDefinition, *, is_first: bool) -> Candidate:
-        """Enter a tool that is in no folder, to be combined with the others later."""
-        candidate = self.registrations.register(definition, is_first=is_first)
-        self.is_stale = self.is_stale or candidate.status == "loaded"
-        return candidate
-
-    def duplicates(self, candidates: Iterable[Candidate]) -> list[Candidate]:
-        """Return those that were registered after another of their name, as they will be shown."""
-        known, found = self.catalog.rulings, []
-        for each in candidates:
-            first = self.registrations.certain_holder(each.name)
-            is_new = each.location not in known and each.location not in self._ruled
-            if each.status == "loaded" and is_new and first is not None and first is not each:
-                self._ruled[each.location] = duplicate(each, first)
-                found.append(self._ruled[each.location].shown)
-        return found
-
-    def unregister(self, name: str) -> bool:
-        """Take out the tool that was registered by that name first; tell whether there was one."""
-        is_found = self.registrations.unregister(name)
-        self.is_stale = self.is_stale or is_found
-        return is_found
-
     def combine(self) -> CatalogChange:
         """Combine all candidates that there are; return what that changes."""
-        registered = self.registrations.candidates()
+        registered = self.registrations.candidates
         outside = self.origins.candidates(besides=registered)
         for each in (*registered, *outside):
             self._enter(each)
@@ -177,14 +149,12 @@ class ReloadState:
         order += self.folders
         order += [each.location for each in outside]
         candidates = [self._candidates[each] for each in order if each in self._candidates]
-        self.is_stale = False
         before = self.catalog
         # the same candidates make the same catalog: it stays, and the indexes made of it
         is_same = len(candidates) == len(self._combined)
         if is_same and all(map(is_, candidates, self._combined)):
             return CatalogChange()
-        ruled, self._ruled = {**before.rulings, **self._ruled}, {}
-        self.catalog = combine(candidates, replace(before, rulings=ruled))
+        self.catalog = combine(candidates)
         self._shown = {each.location: each for each in self.catalog.candidates}
         # one that is in the catalog needs its last good version no more
         self._candidates = {

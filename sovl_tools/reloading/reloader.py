@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from time import perf_counter
 from typing import Any, TypeAlias
 
@@ -15,7 +14,7 @@ from sovl_tools.authoring.decorator import definitions_in
 from sovl_tools.loading.catalog_builder import is_same_tool
 from sovl_tools.loading.load import Load
 from sovl_tools.loading.origins import Origin
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
+from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.context import Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
@@ -26,23 +25,14 @@ _LOGGER = logging.getLogger("sovl_tools")
 
 Swap: TypeAlias = Callable[[Catalog, tuple[Diagnostic, ...], CatalogChange], None]
 """Puts a new catalog in the place of the old one, with what is wrong with the sources."""
-Expire: TypeAlias = Callable[[Callable[[], Iterable[Candidate]]], bool]
-"""Says whether a change may wait until somebody reads the catalog.
-
-It takes what tells which registrations have come after others of their names.
-"""
 
 
 class Reloader:
-    """Loads folders again, one reload at a time, and hands the new catalog to the registry.
+    """Loads folders again, one reload at a time, and hands the new catalog to the registry."""
 
-    ``expire`` is asked whether a change may wait until somebody reads the catalog.
-    """
-
-    def __init__(self, load: Load, swap: Swap, expire: Expire) -> None:
+    def __init__(self, load: Load, swap: Swap) -> None:
         self._state = ReloadState(load)
         self._swap = swap
-        self._expire = expire
         self._lock = threading.RLock()
         self._watches: Any = None
 
@@ -60,18 +50,10 @@ class Reloader:
         started = perf_counter() if since is None else since
         with self._lock:
             try:
-                self.refresh()
                 return self._handed_over(self._state.reload(touched), started)
             except Exception as error:  # noqa: BLE001 - the barrier: the tools of before serve
                 found = internal_diagnostic(error, ".")
                 return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
-
-    def refresh(self) -> None:
-        """Combine what has been registered and taken out since the catalog was last combined."""
-        started = perf_counter()
-        with self._lock:
-            if self._state.is_stale:
-                self._handed_over(self._state.combine(), started)
 
     def register(
         self, tool: object, *, override: bool, strict: bool
@@ -87,17 +69,16 @@ class Reloader:
             DuplicateToolError: another tool of its name is in force, and ``strict`` is set; then
                 nothing is entered.
         """
+        started = perf_counter()
         found = definitions_in(tool)
         many = found if isinstance(found, list) else [found]
         with self._lock:
             if strict and not override:
                 self._check_new(many)
-            candidates = [self._state.register(each, is_first=override) for each in many]
-            holders = [self._state.registrations.certain_holder(each.name) for each in many]
-            in_force = [each.definition for each in holders if each is not None]
-            if len(in_force) < len(many) or not self._may_wait(candidates):
-                self.refresh()
-                in_force = [self._state.catalog.tools.get(each.name, each) for each in many]
+            register = self._state.registrations.register
+            candidates = [register(each, is_first=override) for each in many]
+            self._handed_over(self._state.combine(), started)
+            in_force = [self._state.catalog.tools.get(each.name, each) for each in many]
         errors = [
             found
             for each in candidates
@@ -107,37 +88,26 @@ class Reloader:
         ]
         if errors:
             raise ToolLoadError(errors)
-        definitions = [known or each for known, each in zip(in_force, many, strict=True)]
-        return definitions if isinstance(found, list) else definitions[0]
+        return in_force if isinstance(found, list) else in_force[0]
 
     def _check_new(self, definitions: Iterable[ToolDefinition]) -> None:
         for each in definitions:
-            first = self._state.registrations.certain_holder(each.name)
-            known = None if first is None else first.definition
-            # what is in the catalog may have been taken out since
-            if known is None and each.name in self._state.catalog.tools:
-                self.refresh()
-                known = self._state.catalog.tools.get(each.name)
+            known = self._state.catalog.tools.get(each.name)
             if known is not None and not is_same_tool(known, each):
                 raise DuplicateToolError(each.name, known.source)
 
-    def _may_wait(self, registered: Sequence[Candidate] = ()) -> bool:
-        state = self._state
-        return not state.is_stale or self._expire(partial(state.duplicates, registered))
-
     def unregister(self, name: str) -> bool:
         """Take out the tool that was registered by that name first; tell whether there was one."""
+        started = perf_counter()
         with self._lock:
-            is_found = self._state.unregister(name)
-            if not self._may_wait():
-                self.refresh()
+            is_found = self._state.registrations.unregister(name)
+            self._handed_over(self._state.combine(), started)
         return is_found
 
     def look(self, origin: Origin) -> CatalogChange:
         """Enter all tools of an origin, from now on at every reload."""
         started = perf_counter()
         with self._lock:
-            self.refresh()
             return self._handed_over(self._state.look(origin), started)
 
     def _handed_over(self, change: CatalogChange, started: float) -> CatalogChange:
