@@ -257,6 +257,10 @@ def _described(each: Difference, *, is_narrower: bool) -> str:
         values = ", ".join(map(_shown, each.values))
         return f"{place}: {values} is {'not taken any more' if is_narrower else 'new'}"
     words = _WORDS_OF.get((each.keyword, is_narrower))
+    if each.keyword == "properties" and each.narrow is not False:
+        now, was = (each.narrow, None) if is_narrower else (None, each.narrow)
+        shown = ("anything" if side is None else _shown(side) for side in (now, was))
+        return f"{place} is {', was '.join(shown)}"
     if words is not None and not isinstance(each.narrow, dict):
         return f"{place} {words}"
     old, new = (each.wide, each.narrow) if is_narrower else (each.narrow, each.wide)

@@ -15,6 +15,7 @@ from sovl_tools.loading.rules.schema import describes, lacks_description
 from sovl_tools.model.document import JSON, Path, canonical, copied, value_at
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
+from sovl_tools.schema.comparison import contrary_bound
 from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.subschemas import (
     SchemaNode,
@@ -23,7 +24,6 @@ from sovl_tools.schema.subschemas import (
     needed_definitions,
     nodes,
 )
-from sovl_tools.signature.agreement import contrary_bounds, unknown_properties
 from sovl_tools.signature.comparison import (
     BASE,
     Comparison,
@@ -364,7 +364,8 @@ def _with_properties(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON
     if "properties" not in own or not (is_plain and case.are("object")):
         return found
     # Without ``prune`` nothing that somebody wrote is taken out.
-    superfluous = set(unknown_properties(found, own)) if case.prune else set()
+    is_closed = case.prune and own.get("additionalProperties") is False
+    superfluous = found.get("properties", {}).keys() - own["properties"] if is_closed else set()
     known = {
         key: each for key, each in found.get("properties", {}).items() if key not in superfluous
     }
@@ -420,7 +421,8 @@ def _with_constraints(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSO
         {"anyOf", "oneOf", "allOf"}
     ):
         return found
-    return found if any(contrary_bounds(found, own)) else _add_missing(found, own, after=found)
+    is_contrary = any(contrary_bound(found, key, each) for key, each in own.items())
+    return found if is_contrary else _add_missing(found, own, after=found)
 
 
 _PARTS: tuple[Callable[[_PatchCase, dict[str, JSON]], dict[str, JSON]], ...] = (

@@ -24,7 +24,15 @@ from sovl_tools.schema.applicators import (
     values_of,
 )
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.keywords import ANNOTATIONS, BOUNDS, KEYWORDS, SILENT
+from sovl_tools.schema.keywords import (
+    ANNOTATIONS,
+    BOUNDS,
+    IN_LIST,
+    IN_OBJECT,
+    KEYWORDS,
+    SILENT,
+    SINGLE,
+)
 from sovl_tools.schema.subschemas import lookup, nodes
 
 Relation: TypeAlias = Literal["equal", "wider", "narrower", "contradictory", "unknown"]
@@ -93,12 +101,12 @@ def refusals(wide: JSON, narrow: JSON, in_format: InFormat | None = None) -> lis
         narrow: the schema that may refuse some of them.
         in_format: checks the formats of listed values; to JSON Schema a format only describes.
     """
-    if _means_the_same(wide, narrow):
-        return []
     try:
         found = _Walk(wide, narrow, in_format).compare("", [wide], narrow)
     except (_TooFarError, RecursionError):
         found = [Difference("", (), "allOf", None, None)]
+    if found and _means_the_same(wide, narrow):  # although it says more than can be compared
+        return []
     unique: dict[Any, Difference] = {}
     for each in found:
         unique.setdefault((each.name, canonical(each[2:])), each)
@@ -168,6 +176,8 @@ class _Walk:
             return []
         if not isinstance(narrow, dict):
             return [self._difference(name, parts, "properties", narrow)]
+        if any(_repeats(each, narrow) for each in parts):
+            return []
         key = frozenset(map(id, parts)), id(narrow)
         if key in self._known:
             place, known = self._known[key]
@@ -197,21 +207,14 @@ class _Walk:
         self._known[key] = name, found
         return found
 
-    def _difference(
-        self,
-        name: str,
-        parts: _Parts,
-        keyword: str,
-        narrow: JSON,
-        *,
-        is_contradictory: bool = False,
-    ) -> Difference:
+    def _difference(self, name: str, parts: _Parts, keyword: str, narrow: JSON) -> Difference:
         said = [each for each in parts if keyword in each]
-        paths = [self._paths[id(each)] for each in (*said, *parts) if id(each) in self._paths]
         wide = said[0][keyword] if said else None
-        return Difference(
-            name, paths[0] if paths else None, keyword, wide, narrow, (), is_contradictory
-        )
+        return Difference(name, self._place((*said, *parts)), keyword, wide, narrow)
+
+    def _place(self, parts: Iterable[dict[str, JSON]]) -> Path | None:
+        """Return the path of the first of the schemas that the wide side has."""
+        return next((self._paths[id(each)] for each in parts if id(each) in self._paths), None)
 
     def _parts(self, schemas: Iterable[JSON], root: JSON) -> _Parts | None:
         """Return all schemas that apply to what fits some; None if nothing can."""
@@ -290,6 +293,10 @@ class _Walk:
     def _refused(
         self, name: str, parts: _Parts, types: frozenset[str], narrow: dict[str, JSON]
     ) -> Iterator[Difference]:
+        if "type" in narrow and _exclude_each_other(types, numeric(narrow["type"])):
+            found = self._difference(name, parts, "type", narrow["type"])
+            yield found._replace(is_contradictory=True)
+            return
         by_value = self._refused_values(name, parts, types, narrow)
         if by_value is not None:
             yield from by_value
@@ -306,10 +313,9 @@ class _Walk:
             elif keyword in {"anyOf", "oneOf"}:
                 yield from self._alternatives(name, parts, keyword, value)
             elif not self._follows(parts, types, narrow, keyword):
-                is_apart = any(contrary_bound(each, keyword, value) for each in parts) or (
-                    keyword == "type" and _exclude_each_other(types, numeric(value))
-                )
-                yield self._difference(name, parts, keyword, value, is_contradictory=is_apart)
+                found = self._difference(name, parts, keyword, value)
+                is_apart = any(contrary_bound(each, keyword, value) for each in parts)
+                yield found._replace(is_contradictory=is_apart)
         for walk in walks:
             yield from walk(self, name, parts, narrow)
 
@@ -330,9 +336,18 @@ class _Walk:
             return []
         if all(values_of(each) is None for each in parts):
             return None
-        keyword = "const" if "const" in narrow else "enum"
-        found = self._difference(name, parts, keyword, narrow.get(keyword))
-        return [found._replace(values=refused, is_contradictory=len(refused) == len(values))]
+        others = numeric(narrow["type"]) if "type" in narrow else _ALL
+        listed = tuple(each for each in refused if _type_of(each) in others)
+        found = []
+        if len(listed) < len(refused):
+            found.append(self._difference(name, parts, "type", narrow["type"]))
+        if listed:
+            keyword = "const" if "const" in narrow else "enum"
+            listing = tuple(each for each in parts if values_of(each) is not None)
+            each = self._difference(name, listing, keyword, narrow.get(keyword))
+            is_apart = len(listed) == len(values)
+            found.append(each._replace(values=listed, is_contradictory=is_apart))
+        return found
 
     def _admits(self, value: JSON, narrow: dict[str, JSON]) -> bool:
         """Tell whether a schema of the narrow side surely admits a value."""
@@ -383,10 +398,12 @@ class _Walk:
             if not tries[-1]:
                 return []
         # those that are for values of other kinds say nothing of why this one is not taken
+        cases = [self._parts([each], self._narrow) or () for each in branches]
         alike = [
             each
-            for each in tries
-            if not any(
+            for case, each in zip(cases, tries, strict=True)
+            if not _have_other_members(parts, case)
+            and not any(
                 (n.keyword == "const" and n.is_contradictory)
                 or (n.keyword == "type" and n.name == name)
                 for n in each
@@ -394,12 +411,10 @@ class _Walk:
         ]
         if alike:
             return min(alike, key=len)
-        cases = [self._parts([each], self._narrow) for each in branches]
-        known = [self._types(each, self._narrow) for each in cases if each is not None]
-        is_apart = _exclude_each_other(
-            self._types(parts, self._wide), frozenset[str]().union(*known)
-        )
-        return [self._difference(name, parts, "alternatives", None, is_contradictory=is_apart)]
+        known = frozenset[str]().union(*(self._types(each, self._narrow) for each in cases))
+        found = self._difference(name, parts, "alternatives", sorted(known))
+        is_apart = _exclude_each_other(self._types(parts, self._wide), known)
+        return [found._replace(is_contradictory=is_apart)]
 
     def _exclude_each_other(self, branches: list[JSON]) -> bool:
         """Tell whether no value fits two, by their types or by a member that tells them apart."""
@@ -416,7 +431,15 @@ class _Walk:
             wide = [schema for each in parts for schema in _applied(each, member)]
             whole = f"{name}.{member}" if name else member
             for schema in _applied(narrow, member):
-                yield from self.compare(whole, wide, schema)
+                found = self.compare(whole, wide, schema)
+                if found and not wide:  # it could be anything
+                    found = [self._difference(whole, parts, "properties", schema)]
+                elif found and schema is False:
+                    place = self._place(
+                        each for each in parts if member in each.get("properties", ())
+                    )
+                    found = [found[0]._replace(path=place and (*place, "properties", member))]
+                yield from found
         others = [self._others(each) for each in parts]
         additional = narrow.get("additionalProperties", _ANYTHING)
         found = self.compare(f"{name}[]", others, additional)
@@ -455,9 +478,10 @@ class _Walk:
         return self.compare(f"names of {name}", [*wide, text], narrow["propertyNames"])
 
     def required(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Difference]:
-        for member in sorted({*narrow["required"]} - _needed(parts)):
-            whole = f"{name}.{member}" if name else member
-            yield self._difference(whole, parts, "required", member)._replace(wide=None)
+        for member in dict.fromkeys(narrow["required"]):
+            if member not in _needed(parts):
+                whole = f"{name}.{member}" if name else member
+                yield self._difference(whole, parts, "required", member)._replace(wide=None)
 
     def _follows(
         self, parts: _Parts, types: frozenset[str], narrow: dict[str, JSON], keyword: str
@@ -515,6 +539,12 @@ class _Walk:
         return True
 
 
+def _repeats(part: dict[str, JSON], narrow: dict[str, JSON]) -> bool:
+    """Tell whether a schema says all that another one does, which holds no schemas."""
+    said = narrow.keys() & _SPEAKING
+    return said <= _FLAT and all(k in part and repr(part[k]) == repr(narrow[k]) for k in said)
+
+
 def _moved(name: str, place: str, other: str) -> str:
     """Return the name that something at a place has at another one."""
     return f"{other}{name.removeprefix(place)}".lstrip(".") if name.startswith(place) else name
@@ -530,6 +560,14 @@ def _are_told_apart(one: _Parts, other: _Parts) -> bool:
     members = _needed(one) & _needed(other)
     texts = ([_texts_of_member(parts, each) for parts in (one, other)] for each in members)
     return any(ours and theirs and ours.isdisjoint(theirs) for ours, theirs in texts)
+
+
+def _have_other_members(one: _Parts, other: _Parts) -> bool:
+    """Tell whether two schemas list members of which none is the same."""
+    ours, theirs = (
+        {name for each in parts for name in each.get("properties", ())} for parts in (one, other)
+    )
+    return bool(ours and theirs) and ours.isdisjoint(theirs)
 
 
 def _texts_of_member(parts: _Parts, member: str) -> set[str]:
@@ -551,6 +589,9 @@ def _references(value: JSON) -> Iterator[str]:
 _REFERRING = frozenset({"$ref", "$dynamicRef"})
 _SPEAKING = (KEYWORDS.keys() | {"additionalItems", "$recursiveRef"}) - SILENT - ANNOTATIONS
 """Keywords that can make a schema narrower."""
+
+_FLAT = _SPEAKING.difference(IN_OBJECT, IN_LIST, SINGLE, _REFERRING, {"dependencies"})
+"""Those whose values hold no schemas."""
 
 
 def _type_of(value: JSON) -> str:

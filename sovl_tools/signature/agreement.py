@@ -10,20 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path, canonical
-from sovl_tools.schema.applicators import combinator_of, kinds, values_of
-from sovl_tools.schema.keywords import BOUNDS
-from sovl_tools.schema.subschemas import follow
-from sovl_tools.signature.comparison import (
-    LIMITING,
-    NARROWING,
-    Comparison,
-    Matcher,
-    Pair,
-    exclude_each_other,
-    is_wider,
-    unknown_values,
-)
+from sovl_tools.annotations.scalars import is_in_format
+from sovl_tools.model.document import JSON, Path, canonical, value_at
+from sovl_tools.schema.applicators import Kinds, kinds, numeric, values_of
+from sovl_tools.schema.comparison import Difference as SchemaDifference
+from sovl_tools.schema.comparison import contrary_bound, refusals
+from sovl_tools.signature.comparison import BASE, LIMITING, NARROWING, Comparison
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
 Kind: TypeAlias = Literal[
@@ -106,196 +98,132 @@ def _parameter_difference(
     return [] if found is None else [Difference(found, name, parameter)]
 
 
-def value_differences(comparison: Comparison) -> Iterator[Difference]:
-    """Yield what differs in the values that a call may give and that a function takes."""
-    if not comparison.pairs:
-        return
-    matcher = comparison.matcher
-    properties, others = comparison.parameters["properties"], comparison.own["properties"]
-    same: dict[str, bool] = {}
+def value_differences(comparison: Comparison) -> list[Difference]:
+    """Return what differs in the values that a call may give and that a function takes."""
+    parameters = comparison.parameters
+    found: dict[tuple[Path, str], list[SchemaDifference]] = {}
+    for each in refusals(parameters, comparison.own, is_in_format):
+        if each.path:  # the manifest says something there; names were compared before
+            name = _owner(each.name, each.narrow) if each.keyword == "required" else each.name
+            found.setdefault((each.path, name), []).append(each)
+    every = [
+        difference
+        for (path, _), refused in found.items()
+        for difference in _at_a_place(refused, value_at(parameters, path), parameters)
+    ]
+    # where the types differ, so does everything about values of those types
+    apart = {_place(each.path) for each in every if each.kind in {"types", "alternative"}}
+    every = [
+        each
+        for each in every
+        if each.kind not in {"null", "omitted", "value"} or _place(each.path) not in apart
+    ]
+    return [*_defaults(comparison), *every]
+
+
+def _place(path: Path) -> Path:
+    """Return the place of a subschema, or of the alternative in whose place it is one."""
+    while len(path) > 1 and (path[-1] == "type" or path[-2] in {"anyOf", "oneOf"}):
+        path = path[:-1] if path[-1] == "type" else path[:-2]
+    return path
+
+
+def _defaults(comparison: Comparison) -> Iterator[Difference]:
     for pair in comparison.pairs:
-        found: list[_Finding] = []
-        name = pair.argument
-        if name not in same:
-            same[name] = _is_same(properties[name], others[name])
-        if same[name]:
-            continue
         if pair.is_property and not pair.is_part and "default" in pair.schema:
-            said, other = pair.schema["default"], pair.own.get("default")
+            said, own = pair.schema["default"], pair.own.get("default")
             # in Python True == 1
-            is_same = other == said and isinstance(other, bool) == isinstance(said, bool)
-            if other is not None and not is_same:
-                found.append(("default", ("default",), said, other))
-        if "$ref" not in pair.schema:
-            # Where the types differ, so does everything about values of those types.
-            found += [*_types(pair, matcher)] or [
-                *_open_alternatives(pair, matcher),
-                *_inner(pair, matcher),
-            ]
-        if not pair.is_part and {"types", "alternative"}.isdisjoint(kind for kind, *_ in found):
-            found += _null(pair, matcher)
-        for kind, where, said, other in found:
-            yield Difference(kind, pair.name, None, (*pair.path, *where), said, other)
+            is_same = own == said and isinstance(own, bool) == isinstance(said, bool)
+            if own is not None and not is_same:
+                yield Difference("default", pair.name, None, (*pair.path, "default"), said, own)
 
 
-_Finding: TypeAlias = tuple[Kind, Path, Any, Any]
-"""The kind of a difference, its place within a pair, and what the manifest and the function say."""
+def _at_a_place(
+    refused: list[SchemaDifference], schema: dict[str, JSON], parameters: dict[str, JSON]
+) -> Iterator[Difference]:
+    """Yield what is said of one subschema of a manifest."""
+    path = (*BASE, *(refused[0].path or ()))
+    known = kinds(schema, parameters)
+    for each in refused:
+        if each.keyword in {"type", "alternatives"}:
+            yield from _types(each, path, schema, known)
+        elif each.keyword == "properties" and each.narrow is False:
+            member = str(path[-1])
+            yield Difference("superfluous", _owner(each.name, member), None, path, member)
+        elif each.values:
+            yield from _listed(each, path, schema)
+        elif (opposite := contrary_bound(schema, each.keyword, each.narrow)) is not None:
+            place, own = (*path, opposite), (each.keyword, each.narrow)
+            yield Difference("bounds", each.name, None, place, schema[opposite], own)
+        elif _is_left_out(each, schema):
+            own = (each.keyword, each.narrow)
+            yield Difference("omitted", each.name, None, path, each.wide, own)
+    yield from _members(refused, path, schema)
+    is_property = path[-2] == "properties"
+    if known is None and not is_property and refused[0].keyword in {"type", "alternatives"}:
+        own = ("type", refused[0].narrow)
+        if len(refused) == 1:
+            yield Difference("omitted", refused[0].name, None, path, None, own)
 
 
-def _is_same(schema: JSON, own: dict[str, JSON]) -> bool:
-    """Tell whether a function says no more of a value than its type, and that is the manifest's."""
-    return (
-        own.keys() <= {"type", "default"}
-        and type(schema) is dict
-        and own.get("type") in (None, schema.get("type"))
-        and not ("default" in schema and "default" in own)
-    )
+def _owner(name: str, member: str) -> str:
+    """Return the name of the object that has a member, from that of the member."""
+    return name[: -len(member)].removesuffix(".")
 
 
-def _types(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
-    """Yield where the manifest admits values of types that the function does not take."""
-    (_, _, schema, own, *_), (parameters, root) = pair, matcher
-    if schema.get("type") == own.get("type", ()):
-        return  # the common case, before anything is followed
-    own_types = types_of(own, root)
-    strange = [*_foreign_alternatives(pair, matcher)]
-    for where in strange:
-        yield "alternative", where, None, own_types
-    if not strange and is_wider(kinds(schema, parameters), kinds(own, root)):
-        where = ("type",) if "type" in schema else ()
-        yield "types", where, types_of(schema, parameters), own_types
-
-
-def _null(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
-    """Yield that the manifest admits null beside other types, if the function does not."""
-    (_, _, schema, own, *_), (parameters, root) = pair, matcher
-    if schema.get("type") != own.get("type", ()):
-        ours, theirs = kinds(schema, parameters), kinds(own, root)
-        if ours is not None and theirs is not None and "null" in ours - theirs:
-            where = ("type",) if "type" in schema else ()
-            yield "null", where, None, types_of(own, root)
-
-
-def _foreign_alternatives(pair: Pair, matcher: Matcher) -> Iterator[Path]:
-    """Yield the places of alternatives that are surely none of the function's."""
-    (_, _, schema, own, *_), (parameters, root) = pair, matcher
-    key, theirs = combinator_of(schema), kinds(own, root)
-    is_other = exclude_each_other(kinds(schema, parameters), theirs)
-    if key is None and ("anyOf" not in own or is_other):
+def _types(
+    each: SchemaDifference, path: Path, schema: dict[str, JSON], known: Kinds
+) -> Iterator[Difference]:
+    """Yield that a manifest admits types which the function doesn't take."""
+    if known is None:
         return
-    for index, match in enumerate(matcher.matches(schema, own)):
-        ours = kinds(match.schema, parameters)
-        # Null alone may be there for models that send it instead of leaving the argument out.
-        if match.own is None and ours is not None and theirs is not None and ours != {"null"}:
-            target = follow(match.schema, parameters)
-            if exclude_each_other(ours, theirs) or "properties" in target:
-                yield (key, index) if key else ()
+    own = [each.narrow] if isinstance(each.narrow, str) else each.narrow
+    where = ("type",) if "type" in schema else ()
+    beyond = known - numeric(own)
+    is_alternative = path[-2] in {"anyOf", "oneOf"}
+    if beyond == {"null"}:
+        place = _place(path) if is_alternative else (*path, *where)
+        yield Difference("null", each.name, None, place, None, own)
+    elif is_alternative and (each.is_contradictory or "properties" in schema):
+        yield Difference("alternative", each.name, None, path, None, own)
+    elif each.keyword == "alternatives" and not beyond:
+        if "properties" in schema:
+            yield Difference("alternative", each.name, None, path, None, own)
+    else:
+        said = sorted([schema["type"]] if isinstance(schema.get("type"), str) else known)
+        yield Difference("types", each.name, None, (*path, *where), said, own)
 
 
-def _open_alternatives(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
-    """Yield the alternatives that admit values of any type where the function does not."""
-    (_, _, schema, own, *_), (parameters, root) = pair, matcher
-    key = combinator_of(schema)
-    if key is None:
-        return
-    for index, match in enumerate(matcher.matches(schema, own)):
-        each = match.schema
-        is_open = type(each) is dict and _REFERRING.isdisjoint(each) and not kinds(each, parameters)
-        if is_open and match.own is None and kinds(own, root) is not None:
-            yield "omitted", (key, index), None, ("type", types_of(own, root))
-
-
-_REFERRING = frozenset({"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if"})
-"""Keywords by which other schemas apply to the same value, and may say its type."""
-
-
-def _inner(pair: Pair, matcher: Matcher) -> Iterator[_Finding]:
-    """Yield differences in members, listed values and bounds."""
-    schema, own = pair.schema, pair.own
-    for name in unknown_properties(schema, own):
-        yield "superfluous", ("properties", name), name, None
-    known = {*schema.get("properties", ())} & {*schema.get("required", ())}
-    is_listed = "properties" in schema or schema.get("additionalProperties") is False
-    for name in own.get("required", ()) if is_listed else ():
-        if name not in known:
-            yield "missing", (), None, name
-    yield from _listed(schema, own, matcher)
-    contrary = [*contrary_bounds(schema, own)]
-    for keyword, other in contrary:
-        yield "bounds", (keyword,), schema[keyword], (other, own[other])
-    is_plain_schema = combinator_of(schema) is None and values_of(schema) is None
-    if is_plain_schema and combinator_of(own) is None and not contrary:
-        omitted = [*_omitted(schema, own)]
-        if not omitted and not pair.is_property and "type" in own and "type" not in schema:
-            omitted = ["type"]  # of a property another rule says it
-        for keyword in omitted:
-            yield "omitted", (), schema.get(keyword), (keyword, own[keyword])
-
-
-def _listed(schema: dict[str, JSON], own: dict[str, JSON], matcher: Matcher) -> Iterator[_Finding]:
+def _listed(each: SchemaDifference, path: Path, schema: dict[str, JSON]) -> Iterator[Difference]:
     """Yield the values that a manifest lists and the function refuses."""
-    values = values_of(schema)
-    if not values:
-        return
-    # those that one of the function's alternatives takes are compared with that one
-    is_whole = combinator_of(schema) is not None
-    if not is_whole and matcher.taker(matcher.matches(schema, own)[0], own) is not own:
-        return
-    unknown = {canonical(each) for each in unknown_values(values, own, matcher.own)}
-    for index, value in enumerate(values):
-        if canonical(value) in unknown:
-            where: Path = ("const",) if "const" in schema else ("enum", index)
-            yield "value", where, value, values_of(own)
+    listed = [*map(canonical, values_of(schema) or ())]
+    own = [each.narrow] if each.keyword == "const" else each.narrow
+    for value in each.values:
+        where: Path = ("const",) if "const" in schema else ("enum", listed.index(canonical(value)))
+        yield Difference("value", each.name, None, (*path, *where), value, own)
 
 
-def _omitted(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> Iterator[str]:
-    """Yield the keywords by which a function admits less than a schema, which could say so."""
-    for keyword in own:
-        if keyword in NARROWING and keyword not in schema:
-            yield keyword
-    others = own.get("additionalProperties")
-    # who says nothing of members beside those that are listed means to invite none
-    is_meant = schema.get("additionalProperties", others is not False)
-    if (type(others) is dict and is_meant is True) or (others is False and is_meant is not False):
-        yield "additionalProperties"
-    if own.get("required") and schema.keys().isdisjoint({"properties", "additionalProperties"}):
-        yield "required"
-    for lower, upper in BOUNDS:
-        if lower in own and (lower not in schema or schema[lower] < own[lower]):
-            yield lower
-        if upper in own and (upper not in schema or schema[upper] > own[upper]):
-            yield upper
+def _is_left_out(each: SchemaDifference, schema: dict[str, JSON]) -> bool:
+    """Tell whether a function admits less than a schema, which could say so."""
+    if each.keyword == "additionalProperties":
+        # a manifest that says nothing of members beside those that it lists invites none
+        is_closed = each.narrow is False and "additionalProperties" not in schema
+        return not is_closed
+    return each.keyword in LIMITING or (each.keyword in NARROWING and each.keyword not in schema)
 
 
-def types_of(schema: JSON, root: dict[str, JSON]) -> list[str]:
-    """Return the names of the JSON types that a schema admits, in order."""
-    target = follow(schema, root)
-    said = target.get("type", ()) if isinstance(target, dict) else ()
-    return sorted([said] if isinstance(said, str) else said or kinds(target, root) or ())
-
-
-def unknown_properties(schema: Mapping[str, JSON], own: Mapping[str, JSON]) -> list[str]:
-    """Return the properties that a function does not take where it takes no further ones."""
-    if "properties" not in own or own.get("additionalProperties") is not False:
-        return []
-    return [name for name in schema.get("properties", ()) if name not in own["properties"]]
-
-
-def contrary_bounds(
-    schema: Mapping[str, JSON], own: Mapping[str, JSON]
-) -> Iterator[tuple[str, str]]:
-    """Yield keywords of a schema and of another one that no value can satisfy together."""
-    if LIMITING.isdisjoint(own) or LIMITING.isdisjoint(schema):
-        return
-    for lower, upper in BOUNDS:
-        if _exceeds(schema.get(lower), own.get(upper)):
-            yield lower, upper
-        if _exceeds(own.get(lower), schema.get(upper)):
-            yield upper, lower
-
-
-def _exceeds(lower: JSON, upper: JSON) -> bool:
-    return lower is not None and upper is not None and bool(lower > upper)
+def _members(
+    refused: list[SchemaDifference], path: Path, schema: dict[str, JSON]
+) -> Iterator[Difference]:
+    """Yield the members that a function needs, and that a manifest may leave out."""
+    is_listed = "properties" in schema or schema.get("additionalProperties") is False
+    needed = [each for each in refused if each.keyword == "required"]
+    if needed and not is_listed:
+        own = ("required", [each.narrow for each in needed])
+        name = _owner(needed[0].name, needed[0].narrow)
+        yield Difference("omitted", name, None, path, None, own)
+    for each in needed if is_listed else ():
+        yield Difference("missing", _owner(each.name, each.narrow), None, path, None, each.narrow)
 
 
 def converted(signature: Signature) -> frozenset[str]:
