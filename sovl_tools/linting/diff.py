@@ -251,26 +251,24 @@ _WORDS_OF = {
 
 
 def _described(each: Difference, *, is_narrower: bool) -> str:
-    """Return what has changed at a place, in which the new schema is narrower or wider."""
+    """Return what has changed at a place, where the new schema is narrower or wider."""
     place = repr(each.name) if each.name else "the whole"
+    words = _WORDS_OF.get((each.keyword, is_narrower))
+    if words is not None and not isinstance(each.narrow, dict):
+        return f"{place} {words}"
+    if each.keyword == "properties":
+        words = f"is {_shown(each.narrow)}, was anything"
+        return f"{place} {words if is_narrower else f'is anything, was {_shown(each.narrow)}'}"
     if each.narrow is None and each.values:
         values = ", ".join(map(_shown, each.values))
         return f"{place}: {values} is {'not taken any more' if is_narrower else 'new'}"
-    words = _WORDS_OF.get((each.keyword, is_narrower))
-    if each.keyword == "properties" and each.narrow is not False:
-        now, was = (each.narrow, None) if is_narrower else (None, each.narrow)
-        shown = ("anything" if side is None else _shown(side) for side in (now, was))
-        return f"{place} is {', was '.join(shown)}"
-    if words is not None and not isinstance(each.narrow, dict):
-        return f"{place} {words}"
     old, new = (each.wide, each.narrow) if is_narrower else (each.narrow, each.wide)
-    if old is None and new is None:
-        return f"{place} can't be compared"
+    words = f"{each.keyword} is {_shown(new)}, was {_shown(old)}"
     if old is None:
-        return f"{place}: {each.keyword} {_shown(new)} is new"
-    if new is None:
-        return f"{place}: {each.keyword} {_shown(old)} is gone"
-    return f"{place}: {each.keyword} is {_shown(new)}, was {_shown(old)}"
+        words = f"{each.keyword} {_shown(new)} is new"
+    elif new is None:
+        words = f"{each.keyword} {_shown(old)} is gone"
+    return f"{place}: {words}" if old != new else f"{place} can't be compared"
 
 
 def _shown(value: JSON) -> str:

@@ -14,7 +14,7 @@ from functools import reduce
 from itertools import chain, combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path, canonical, kind, pointer
+from sovl_tools.model.document import JSON, Path, canonical, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.applicators import (
     alternatives_of,
@@ -23,7 +23,7 @@ from sovl_tools.schema.applicators import (
     places_of,
     values_of,
 )
-from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.engine import compile_part
 from sovl_tools.schema.keywords import (
     ANNOTATIONS,
     BOUNDS,
@@ -33,7 +33,7 @@ from sovl_tools.schema.keywords import (
     SILENT,
     SINGLE,
 )
-from sovl_tools.schema.subschemas import lookup, nodes
+from sovl_tools.schema.subschemas import SchemaNode, lookup, nodes
 
 Relation: TypeAlias = Literal["equal", "wider", "narrower", "contradictory", "unknown"]
 """What the second schema is to the first. All but ``unknown`` are certain."""
@@ -176,7 +176,8 @@ class _Walk:
             return []
         if not isinstance(narrow, dict):
             return [self._difference(name, parts, "properties", narrow)]
-        if any(_repeats(each, narrow) for each in parts):
+        # values that are listed may not be in the format that is named beside them
+        if any(_repeats(each, narrow) and values_of(each) is None for each in parts):
             return []
         key = frozenset(map(id, parts)), id(narrow)
         if key in self._known:
@@ -301,22 +302,17 @@ class _Walk:
         if by_value is not None:
             yield from by_value
             return
-        walks = {}
-        for keyword, value in narrow.items():
-            if keyword not in _SPEAKING or types.isdisjoint(_CONCERNED.get(keyword, _ALL)):
-                continue
-            if keyword in _WALKS:
-                walks[_WALKS[keyword]] = True
-            elif keyword == "allOf":
-                for each in value:
-                    yield from self.compare(name, parts, each)
-            elif keyword in {"anyOf", "oneOf"}:
-                yield from self._alternatives(name, parts, keyword, value)
-            elif not self._follows(parts, types, narrow, keyword):
-                found = self._difference(name, parts, keyword, value)
-                is_apart = any(contrary_bound(each, keyword, value) for each in parts)
+        keywords = [
+            each
+            for each in narrow
+            if each in _SPEAKING and not types.isdisjoint(_CONCERNED.get(each, _ALL))
+        ]
+        for keyword in keywords:
+            if keyword not in _WALKS and not self._follows(parts, types, narrow, keyword):
+                found = self._difference(name, parts, keyword, narrow[keyword])
+                is_apart = any(contrary_bound(each, keyword, narrow[keyword]) for each in parts)
                 yield found._replace(is_contradictory=is_apart)
-        for walk in walks:
+        for walk in dict.fromkeys(_WALKS[each] for each in keywords if each in _WALKS):
             yield from walk(self, name, parts, narrow)
 
     def _refused_values(
@@ -363,18 +359,11 @@ class _Walk:
         )
 
     def _is_valid(self, value: JSON, schema: dict[str, JSON], root: dict[str, JSON]) -> bool | None:
-        """Tell whether a value fits a part of a schema; None if the engine can't know."""
-        if any(_REFERRING & part.schema.keys() for part in nodes(schema, ())):
-            if id(schema) not in self._paths:
-                return None
-            from urllib.parse import quote  # noqa: PLC0415 - 4 ms, for listed values only
-
-            name = root.get("$id", "urn:root")
-            place = quote(pointer(self._paths[id(schema)]))
-            schema = {"$ref": f"{name}#{place}", "$defs": {"root": {**root, "$id": name}}}
+        """Tell whether a value fits a part of a schema; None if that is unknown."""
         try:
-            return compile_schema(schema).is_valid(value)
-        except SchemaError:
+            node = SchemaNode(self._paths[id(schema)], schema, root, ())
+            return compile_part(node).is_valid(value)
+        except (KeyError, SchemaError):
             return None
 
     def reference(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> list[Difference]:
@@ -384,7 +373,15 @@ class _Walk:
         self._paths.setdefault(id(target), path)
         return self.compare(name, parts, target)
 
-    def _alternatives(
+    def every(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Difference]:
+        for each in narrow["allOf"]:
+            yield from self.compare(name, parts, each)
+
+    def alternatives(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> list[Difference]:
+        keywords = [each for each in ("anyOf", "oneOf") if each in narrow]
+        return [n for each in keywords for n in self._any_of(name, parts, each, narrow[each])]
+
+    def _any_of(
         self, name: str, parts: _Parts, keyword: str, branches: list[JSON]
     ) -> list[Difference]:
         if any(self._is_same(each[keyword], branches) for each in parts if keyword in each):
@@ -691,6 +688,8 @@ _CONCERNED = {
 _Compare: TypeAlias = Callable[[_Walk, str, _Parts, dict[str, JSON]], Iterable[Difference]]
 _WALKS: dict[str, _Compare] = {
     "$ref": _Walk.reference,
+    "allOf": _Walk.every,
+    **dict.fromkeys(("anyOf", "oneOf"), _Walk.alternatives),
     "required": _Walk.required,
     "propertyNames": _Walk.names,
     **dict.fromkeys(("properties", "patternProperties", "additionalProperties"), _Walk.members),

@@ -50,12 +50,17 @@ def compile_schema(schema: JSON, *, with_formats: bool = False) -> Validator:
 def problems_at(node: SchemaNode, value: JSON, *, with_formats: bool = False) -> list[Problem]:
     """Return what a subschema refuses in a value; nothing if no validator can be made of it."""
     try:
-        return _compile_part(node, with_formats=with_formats).problems(value)
+        return compile_part(node, with_formats=with_formats).problems(value)
     except SchemaError:
         return []
 
 
-def _compile_part(node: SchemaNode, *, with_formats: bool) -> Validator:
+def compile_part(node: SchemaNode, *, with_formats: bool = False) -> Validator:
+    """Return a validator of a subschema, whose references lead to places in its root.
+
+    Raises:
+        SchemaError: as for ``compile_schema``.
+    """
     # A subschema alone compiles faster than the whole schema that it is from.
     if all(_REFERENCES.isdisjoint(each.schema) for each in nodes(node.schema, ())):
         return compile_schema(node.schema, with_formats=with_formats)

@@ -238,11 +238,8 @@ def test_a_change_of_parameters_is_told(old: Any, new: Any, expected: list[str])
         ),
         (
             {"output_schema": parameters(CITY, "city")},
-            {"output_schema": parameters({**CITY, **COUNT}, "city")},
-            [
-                "compatible: output: 'count' is "
-                '{"type": "integer", "minimum": 0, "maximum": 9}, was anything'
-            ],
+            {"output_schema": parameters({**CITY, "count": {"type": "integer"}}, "city")},
+            ['compatible: output: \'count\' is {"type": "integer"}, was anything'],
         ),
         ({"title": "Say"}, {"title": "Tell"}, ["wording: title changed"]),
         ({"examples": []}, {}, ["wording: examples changed"]),
