@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -63,8 +63,7 @@ class Export:
         format: the name of the format.
         definitions: a list of dictionaries, as the provider's SDK takes them; for ``openapi`` one
             document, for ``prompt`` a text.
-        shapes: by the names of the tools, as they are beside each other.
-        alone: by the names of the tools, as each would be without the others.
+        shapes: by the names of the tools, as they are next to each other.
         is_lasting: whether it holds for as long as the tools do: no function makes a schema.
     """
 
@@ -74,10 +73,10 @@ class Export:
         shapes: Mapping[str, Shape],
         losses: Iterable[tuple[str, Loss]] = (),
         *,
+        candidates: Sequence[Candidate] = (),
         is_lasting: bool = True,
     ) -> None:
         self.format = target.name
-        self.alone = shapes
         self.is_lasting = is_lasting
         self._target = target
         form = format_of(target.name)
@@ -88,16 +87,11 @@ class Export:
             self.shapes = dict(zip(shapes, found, strict=True))
         self.definitions, self._collected = form.collect(found, target.options)
         self._losses = tuple(losses)
-        self._candidates: Callable[[], Iterable[Candidate]] = tuple
-
-    def located(self, candidates: Callable[[], Iterable[Candidate]]) -> Export:
-        """Say where the tools come from, for the places of diagnostics; return the export."""
         self._candidates = candidates
-        return self
 
     @property
     def losses(self) -> Iterator[tuple[str, Loss]]:
-        """What is lost, with the name of the tool; it is empty for what concerns all together."""
+        """What is lost, with the name of the tool, which is empty for what concerns all of them."""
         yield from self._losses
         for name, shape in self.shapes.items():
             for loss in shape.losses:
@@ -110,7 +104,7 @@ class Export:
         by_tool: dict[str, list[Loss]] = {}
         for name, loss in dict.fromkeys(self.losses):
             by_tool.setdefault(name, []).append(loss)
-        candidates = list(self._candidates())
+        candidates = self._candidates
         known = {each.name: each for each in reversed(candidates) if each.definition is not None}
         nowhere = SourceLocation((candidates and os.path.dirname(candidates[0].path)) or ".")
         return tuple(
@@ -139,40 +133,35 @@ class Export:
 
 
 def exported(
-    tools: Iterable[ToolDefinition], target: Target, known: Mapping[str, Shape] | None = None
+    tools: Iterable[ToolDefinition], target: Target, candidates: Sequence[Candidate] = ()
 ) -> Export:
-    """Return tools in a format; those of ``known`` that are still the same are not made again.
+    """Return tools in a format; diagnostics have the places of the candidates.
 
-    A tool whose schema can't be had just now is left out, and the export says so.
+    A tool whose schema can't be made at the moment is left out, and the export says so.
     """
     form = format_of(target.name)
     # where a provider limits all tools together, which are strict is decided when all are there
     is_alone = form.apply_limits is not None
     options = target.options._replace(strict=False) if is_alone else target.options
-    convert, before, is_lasting = form.convert, known or {}, True
+    is_lasting = True
     shapes: dict[str, Shape] = {}
     losses: list[tuple[str, Loss]] = []
     for tool in tools:
-        name, shape = tool.name, before.get(tool.name)
         # a schema that functions make may be another one at the next export
         is_lasting = is_lasting and not tool.is_dynamic
-        if shape is None or shape.tool is not tool:
-            try:
-                resolved = tool
-                if tool.is_dynamic:
-                    resolved = tool.resolve()
-                    compile_schema(resolved.parameters)  # what functions make is checked
-                shape = convert(resolved, options)
-            except (ResolutionError, SchemaError, RecursionError) as error:
-                _LOGGER.warning("tool %s is left out: %s", name, error)
-                losses.append((name, Loss("left_out", (), f"left out: {error}")))
-                continue
-            except Exception as error:  # noqa: BLE001 - the barrier: the other tools are exported
-                found = internal_verdict(error).finding
-                losses.append((name, Loss("left_out", (), f"left out: {found.message}")))
-                continue
-        shapes[name] = shape
-    return Export(target, shapes, losses, is_lasting=is_lasting)
+        try:
+            resolved = tool
+            if tool.is_dynamic:
+                resolved = tool.resolve()
+                compile_schema(resolved.parameters)  # what functions make is checked
+            shapes[tool.name] = form.convert(resolved, options)
+        except (ResolutionError, SchemaError, RecursionError) as error:
+            _LOGGER.warning("tool %s is left out: %s", tool.name, error)
+            losses.append((tool.name, Loss("left_out", (), f"left out: {error}")))
+        except Exception as error:  # noqa: BLE001 - the barrier: the other tools are exported
+            found = internal_verdict(error).finding
+            losses.append((tool.name, Loss("left_out", (), f"left out: {found.message}")))
+    return Export(target, shapes, losses, candidates=candidates, is_lasting=is_lasting)
 
 
 def _diagnosed(
@@ -219,7 +208,7 @@ def checked(candidates: Iterable[Candidate], targets: Iterable[str]) -> tuple[Di
                 definition = bind(reading.manifest, interface, source=folder.path)
         known.append(each._replace(definition=definition))
     tools = [each.definition for each in known if each.definition is not None]
-    exports = [exported(tools, Target.of(each)).located(lambda: known) for each in targets]
+    exports = [exported(tools, Target.of(each), known) for each in targets]
     return tuple(found for export in exports for found in export.diagnostics)
 
 
@@ -228,10 +217,10 @@ def _absent() -> None:
 
 
 class Exporter:
-    """Makes exports of catalogs, with a cache of the last ones."""
+    """Makes exports of catalogs, and keeps the last ones of whole catalogs."""
 
     def __init__(self) -> None:
-        self._cache: dict[tuple[str, ...], tuple[Catalog, Export]] = {}
+        self._made: dict[tuple[str, ...], tuple[Catalog, Export]] = {}
 
     def export(
         self, catalog: Catalog, name: str, tools: Sequence[ToolDefinition] | None, **options: Any
@@ -242,22 +231,17 @@ class Exporter:
             ValueError: there is no such format.
         """
         target = Target(name, Options(**options))
+        if tools is not None:
+            return exported(tools, target, catalog.candidates)
         # options are the user's, and may hold lists, which can't be part of a key
         key = name, *map(repr, target.options)
-        cached = self._cache.get(key)
-        if cached is not None and cached[0] is catalog and tools is None and cached[1].is_lasting:
-            return cached[1]
-        # after a reload most tools are the same still, and so are their shapes
-        known = cached[1].alone if cached is not None else None
-        wanted = catalog.tools.values() if tools is None else tools
-        export = exported(wanted, target, known).located(lambda: catalog.candidates)
-        if tools is None:
-            # taken out first, because a dictionary leaves a known key where it was
-            self._cache.pop(key, None)
-            self._cache[key] = catalog, export
-            for oldest in list(self._cache)[:-_MOST_CACHED]:
-                del self._cache[oldest]
+        made_of, export = self._made.get(key, (None, None))
+        if export is None or made_of is not catalog or not export.is_lasting:
+            export = exported(catalog.tools.values(), target, catalog.candidates)
+            if len(self._made) >= _MOST_KEPT:
+                self._made.clear()
+            self._made[key] = catalog, export
         return export
 
 
-_MOST_CACHED = 16
+_MOST_KEPT = 16

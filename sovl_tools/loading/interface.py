@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import os
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -205,38 +203,32 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
 
     Those that may fail unharmed, or may not run at all, are left out.
     """
-    failures = SiblingImports([], [])
-    tree = bindings(source).tree
-    statements = _unguarded(tree.body)
+    absolute: list[ImportFailure] = []
+    missing: list[ImportFailure] = []
+    statements = _unguarded(bindings(source).tree.body)
     imports = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
-    # most import nothing but what is here already, so that nobody has to list their folders
-    if not any(
-        (isinstance(each, ast.ImportFrom) and each.level > 0)
-        or any(sys.modules.get(name) is None for name in _libraries(each))
-        for each in imports
-    ):
-        return failures
-    with contextlib.suppress(OSError):
-        folder = listed(folder)
+    with suppress(OSError):
+        folder = listed(folder) if imports else folder
     stems = {name[:-3] for name in folder.files if name.endswith(".py")} | folder.folders
-    # in whatever form Python imports modules
+    # in any form that Python imports modules in
     helpers = {*folder.folders, *(each.partition(".")[0] for each in folder.files)}
     for node in imports:
         place = Position(folder.module_name, node.lineno, node.col_offset + 1)
-        if isinstance(node, ast.ImportFrom):
-            helper = str(node.module).partition(".")[0]
-            if node.level == 1 and node.module and folder.files and helper not in helpers:
-                failures.missing.append(missing_helper(folder, f"{helper}.py", place))
-        for module in _libraries(node):
-            if module in stems - {folder.name} and _is_absent(module, folder):
-                failures.absolute.append(ImportFailure(place, "", "", f"{module}.py"))
-    # with another search path, which the module may set, all of them may be found
-    attributes = (each for each in ast.walk(tree) if isinstance(each, ast.Attribute))
-    if failures.absolute and any(ast.unparse(each) == "sys.path" for each in attributes):
-        failures.absolute.clear()
-    # only running the module tells what else it makes importable, or where it looks
-    paths = b"__path__" in source or b"sys.modules" in source or b"meta_path" in source
-    return failures._replace(missing=[]) if paths else failures
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module and folder.files:
+            helper = node.module.partition(".")[0]
+            if helper not in helpers:
+                missing.append(missing_helper(folder, f"{helper}.py", place))
+        absolute += [
+            ImportFailure(place, "", "", f"{module}.py")
+            for module in _libraries(node)
+            if module in stems - {folder.name} and _is_absent(module, folder)
+        ]
+    # only running the module tells what else it makes importable, and where it looks
+    if b"sys.path" in source:
+        absolute = []
+    if any(each in source for each in (b"__path__", b"sys.modules", b"meta_path")):
+        missing = []
+    return SiblingImports(absolute, missing)
 
 
 def _libraries(node: ast.Import | ast.ImportFrom) -> list[str]:
