@@ -12,11 +12,19 @@ from sovl_tools.loading.function_spec import (
     unwritable,
 )
 from sovl_tools.loading.rules.schema import describes, lacks_description
-from sovl_tools.model.document import JSON, Path, canonical, copied, value_at
+from sovl_tools.model.document import JSON, Path, canonical, copied
 from sovl_tools.model.folder import SECTIONS
-from sovl_tools.schema.applicators import Kinds, alternatives_of, kinds
+from sovl_tools.schema.alignment import Pair, Roots, aligned, matches
+from sovl_tools.schema.applicators import (
+    Kinds,
+    alternatives_of,
+    exclude_each_other,
+    is_wider,
+    kinds,
+)
 from sovl_tools.schema.comparison import contrary_bound
 from sovl_tools.schema.engine import problems_at
+from sovl_tools.schema.keywords import ANNOTATIONS
 from sovl_tools.schema.subschemas import (
     SchemaNode,
     defined_name,
@@ -24,17 +32,7 @@ from sovl_tools.schema.subschemas import (
     needed_definitions,
     nodes,
 )
-from sovl_tools.signature.comparison import (
-    BASE,
-    Comparison,
-    Matcher,
-    Pair,
-    agreed,
-    compare,
-    exclude_each_other,
-    is_wider,
-    unknown_values,
-)
+from sovl_tools.signature.agreement import PARAMETERS
 
 # patched one by one, or not at all; all other keywords are constraints
 _STRUCTURE = frozenset(
@@ -44,9 +42,6 @@ _STRUCTURE = frozenset(
         "title", "discriminator",
     }
 )  # fmt: skip
-
-# of what the function says these alone are patched, beside constraints
-_UNPATCHED = _STRUCTURE - {"properties", "items", "prefixItems", "enum", "anyOf"}
 
 _SAYS_VALUES = frozenset({"enum", "const", "anyOf", "oneOf", "allOf", "not", "if"})
 _SAYS_ITEMS = frozenset({"items", "prefixItems", "contains"})
@@ -67,14 +62,9 @@ class Change(NamedTuple):
     value: JSON
 
 
-def changes(
-    document: Mapping[str, JSON], spec: FunctionSpec, comparison: Comparison | None = None
-) -> list[Change]:
-    """Return how a sound manifest would change, to be in line with its function.
-
-    ``comparison`` is that of both, if it was made already.
-    """
-    patched = patch_manifest(document, spec, name=document["name"], comparison=comparison)
+def changes(document: Mapping[str, JSON], spec: FunctionSpec) -> list[Change]:
+    """Return how a sound manifest would change, to be in line with its function."""
+    patched = patch_manifest(document, spec, name=document["name"])
     return [] if patched is document else [*_changes((), document, patched)]
 
 
@@ -110,12 +100,7 @@ def _changed_items(path: Path, before: list[JSON], after: list[JSON]) -> Iterato
 
 
 def patch_manifest(
-    document: Mapping[str, JSON],
-    spec: FunctionSpec,
-    *,
-    name: str,
-    prune: bool = False,
-    comparison: Comparison | None = None,
+    document: Mapping[str, JSON], spec: FunctionSpec, *, name: str, prune: bool = False
 ) -> dict[str, JSON]:
     """Return a manifest brought into line with its folder and its function.
 
@@ -127,7 +112,6 @@ def patch_manifest(
         spec: what the function says.
         name: the folder's name.
         prune: takes out properties and values that the function does not take.
-        comparison: that of both schemas, if it was made already.
     """
     found = insert(document, "name", name, after=("$schema",))
     own = found.get("description", "")
@@ -135,7 +119,7 @@ def patch_manifest(
     if isinstance(own, str) and not own.strip() and spec.documentation.description:
         text = spec.documentation.description
         found = insert(found, "description", text, after=("$schema", "name", "title"))
-    parameters = _parameters(found.get("parameters", {}), spec, comparison, prune=prune)
+    parameters = _parameters(found.get("parameters", {}), spec, prune=prune)
     found = insert(found, "parameters", parameters, after=("name", "title", "description"))
     if not spec.fields:
         return found
@@ -146,21 +130,12 @@ def patch_manifest(
     return whole
 
 
-def _parameters(
-    parameters: dict[str, JSON],
-    spec: FunctionSpec,
-    comparison: Comparison | None,
-    *,
-    prune: bool,
-) -> dict[str, JSON]:
+def _parameters(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -> dict[str, JSON]:
     if not parameters:
         return {**spec.parameters, "properties": spec.properties}
-    if comparison is None or comparison.own is not spec.parameters:
-        comparison = compare(parameters, spec.parameters)
-    own = _rename_definitions(comparison)
-    if own is not spec.parameters:
-        spec, comparison = replace(spec, parameters=own), compare(parameters, own)
-    found = _patch_below(comparison, prune=prune)
+    own = _rename_definitions(Roots(parameters, spec.parameters))
+    spec = replace(spec, parameters=own)
+    found = _patch_below(Roots(parameters, own), prune=prune)
     if "type" not in found:
         found = insert(found, "type", "object", after=("$schema",))
     properties = _properties(found, spec, prune=prune)
@@ -197,7 +172,9 @@ def _properties(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool)
             continue
         has_text = not describes(each) and spec.text_of(name)
         if has_text or ("default" in said and "default" not in each):
-            node = SchemaNode((*BASE, "properties", name), each, parameters, BASE, owner)
+            node = SchemaNode(
+                (*PARAMETERS, "properties", name), each, parameters, PARAMETERS, owner
+            )
             found[name] = _with_annotations(node, said, partial(spec.text_of, name))
     return found
 
@@ -227,13 +204,13 @@ def _required(parameters: dict[str, JSON], spec: FunctionSpec, *, prune: bool) -
     return found
 
 
-def _rename_definitions(comparison: Comparison) -> dict[str, JSON]:
+def _rename_definitions(roots: Roots) -> dict[str, JSON]:
     """Return a function's schema with its definitions under the names that a manifest has.
 
     That is the name of the definition to which the manifest refers in the same place, or else of
     one that says the same, or else one that is free.
     """
-    parameters, own, _ = comparison
+    parameters, own = roots
     theirs, ours = parameters.get("$defs", {}), own.get("$defs", {})
     if not ours:
         return own
@@ -242,9 +219,9 @@ def _rename_definitions(comparison: Comparison) -> dict[str, JSON]:
     # What both sides use in one place is one thing, whatever they call it.
     known = {id(each): name for name, each in ours.items()}
     partners: dict[str, str] = {}
-    for pair in agreed(comparison.pairs):
+    for pair in _agreed(aligned(roots)):
         path, partner = pair.path, known.get(id(pair.own))
-        if partner is not None and path[:-1] == (*BASE, "$defs"):
+        if partner is not None and path[:-1] == ("$defs",):
             admitted = kinds(pair.schema, parameters), kinds(pair.own, own)
             # one of the same name is not given up for another
             if not exclude_each_other(*admitted) and partners.get(partner) != partner:
@@ -263,54 +240,53 @@ def _rename_definitions(comparison: Comparison) -> dict[str, JSON]:
     return {**found, "$defs": {names[name]: each for name, each in found["$defs"].items()}}
 
 
-def _patch_below(comparison: Comparison, *, prune: bool) -> dict[str, JSON]:
+def _agreed(pairs: list[Pair]) -> list[Pair]:
+    """Return the pairs of those subschemas in whose place the function says one thing only.
+
+    A definition that other places share can't be changed for one of them alone.
+    """
+    said: dict[int, list[dict[str, JSON]]] = {}
+    for pair in pairs:
+        if "anyOf" not in pair.own:
+            others = said.setdefault(id(pair.schema), [])
+            plain = {key: each for key, each in pair.own.items() if key not in ANNOTATIONS}
+            if plain not in others:
+                others.append(plain)
+    return [pair for pair in pairs if len(said.get(id(pair.schema), ())) < _SEVERAL]
+
+
+_SEVERAL = 2
+
+
+def _patch_below(roots: Roots, *, prune: bool) -> dict[str, JSON]:
     """Return a manifest's schema with what the function says within its properties.
 
     Args:
-        comparison: of the schema with what the function says, with its definitions under the
-            manifest's names.
+        roots: the schema, and what the function says, with its definitions under the manifest's
+            names.
         prune: takes out properties and values that the function does not take.
     """
-    parameters, own, every = comparison
-    is_patched = any(map(_says_more, every)) and any(
-        _patched(each, comparison.matcher, prune=prune) != each.schema for each in agreed(every)
-    )
-    if not is_patched and not any(map(_is_annotated, every)):
-        return parameters
-    found: dict[str, JSON] = copied(parameters)
-    # the same places in the copy, which may be changed
-    every = [each._replace(schema=value_at(found, each.path[len(BASE) :])) for each in every]
-    matcher = Matcher(found, own)
-    for pair in agreed(every) if is_patched else ():
-        patched = _patched(pair, matcher, prune=prune)
-        if patched != pair.schema:
-            overwrite(pair.schema, patched)
+    found = copied(roots.schema)
+    roots = Roots(found, roots.own)
+    for pair in _agreed(aligned(roots)):
+        overwrite(pair.schema, _patched(pair, roots, prune=prune))
     # Descriptions and defaults come last, into the subschemas that are new by now, too.
-    every = compare(found, own).pairs if is_patched else every
-    annotated = [*filter(_is_annotated, every)]
-    places = {id(each.schema): each for each in nodes(found, BASE)} if annotated else {}
-    for pair in annotated:
+    places = {id(each.schema): each for each in nodes(found, PARAMETERS)}
+    for pair in filter(_is_annotated, aligned(roots)):
         if (node := places.get(id(pair.schema))) is not None:
             text_of = partial(pair.own.get, "description")
             overwrite(pair.schema, _with_annotations(node, pair.own, text_of))
-    return found
+    return roots.schema
 
 
-def _says_more(pair: Pair) -> bool:
-    """Tell whether the function says something that a manifest's place could be patched with."""
-    return not pair.own.keys() <= _UNPATCHED
-
-
-def _patched(pair: Pair, matcher: Matcher, *, prune: bool) -> dict[str, JSON]:
+def _patched(pair: Pair, roots: Roots, *, prune: bool) -> dict[str, JSON]:
     """Return the manifest's side of a pair when it is patched."""
     found: dict[str, JSON] = pair.schema
-    if not _says_more(pair):
-        return found
-    ours, theirs = kinds(found, matcher.parameters), kinds(pair.own, matcher.own)
+    ours, theirs = kinds(found, roots.schema), kinds(pair.own, roots.own)
     # What contradicts the function is reported, not patched; see sync.
     is_known = "$ref" not in found and ours is not None and theirs is not None
     if is_known and not exclude_each_other(ours, theirs):
-        case = _PatchCase(pair, matcher, prune, ours, theirs)
+        case = _PatchCase(pair.own, roots, prune, ours, theirs)
         for part in _PARTS:
             found = part(case, found)
     return found
@@ -318,8 +294,10 @@ def _patched(pair: Pair, matcher: Matcher, *, prune: bool) -> dict[str, JSON]:
 
 def _is_annotated(pair: Pair) -> bool:
     """Tell whether the function says something of a member that its schema may lack."""
-    is_member = pair.is_inner and pair.is_property and not pair.is_part
-    return is_member and not pair.own.keys().isdisjoint({"description", "default"})
+    is_inner = len(pair.path) > len(("properties", "name"))
+    return (
+        is_inner and pair.is_member and not pair.own.keys().isdisjoint({"description", "default"})
+    )
 
 
 def _with_annotations(
@@ -339,18 +317,13 @@ def _with_annotations(
 
 
 class _PatchCase(NamedTuple):
-    """A pair to patch, the whole schemas that it is of, and the JSON types that both admit."""
+    """What a function says of a place, the whole schemas, and the JSON types that both admit."""
 
-    pair: Pair
-    matcher: Matcher
+    own: dict[str, JSON]
+    roots: Roots
     prune: bool
     kinds: Kinds
     own_kinds: Kinds
-
-    @property
-    def own(self) -> dict[str, JSON]:
-        """What the function says."""
-        return self.pair.own
 
     def are(self, kind: str) -> bool:
         """Tell whether both sides speak of values of one JSON type, beside null."""
@@ -399,8 +372,8 @@ def _with_values(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
         is_same = case.kinds == case.own_kinds
         is_open = is_same and found.keys().isdisjoint(_SAYS_VALUES)
         return insert(found, "enum", own["enum"], after=("type",)) if is_open else found
-    unknown = {canonical(each) for each in unknown_values(found["enum"], own, case.matcher.own)}
-    kept = [each for each in found["enum"] if not (case.prune and canonical(each) in unknown)]
+    taken = {*map(canonical, [*own["enum"], None])}
+    kept = [each for each in found["enum"] if not case.prune or canonical(each) in taken]
     known = {*map(canonical, found["enum"])}
     return {**found, "enum": kept + [each for each in own["enum"] if canonical(each) not in known]}
 
@@ -409,8 +382,7 @@ def _with_alternatives(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JS
     key = next((key for key in ("anyOf", "oneOf") if key in found), None)
     if key is None or "anyOf" not in case.own:
         return found
-    matches = case.matcher.matches(found, case.own)
-    met = [{"type": "null"}, *(each.own for each in matches)]
+    met = [{"type": "null"}, *(own for _, own in matches(found, case.own, case.roots))]
     new = [each for each in case.own["anyOf"] if each not in met]
     return {**found, key: [*alternatives_of(found), *new]}
 

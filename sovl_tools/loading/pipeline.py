@@ -291,7 +291,7 @@ def interface_verdicts(
 
     The module's text, and values that no call refuses, are looked at for warnings alone.
     """
-    if severity == "warning" and agreed.comparison is None:
+    if severity == "warning" and agreed.implied is None:
         agreed = agreed.with_values()
     found = ask(agreement.RULES, agreed, severity=severity)
     if severity == "warning":

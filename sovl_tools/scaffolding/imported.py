@@ -25,7 +25,7 @@ from sovl_tools.scaffolding.new_tool import (
 )
 from sovl_tools.schema.applicators import kinds
 from sovl_tools.schema.subschemas import SchemaNode, follow
-from sovl_tools.signature.comparison import BASE
+from sovl_tools.signature.agreement import PARAMETERS
 from sovl_tools.signature.signature import from_function
 
 Write = Callable[[str, ForeignTool], str]
@@ -91,7 +91,7 @@ def new_tool(name: str, tool: ForeignTool, write: Write) -> NewTool | Flaw:
     text = tool.description if tool.description.strip() else ""
     spec = FunctionSpec(
         from_function(_anything),
-        complete(tool.parameters, BASE, _describe),
+        complete(tool.parameters, PARAMETERS, _describe),
         lambda: Documentation(text),
         fields=fields,
     )

@@ -25,12 +25,12 @@ from sovl_tools.scaffolding.jsonedit import render_json
 from sovl_tools.schema.applicators import alternatives_of, values_of
 from sovl_tools.schema.engine import compile_schema, problems_at
 from sovl_tools.schema.subschemas import SchemaNode, follow, nodes
-from sovl_tools.signature.comparison import BASE
+from sovl_tools.signature.agreement import PARAMETERS
 
 
 def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict[str, JSON]:
     """Return a manifest; where nothing is known, its texts say what is to be written there."""
-    parameters = complete({**spec.parameters, "properties": spec.properties}, BASE)
+    parameters = complete({**spec.parameters, "properties": spec.properties}, PARAMETERS)
     title = {key: value for key, value in spec.fields.items() if key == "title"}
     return {
         "name": name,

@@ -48,7 +48,7 @@ from sovl_tools.scaffolding.jsonedit import edit_json, render_json
 from sovl_tools.scaffolding.new_tool import manifest_of
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import expands_too_far, nodes
-from sovl_tools.signature.comparison import BASE
+from sovl_tools.signature.agreement import PARAMETERS
 from sovl_tools.signature.signature import from_function
 from sovl_tools.threads import Stalled, run_within
 
@@ -240,7 +240,7 @@ def _patch(
             advice = _advice(verdict, spec)
             verdicts.append(verdict._replace(finding=verdict.finding._replace(help=advice)))
     verdicts += agreement.contradictions(new, interface)
-    verdicts += ask(_OF_DEFAULTS, *nodes(new.parameters, BASE))
+    verdicts += ask(_OF_DEFAULTS, *nodes(new.parameters, PARAMETERS))
     defaulted = spec.defaulted
     notes = [
         f"{name!r} is left out: {error.message}"

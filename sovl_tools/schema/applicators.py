@@ -148,6 +148,18 @@ def numeric(types: str | Collection[str]) -> frozenset[str]:
     return frozenset((*types, "integer") if "number" in types else types)
 
 
+def exclude_each_other(types: Kinds, others: Kinds) -> bool:
+    """Tell whether no value can be of both; null beside other types doesn't count."""
+    if types is None or others is None:
+        return False
+    return (types - {"null"} or types).isdisjoint(others)
+
+
+def is_wider(types: Kinds, others: Kinds) -> bool:
+    """Tell whether the first has types that the second lacks; null doesn't count."""
+    return not (types is None or others is None or (types - {"null"} or types) <= others)
+
+
 _NUMERIC = {name: frozenset({name}) for name in JSON_KINDS} | {
     "number": frozenset({"number", "integer"})
 }

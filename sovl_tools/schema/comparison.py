@@ -19,6 +19,7 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.applicators import (
     alternatives_of,
     combinator_of,
+    exclude_each_other,
     numeric,
     places_of,
     values_of,
@@ -93,19 +94,29 @@ def compare(first: JSON, second: JSON) -> Comparison:
     return Comparison(refusals(first, second), refusals(second, first))
 
 
-def refusals(wide: JSON, narrow: JSON, in_format: InFormat | None = None) -> list[Difference]:
+def refusals(
+    wide: JSON,
+    narrow: JSON,
+    in_format: InFormat | None = None,
+    *,
+    roots: tuple[JSON, JSON] | None = None,
+) -> list[Difference]:
     """Return why the second schema may refuse what the first one admits; nothing if it can't.
 
     Args:
         wide: the schema that says which values there are.
         narrow: the schema that may refuse some of them.
         in_format: checks the formats of listed values; to JSON Schema a format only describes.
+        roots: the schemas that the two are parts of, if they are parts.
     """
     try:
-        found = _Walk(wide, narrow, in_format).compare("", [wide], narrow)
+        walk = _Walk(*(roots or (wide, narrow)), in_format)
+        found = walk.compare("", [wide], narrow)
     except (_TooFarError, RecursionError):
         found = [Difference("", (), "allOf", None, None)]
-    if found and _means_the_same(wide, narrow):  # although it says more than can be compared
+    if (
+        found and roots is None and _means_the_same(wide, narrow)
+    ):  # although it says more than can be compared
         return []
     unique: dict[Any, Difference] = {}
     for each in found:
@@ -294,7 +305,7 @@ class _Walk:
     def _refused(
         self, name: str, parts: _Parts, types: frozenset[str], narrow: dict[str, JSON]
     ) -> Iterator[Difference]:
-        if "type" in narrow and _exclude_each_other(types, numeric(narrow["type"])):
+        if "type" in narrow and exclude_each_other(types, numeric(narrow["type"])):
             found = self._difference(name, parts, "type", narrow["type"])
             yield found._replace(is_contradictory=True)
             return
@@ -410,7 +421,7 @@ class _Walk:
             return min(alike, key=len)
         known = frozenset[str]().union(*(self._types(each, self._narrow) for each in cases))
         found = self._difference(name, parts, "alternatives", sorted(known))
-        is_apart = _exclude_each_other(self._types(parts, self._wide), known)
+        is_apart = exclude_each_other(self._types(parts, self._wide), known)
         return [found._replace(is_contradictory=is_apart)]
 
     def _exclude_each_other(self, branches: list[JSON]) -> bool:
@@ -545,11 +556,6 @@ def _repeats(part: dict[str, JSON], narrow: dict[str, JSON]) -> bool:
 def _moved(name: str, place: str, other: str) -> str:
     """Return the name that something at a place has at another one."""
     return f"{other}{name.removeprefix(place)}".lstrip(".") if name.startswith(place) else name
-
-
-def _exclude_each_other(types: frozenset[str], others: frozenset[str]) -> bool:
-    """Tell whether no value can be of both; null beside other types doesn't count."""
-    return (types - {"null"} or types).isdisjoint(others)
 
 
 def _are_told_apart(one: _Parts, other: _Parts) -> bool:

@@ -1,8 +1,7 @@
 """How what a function takes differs from the schema of its arguments.
 
 Names are compared with the signature, which is quick and tells whether calls would fail. Values are
-compared with the schema that the annotations imply: ``value_differences`` tells what differs in the
-parts of both that ``comparison`` pairs.
+compared with the schema that the annotations imply.
 """
 
 from __future__ import annotations
@@ -12,11 +11,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.scalars import is_in_format
 from sovl_tools.model.document import JSON, Path, canonical, value_at
+from sovl_tools.schema.alignment import Roots, aligned
 from sovl_tools.schema.applicators import Kinds, kinds, numeric, values_of
 from sovl_tools.schema.comparison import Difference as SchemaDifference
 from sovl_tools.schema.comparison import contrary_bound, refusals
-from sovl_tools.signature.comparison import BASE, LIMITING, NARROWING, Comparison
+from sovl_tools.schema.keywords import BOUNDS
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
+
+PARAMETERS: Path = ("parameters",)
 
 Kind: TypeAlias = Literal[
     "required_not_taken", "optional_not_taken", "not_sent", "positional_only", "star", "open",
@@ -98,11 +100,13 @@ def _parameter_difference(
     return [] if found is None else [Difference(found, name, parameter)]
 
 
-def value_differences(comparison: Comparison) -> list[Difference]:
-    """Return what differs in the values that a call may give and that a function takes."""
-    parameters = comparison.parameters
+def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list[Difference]:
+    """Return what differs in the values that a call may give and that a function takes.
+
+    ``own`` is what the function says of its arguments.
+    """
     found: dict[tuple[Path, str], list[SchemaDifference]] = {}
-    for each in refusals(parameters, comparison.own, is_in_format):
+    for each in refusals(parameters, own, is_in_format):
         if each.path:  # the manifest says something there; names were compared before
             name = _owner(each.name, each.narrow) if each.keyword == "required" else each.name
             found.setdefault((each.path, name), []).append(each)
@@ -118,7 +122,7 @@ def value_differences(comparison: Comparison) -> list[Difference]:
         for each in every
         if each.kind not in {"null", "omitted", "value"} or _place(each.path) not in apart
     ]
-    return [*_defaults(comparison), *every]
+    return [*_defaults(parameters, own), *every]
 
 
 def _place(path: Path) -> Path:
@@ -128,21 +132,22 @@ def _place(path: Path) -> Path:
     return path
 
 
-def _defaults(comparison: Comparison) -> Iterator[Difference]:
-    for pair in comparison.pairs:
-        if pair.is_property and not pair.is_part and "default" in pair.schema:
-            said, own = pair.schema["default"], pair.own.get("default")
+def _defaults(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Difference]:
+    for pair in aligned(Roots(parameters, own)):
+        if pair.is_member and "default" in pair.schema:
+            said, other = pair.schema["default"], pair.own.get("default")
             # in Python True == 1
-            is_same = own == said and isinstance(own, bool) == isinstance(said, bool)
-            if own is not None and not is_same:
-                yield Difference("default", pair.name, None, (*pair.path, "default"), said, own)
+            is_same = other == said and isinstance(other, bool) == isinstance(said, bool)
+            if other is not None and not is_same:
+                path = (*PARAMETERS, *pair.path, "default")
+                yield Difference("default", pair.name, None, path, said, other)
 
 
 def _at_a_place(
     refused: list[SchemaDifference], schema: dict[str, JSON], parameters: dict[str, JSON]
 ) -> Iterator[Difference]:
     """Yield what is said of one subschema of a manifest."""
-    path = (*BASE, *(refused[0].path or ()))
+    path = (*PARAMETERS, *(refused[0].path or ()))
     known = kinds(schema, parameters)
     for each in refused:
         if each.keyword in {"type", "alternatives"}:
@@ -209,7 +214,7 @@ def _is_left_out(each: SchemaDifference, schema: dict[str, JSON]) -> bool:
         # a manifest that says nothing of members beside those that it lists invites none
         is_closed = each.narrow is False and "additionalProperties" not in schema
         return not is_closed
-    return each.keyword in LIMITING or (each.keyword in NARROWING and each.keyword not in schema)
+    return each.keyword in _LIMITS or (each.keyword in _NARROWING and each.keyword not in schema)
 
 
 def _members(
@@ -224,6 +229,11 @@ def _members(
         yield Difference("omitted", name, None, path, None, own)
     for each in needed if is_listed else ():
         yield Difference("missing", _owner(each.name, each.narrow), None, path, None, each.narrow)
+
+
+_LIMITS = frozenset(keyword for each in BOUNDS for keyword in each)
+_NARROWING = frozenset({"enum", "const", "pattern", "format", "multipleOf"})
+"""Keywords by which a schema admits fewer values of a type, beside the limits."""
 
 
 def converted(signature: Signature) -> frozenset[str]:

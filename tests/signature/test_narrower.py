@@ -15,7 +15,6 @@ from sovl_tools.model.errors import InferenceError
 from sovl_tools.schema.comparison import refusals
 from sovl_tools.schema.subschemas import nodes
 from sovl_tools.signature.agreement import value_differences
-from sovl_tools.signature.comparison import compare
 from sovl_tools.signature.inference import infer
 from tests.annotations.test_admitted import drawn, values_of
 from tests.schema.strategies import examples, moderate
@@ -103,5 +102,5 @@ def test_a_manifest_that_admits_less_contradicts_nothing(
     for narrow in ways:
         narrow(data, data.draw(st.sampled_from([*_places(manifest)])), manifest)
     assume(not refusals(manifest, own.parameters))
-    found = value_differences(compare(manifest, own.with_all_defaults))
+    found = value_differences(manifest, own.with_all_defaults)
     assert [each for each in found if each.kind in CONTRADICTIONS] == []

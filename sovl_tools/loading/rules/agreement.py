@@ -21,22 +21,21 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.folder import Manifest
 from sovl_tools.model.suggestion import did_you_mean, nearest, one_of
-from sovl_tools.schema.applicators import numeric
+from sovl_tools.schema.applicators import exclude_each_other, numeric
 from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.problem import shown
 from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.agreement import (
+    PARAMETERS,
     Difference,
     Kind,
     converted,
     differences,
     value_differences,
 )
-from sovl_tools.signature.comparison import Comparison, compare, exclude_each_other
 from sovl_tools.signature.inference import Inference
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Signature
 
-PARAMETERS: Path = ("parameters",)
 PROPERTIES: Path = (*PARAMETERS, "properties")
 _BUNDLES = frozenset(
     {"args", "arguments", "data", "input", "inputs", "kwargs", "params", "parameters", "payload"}
@@ -48,8 +47,7 @@ class AgreementCase(NamedTuple):
     """A manifest's arguments, what the module offers, and how the function differs from them.
 
     ``converted`` are the parameters of which calls refuse what their annotations don't admit;
-    ``implied`` is what the function says of its arguments, and ``comparison`` that beside the
-    manifest, where values were compared.
+    ``implied`` is what the function says of its arguments, where values were compared.
     """
 
     name: str
@@ -58,7 +56,6 @@ class AgreementCase(NamedTuple):
     differences: tuple[Difference, ...] = ()
     converted: frozenset[str] = frozenset()
     implied: Inference | None = None
-    comparison: Comparison | None = None
 
     @classmethod
     def between(cls, manifest: Manifest, interface: Interface) -> AgreementCase:
@@ -134,8 +131,7 @@ class AgreementCase(NamedTuple):
         if signature is None or signature.shape in {"class", "value"}:
             return self
         implied = self.interface.implied()
-        comparison = compare(self.parameters, implied.with_all_defaults)
-        found = [*value_differences(comparison)]
+        found = value_differences(self.parameters, implied.with_all_defaults)
         if found:
             nullable = {each.name for each in signature.parameters if each.annotation.optional}
             found = [
@@ -150,7 +146,7 @@ class AgreementCase(NamedTuple):
             ]
         name, parameters, interface, known, names, *_ = self
         every = (*known, *found)
-        return AgreementCase(name, parameters, interface, every, names, implied, comparison)
+        return AgreementCase(name, parameters, interface, every, names, implied)
 
     def is_refused(self, difference: Difference) -> bool:
         """Tell whether a call refuses values that the manifest names outright."""

@@ -8,12 +8,7 @@ from typing import NamedTuple
 from sovl_tools.annotations.docstrings import Documentation
 from sovl_tools.loading.function_spec import function_spec, read_function, unwritable
 from sovl_tools.loading.patch import Change, changes
-from sovl_tools.loading.rules.agreement import (
-    PARAMETERS,
-    PROPERTIES,
-    AgreementCase,
-    argument_of,
-)
+from sovl_tools.loading.rules.agreement import PROPERTIES, AgreementCase, argument_of
 from sovl_tools.loading.rules.schema import lacks_description, missing_items
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, rule
 from sovl_tools.model.document import Path
@@ -22,6 +17,7 @@ from sovl_tools.model.folder import Manifest
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.schema.problem import shown
 from sovl_tools.schema.subschemas import nodes
+from sovl_tools.signature.agreement import PARAMETERS
 
 
 class DriftCase(NamedTuple):
@@ -39,7 +35,7 @@ def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
     try:
         # what the docstring could add, the rule for what has no description tells
         spec = read_function(function, signature, agreed.implied, document=Documentation)
-        found = changes(manifest.document, spec, agreed.comparison)
+        found = changes(manifest.document, spec)
         if found and unwritable(spec.parameters) is not None:
             found = changes(manifest.document, function_spec(function, signature))
     except InferenceError:

@@ -1,0 +1,161 @@
+"""The parts of one schema beside those of another that describe the same values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.schema.applicators import alternatives_of, combinator_of, values_of
+from sovl_tools.schema.comparison import refusals
+from sovl_tools.schema.subschemas import follow, lookup
+
+
+class Pair(NamedTuple):
+    """A subschema, and what another schema says in its place.
+
+    Attributes:
+        name: what people call the place: ``place.city``, ``places[].city``.
+        path: of the subschema, from the root of its schema.
+        schema: the subschema.
+        own: the other one, with what it refers to in the place of a reference.
+        is_part: whether this is what the place refers to, or an alternative in it.
+    """
+
+    name: str
+    path: Path
+    schema: dict[str, JSON]
+    own: dict[str, JSON]
+    is_part: bool = False
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it is what an object says of a member."""
+        return not self.is_part and len(self.path) > 1 and self.path[-2] == "properties"
+
+
+class Roots(NamedTuple):
+    """The two schemas in which references are looked up."""
+
+    schema: dict[str, JSON]
+    own: dict[str, JSON]
+
+
+def aligned(roots: Roots) -> list[Pair]:
+    """Return the pairs of two schemas of objects, from their members on, parents first.
+
+    References are followed on both sides. What is used in several places is met once for each
+    thing that the other schema says there.
+    """
+    found: list[Pair] = []
+    pending = [*_members(Pair("", (), *roots))]
+    seen: set[tuple[int, int]] = set()
+    for pair in pending:  # which grows meanwhile
+        schema: JSON = pair.schema
+        own: JSON = pair.own
+        key = (id(schema), id(own))
+        if not (isinstance(schema, dict) and isinstance(own, dict)) or key in seen:
+            continue
+        seen.add(key)
+        target = follow(own, roots.own)
+        if isinstance(target, dict) and target is not own:
+            # keywords beside a reference add to what it refers to
+            own = {**target, **{name: each for name, each in own.items() if name != "$ref"}}
+        found.append(pair._replace(own=own))
+        pending += _below(pair, roots)
+    return found
+
+
+def _below(pair: Pair, roots: Roots) -> Iterator[Pair]:
+    """Yield what lies below a pair, or what it refers to."""
+    name, path, schema, _, _ = pair
+    own = follow(pair.own, roots.own)
+    if isinstance(schema.get("$ref"), str):
+        target, _, place = lookup(roots.schema, schema["$ref"])
+        yield Pair(name, place, target, own, is_part=True)
+        return
+    if not isinstance(own, dict):
+        return
+    pair = pair._replace(own=own)
+    yield from _members(pair)
+    if "additionalProperties" in schema and "additionalProperties" in own:
+        values = schema["additionalProperties"], own["additionalProperties"]
+        yield Pair(f"{name}[]", (*path, "additionalProperties"), *values)
+    yield from _items(pair)
+    keyword = combinator_of(schema)
+    for index, (each, other) in enumerate(matches(schema, own, roots)):
+        place = (*path, keyword, index) if keyword else path
+        yield Pair(name, place, each, _taker(each, other, own, roots), is_part=True)
+
+
+def _taker(schema: JSON, other: JSON, own: dict[str, JSON], roots: Roots) -> JSON:
+    """Return what takes an alternative's values: all of the other schema if others take some."""
+    schema = follow(schema, roots.schema)
+    if not isinstance(schema, dict) or combinator_of(schema) is not None:
+        return own
+    if other is None or values_of(schema) is None:
+        return other
+    refused = [
+        [each.values for each in refusals(schema, side, roots=roots)] for side in (other, own)
+    ]
+    return other if refused[0] == refused[1] else own
+
+
+def _members(pair: Pair) -> Iterator[Pair]:
+    name, path, schema, own, _ = pair
+    others = own.get("properties", {})
+    for key, each in schema.get("properties", {}).items():
+        if key in others:
+            whole = f"{name}.{key}" if name else key
+            yield Pair(whole, (*path, "properties", key), each, others[key])
+
+
+def _items(pair: Pair) -> Iterator[Pair]:
+    """Yield the items of two arrays, each of which may list them one by one."""
+    name, path, schema, own, _ = pair
+    ours, theirs = schema.get("prefixItems", ()), own.get("prefixItems", ())
+    rest: JSON = schema.get("items")
+    others: JSON = own.get("items")
+    for index in range(max(len(ours), len(theirs))):
+        place: Path = ("prefixItems", index) if index < len(ours) else ("items",)
+        item = ours[index] if index < len(ours) else rest
+        other = theirs[index] if index < len(theirs) else others
+        yield Pair(f"{name}[{index}]", (*path, *place), item, other)
+    yield Pair(f"{name}[]", (*path, "items"), rest, others)
+
+
+def matches(
+    schema: dict[str, JSON], own: dict[str, JSON], roots: Roots
+) -> list[tuple[JSON, JSON | None]]:
+    """Return each alternative of a schema with the one that takes most of it, if any does."""
+    if combinator_of(schema) is None and combinator_of(own) is None:
+        return []
+    found = []
+    for index, each in enumerate(alternatives_of(schema)):
+        ranks = [
+            (rank, place != index, place)
+            for place, other in enumerate(alternatives_of(own))
+            if (rank := _rank(each, other, roots)) is not None
+        ]
+        found.append((each, alternatives_of(own)[min(ranks)[2]] if ranks else None))
+    return found
+
+
+def _rank(schema: JSON, own: JSON, roots: Roots) -> int | None:
+    """Return how much of an alternative another one refuses; None if they can't be one."""
+    if schema == own:
+        return 0
+    found = refusals(schema, own, roots=roots)
+    ours, theirs = follow(schema, roots.schema), follow(own, roots.own)
+    if not (isinstance(ours, dict) and isinstance(theirs, dict)) or any(
+        each.keyword in {"type", "alternatives"} and not each.name for each in found
+    ):
+        return None
+    names, known = {*ours.get("properties", ())}, {*theirs.get("properties", ())}
+    if names and known and names.isdisjoint(known):
+        return None
+    # what tells alternatives apart counts most
+    return sum(_APART if each.is_contradictory else 1 for each in found) + 1
+
+
+_APART = 1000
