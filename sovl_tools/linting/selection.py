@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from io import StringIO
-from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.configuration import Configuration
@@ -163,8 +162,6 @@ SUPPRESSIONS = "x-ignore"
 _MARK = "sovl:"
 _COMMENT = re.compile(r"#\s*sovl:\s*ignore\b(?P<rules>\[[^\]]*\])?")
 _SOURCES = (".py", *SUFFIXES)
-_MOST = 1000
-"""How many rules one request may name: more than there are, with all beginnings of their codes."""
 
 
 class Suppression(NamedTuple):
@@ -190,9 +187,14 @@ class Suppression(NamedTuple):
     line: int
     column: int
 
-    def names(self, found: Diagnostic) -> bool:
-        """Tell whether it names the rule of a finding."""
-        return bool(self.code) and found.code.startswith(self.code)
+    def covers(self, found: Diagnostic) -> bool:
+        """Tell whether it leaves a finding out; an error never is, since its tool isn't there."""
+        if found.severity == "error" or not self.code or not found.code.startswith(self.code):
+            return False
+        if self.only:
+            return (found.path, found.line) == (self.scope, self.only)
+        is_folder = self.scope.endswith(os.sep)
+        return found.path.startswith(self.scope) if is_folder else found.path == self.scope
 
 
 def suppress_findings(
@@ -225,19 +227,10 @@ def suppress_findings(
             asked += _comments(path, owners.get(path), lines)
     if not asked:
         return report
-    holding: dict[tuple[str, int], list[Suppression]] = {}
-    for each in asked:
-        holding.setdefault((each.scope, each.only), []).append(each)
     used: set[Suppression] = set()
     shown = []
     for found in report.diagnostics:
-        # an error is never left out: its tool is not there
-        path = found.path
-        above = [path[: at + 1] for at, letter in enumerate(path) if letter == os.sep]
-        places = [(path, found.line), *((each, 0) for each in (path, *above))]
-        asking = places if found.severity != "error" else ()
-        nearby = (each for place in asking for each in holding.get(place, ()))
-        covering = [each for each in nearby if each.names(found)]
+        covering = [each for each in asked if each.covers(found)]
         used.update(covering)
         shown += [] if covering else [found]
     for each in asked:
@@ -279,12 +272,10 @@ def _in_manifest(tool: ToolFolder, path: str, text: str) -> Iterator[Suppression
         place = line_and_column(text, places.offset(ManifestPlace((SUPPRESSIONS,))))
         yield Suppression("", words, "", 0, tool.name, path, *place)
         return
-    first: dict[str, int] = {}
-    for index, selector in enumerate(rules):
-        first.setdefault(selector, index)
-    for selector, index in islice(first.items(), _MOST):
-        place = line_and_column(text, places.offset(ManifestPlace((SUPPRESSIONS, index))))
-        scope = os.path.join(tool.path, "")
+    scope = os.path.join(tool.path, "")
+    for selector in dict.fromkeys(rules):
+        item = ManifestPlace((SUPPRESSIONS, rules.index(selector)))
+        place = line_and_column(text, places.offset(item))
         yield Suppression(*_resolved(selector), scope, 0, tool.name, path, *place)
 
 
@@ -295,8 +286,8 @@ def _comments(path: str, tool: str | None, lines: Sequence[str]) -> Iterator[Sup
         if found is None:
             continue
         only = 0 if lines[number - 1][:column].isspace() or not column else number
-        selectors = [*islice(dict.fromkeys(_selectors(found)), _MOST)]
-        for selector in selectors:
+        selectors = _selectors(found)
+        for selector in dict.fromkeys(selectors):
             yield Suppression(*_resolved(selector), path, only, tool, path, number, column + 1)
         if not selectors:
             yield Suppression("", _NO_RULE, path, only, tool, path, number, column + 1)

@@ -6,11 +6,11 @@ import ast
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from importlib.util import find_spec
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
+from sovl_tools.loading.requirements import is_importable
 from sovl_tools.loading.rules.module import ImportFailure
 from sovl_tools.loading.sources import listed
 from sovl_tools.model.definition import StepHandler, ToolDefinition
@@ -260,12 +260,7 @@ _GUARDS = (ast.Try, ast.TryStar, ast.If, ast.FunctionDef, ast.AsyncFunctionDef)
 
 def _is_absent(module: str, folder: ToolFolder) -> bool:
     """Tell whether no import can find a module: it's neither installed nor around the tool."""
-    try:
-        if find_spec(module) is not None:
-            return False
-    except (ImportError, ValueError):
-        return True
-    return own_directory(module, folder) is None
+    return not is_importable(module) and own_directory(module, folder) is None
 
 
 def own_directory(module: str, folder: ToolFolder) -> str | None:

@@ -1,9 +1,8 @@
-"""What a tool needs of its surroundings. Nothing is imported to find out whether it is there."""
+"""What a tool needs to be installed or set. Nothing is imported to find that out."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
@@ -20,7 +19,7 @@ _NO_PROCESSES = (
 
 def processes_missing() -> str | None:
     """Return why no tool can run in a process of ours; None if it can."""
-    return None if _is_importable("pebble") else _NO_PROCESSES
+    return None if is_importable("pebble") else _NO_PROCESSES
 
 
 def needs_process(execution: Mapping[str, JSON]) -> bool:
@@ -31,7 +30,7 @@ def needs_process(execution: Mapping[str, JSON]) -> bool:
 
 
 def unmet(document: Mapping[str, JSON]) -> tuple[str, ...]:
-    """Return, in words, what a manifest's ``requires`` asks for and is not there."""
+    """Return, in words, what a manifest's ``requires`` asks for and isn't there."""
     requires = document.get("requires")
     if not requires:
         return ()
@@ -44,7 +43,7 @@ def unmet(document: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def unmet_by_platform(document: Mapping[str, JSON]) -> tuple[str, ...]:
-    """Return, in words, what a manifest's ``execution`` asks for and is not there."""
+    """Return, in words, what a manifest's ``execution`` asks for and isn't there."""
     reason = processes_missing() if needs_process(document.get("execution", {})) else None
     return () if reason is None else (reason,)
 
@@ -62,18 +61,14 @@ def _missing(text: str) -> str:
         found = distribution(wanted.name)
     except (PackageNotFoundError, ValueError):
         is_name = not (wanted.specifier or wanted.extras or wanted.url)
-        return "" if is_name and _is_importable(wanted.name) else text
-    # the page of text below the metadata takes long to parse
-    head = (found.read_text("METADATA") or "").partition("\n\n")[0]
-    named = re.search(r"^Version:[ \t]*(\S+)[ \t]*$", head, re.MULTILINE)
-    version = str(found.version) if named is None else named[1]
-    # a pre-release that is installed was chosen by somebody
-    if not wanted.specifier.contains(version, prereleases=True):
-        return f"{text} (but {version})"
+        return "" if is_name and is_importable(wanted.name) else text
+    # a pre-release that is installed was chosen by its user
+    if not wanted.specifier.contains(found.version, prereleases=True):
+        return f"{text} (but {found.version})"
     for line in (found.requires or ()) if wanted.extras else ():
         needed = parsed_requirement(line)
         marker = needed and needed.marker
-        # what a distribution requires for extras that are not asked for is none of ours
+        # what a distribution requires for other extras doesn't matter
         is_due = marker and any(marker.evaluate({"extra": one}) for one in wanted.extras)
         missing = _missing(line.partition(";")[0]) if is_due else ""
         if missing:
@@ -83,7 +78,7 @@ def _missing(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def parsed_requirement(text: str) -> Any:
-    """Return a requirement; None of a text that is none, and of markers that can't be compared."""
+    """Return a requirement; None if the text isn't one, or its markers can't be compared."""
     from packaging.requirements import Requirement  # noqa: PLC0415 - 10 ms
 
     try:
@@ -95,7 +90,7 @@ def parsed_requirement(text: str) -> Any:
     return wanted
 
 
-def _is_importable(name: str) -> bool:
+def is_importable(name: str) -> bool:
     """Tell whether a module can be found, by looking from its outermost package inwards."""
     if name in sys.modules:
         return True

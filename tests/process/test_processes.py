@@ -484,7 +484,7 @@ def test_closing_ends_calls_that_are_under_way(directory: Path) -> None:
 def test_without_the_extra_a_tool_is_unavailable(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requirements, "_is_importable", lambda _: False)
+    monkeypatch.setattr(requirements, "is_importable", lambda _: False)
     registry = ToolRegistry.from_directory(directory)
     assert registry.report.errors == ()
     assert [each.status for each in registry.report.folders] == ["unavailable"]
