@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import Any
 
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
-from sovl_tools.annotations.kind import MAPPINGS
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, dotted, encodes
@@ -23,7 +22,6 @@ from sovl_tools.signature.inference import Inference, implied, parameters_of, re
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature, from_function
 
 _LARGEST = sys.float_info.max
-_NUMBERS, _LISTS = (int, float), (list, tuple)
 
 
 @dataclass(frozen=True)
@@ -65,27 +63,24 @@ class FunctionSpec:
     @property
     def needed(self) -> frozenset[str]:
         """What calls must give, for which there is neither a default nor None."""
-        needed = [
+        needed = {
             name
-            for name, (_, _, default, annotation) in self.arguments.items()
-            if default is REQUIRED and annotation.optional is False
-        ]
-        return self.required_by_decorator.union(needed)
+            for name, each in self.arguments.items()
+            if each.default is REQUIRED and each.annotation.optional is False
+        }
+        return self.required_by_decorator | needed
 
     @property
     def defaulted(self) -> frozenset[str]:
         """The arguments that calls may leave out, because the function has a default."""
         arguments = self.arguments.items()
-        known = frozenset([name for name, each in arguments if each.default is not REQUIRED])
-        return known - self.required_by_decorator if self.required_by_decorator else known
+        known = frozenset(name for name, each in arguments if each.default is not REQUIRED)
+        return known - self.required_by_decorator
 
     @cached_property
     def documentation(self) -> Documentation:
         """What the docstring says, or the decorator instead, as far as a manifest can hold it."""
-        # read when it is asked for: most manifests describe all that there is
         found = self.document()
-        if not (found.description or found.parameters):
-            return found
         kept = {key: each for key, each in found.parameters.items() if unwritable(each) is None}
         text = found.description if unwritable(found.description) is None else ""
         return found._replace(description=text, parameters=kept)
@@ -107,10 +102,8 @@ class FunctionSpec:
 
         One with a default whose name begins with ``_`` is the function's own affair.
         """
-        properties = self.parameters["properties"]
-        own = [each for each in properties if each[:1] == "_"]
-        left_out = self.defaulted.intersection(own) if own else ()
-        return [each for each in properties if each not in left_out]
+        properties, defaulted = self.parameters["properties"], self.defaulted
+        return [each for each in properties if not (each.startswith("_") and each in defaulted)]
 
     @property
     def properties(self) -> dict[str, JSON]:
@@ -138,73 +131,49 @@ class FunctionSpec:
         return name in self.arguments or self.signature.takes_any_keyword
 
 
-def function_spec(function: Callable[..., Any], signature: Signature | None = None) -> FunctionSpec:
+def function_spec(
+    function: Callable[..., Any],
+    signature: Signature | None = None,
+    *,
+    said: Inference | None = None,
+    document: Callable[[], Documentation] | None = None,
+) -> FunctionSpec:
     """Return what a function says of itself, as far as a manifest can hold it.
 
     Args:
         function: the function, or any other callable.
         signature: how it can be called, if that was read already.
-
-    Raises:
-        InferenceError: what the function takes is unknown.
-    """
-    spec = read_function(function, signature or from_function(function))
-    if unwritable(spec.parameters) is None:
-        return spec
-    return _without_unwritable(
-        spec, str(getattr(function, "__qualname__", type(function).__qualname__))
-    )
-
-
-def read_function(
-    function: Callable[..., Any],
-    signature: Signature,
-    said: Inference | None = None,
-    *,
-    document: Callable[[], Documentation] | None = None,
-) -> FunctionSpec:
-    """Return what a function says of itself, also what no manifest can hold.
-
-    Args:
-        function: the function, or any other callable.
-        signature: how it can be called.
         said: what it implies of its arguments, if that is known already.
-        document: returns what its docstring says, which it otherwise reads.
+        document: returns what its docstring says, which is read otherwise.
 
     Raises:
         InferenceError: what the function takes is unknown.
     """
+    signature = signature or from_function(function)
     document = document or partial(documentation_of, function)
-    is_decorated = isinstance(getattr(function, ATTRIBUTE, None), ToolDefinition)
-    definition = definition_of(function) if is_decorated else None
-    if definition is None:
+    if isinstance(getattr(function, ATTRIBUTE, None), ToolDefinition):
+        spec = _from_decorator(definition_of(function), signature, document)
+    else:
         said = said or implied(signature, function)
         spec = _from_signature(function, signature, said, document)
-    else:
-        spec = _from_decorator(definition, signature, document)
-    # what each call has to give needs no default
-    properties = spec.parameters["properties"]
-    needless = [name for name in spec.parameters["required"] if "default" in properties[name]]
-    if not needless:
+    spec = _without_needless_defaults(spec)
+    if unwritable(spec.parameters) is None:
         return spec
-    notes = [
-        f"the default of {name!r} is left out: the function has none"
-        for name in needless
-        if spec.arguments[name].default is REQUIRED
-    ]
-    parameters = _without_defaults(spec.parameters, needless)
-    return replace(spec, parameters=parameters, left_out=(*spec.left_out, *notes))
+    return _without_unwritable(spec, getattr(function, "__qualname__", type(function).__qualname__))
 
 
-def _without_defaults(schema: dict[str, JSON], names: Collection[str]) -> dict[str, JSON]:
-    """Return the schema of arguments without the defaults of some."""
-    properties = {
-        name: {key: value for key, value in each.items() if key != "default"}
-        if name in names
-        else each
-        for name, each in schema["properties"].items()
-    }
-    return {**schema, "properties": properties}
+def _without_needless_defaults(spec: FunctionSpec) -> FunctionSpec:
+    """Leave out the defaults of parameters that each call has to give."""
+    properties = dict(spec.parameters["properties"])
+    notes = list(spec.left_out)
+    for name in spec.parameters["required"]:
+        if "default" in properties[name]:
+            own = properties[name]
+            properties[name] = {key: each for key, each in own.items() if key != "default"}
+            if spec.arguments[name].default is REQUIRED:
+                notes.append(f"the default of {name!r} is left out: the function has none")
+    parameters = {**spec.parameters, "properties": properties}
+    return replace(spec, parameters=parameters, left_out=tuple(notes))
 
 
 def _without_parameters(schema: dict[str, JSON], names: Collection[str]) -> dict[str, JSON]:
@@ -212,13 +181,11 @@ def _without_parameters(schema: dict[str, JSON], names: Collection[str]) -> dict
     properties = {name: each for name, each in schema["properties"].items() if name not in names}
     required = [name for name in schema["required"] if name not in names]
     found = {**schema, "properties": properties, "required": required}
-    if "$defs" in found:
-        known = found.pop("$defs")
-        kept = needed_definitions(found, known)
-        found |= (
-            {"$defs": {name: each for name, each in known.items() if name in kept}} if kept else {}
-        )
-    return found
+    known = found.pop("$defs", {})
+    kept = needed_definitions(found, known)
+    return (
+        {**found, "$defs": {name: known[name] for name in known if name in kept}} if kept else found
+    )
 
 
 def _from_signature(
@@ -329,22 +296,17 @@ def unwritable(value: Any) -> str | None:
     """Return why a manifest can't hold a value; None if it can."""
     pending = [value]
     for each in pending:  # which grows meanwhile
-        kind = type(each)
-        if kind is dict:
+        if isinstance(each, Mapping):
+            pending += [*each, *each.values()]
+        elif isinstance(each, list | tuple):
             pending += each
-            pending += each.values()
-        elif kind is str or isinstance(each, str):
-            if not (each.isascii() or encodes(each)):
+        elif isinstance(each, str):
+            if not encodes(each):
                 return "it holds half of a surrogate pair"
-        elif isinstance(each, _NUMBERS):
+        elif isinstance(each, int | float):
             # beyond what a float can hold, other languages read another number
             if not -_LARGEST <= each <= _LARGEST:
                 return "it is not a number that JSON can hold"
-        elif isinstance(each, _LISTS):
-            pending += each
-        elif isinstance(each, MAPPINGS):
-            pending += each
-            pending += each.values()
         elif each is not None:
             return f"it holds {type(each).__name__!r}, which is no JSON"
     return None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sovl_tools.annotations.docstrings import Documentation
-from sovl_tools.loading.function_spec import function_spec, read_function, unwritable
+from sovl_tools.loading.function_spec import function_spec
 from sovl_tools.loading.patch import Change, changes
 from sovl_tools.loading.rules.agreement import PROPERTIES, AgreementCase, argument_of
 from sovl_tools.loading.rules.schema import lacks_description, missing_items
@@ -33,11 +33,9 @@ def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
     if function is None or signature is None or signature.shape in {"class", "value"}:
         return []
     try:
-        # what the docstring could add, the rule for what has no description tells
-        spec = read_function(function, signature, agreed.implied, document=Documentation)
+        # the rule about missing descriptions says what the docstring could add
+        spec = function_spec(function, signature, said=agreed.implied, document=Documentation)
         found = changes(manifest.document, spec)
-        if found and unwritable(spec.parameters) is not None:
-            found = changes(manifest.document, function_spec(function, signature))
     except InferenceError:
         return []
     return ask(RULES, DriftCase(agreed, found)) if found else []
