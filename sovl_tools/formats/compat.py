@@ -20,7 +20,7 @@ from sovl_tools.formats.providers import ANY_NAME, Rules, has_lookaround
 from sovl_tools.model.document import JSON, Path, copied, pointer
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SILENT, SINGLE
 from sovl_tools.schema.rewrite import Definitions, Rewrite, merged
-from sovl_tools.schema.subschemas import nesting, nodes
+from sovl_tools.schema.subschemas import children, nodes
 
 _WITH_SCHEMAS = IN_OBJECT | IN_LIST | SINGLE
 _LISTS = ("allOf", "anyOf", "oneOf")
@@ -272,11 +272,7 @@ def _is_touched(schema: JSON, rules: Rules) -> bool:
         "$ref" in schema
         or "$dynamicRef" in schema
         or next(_refused(schema, rules), None) is not None
-        or any(
-            _is_touched(each, rules)
-            for keyword, members in nesting(tuple(schema))
-            for _, each in members(schema[keyword])
-        )
+        or any(_is_touched(each, rules) for _, each in children(schema))
     )
 
 

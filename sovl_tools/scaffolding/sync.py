@@ -47,7 +47,7 @@ from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.jsonedit import edit_json, render_json
 from sovl_tools.scaffolding.new_tool import manifest_of
 from sovl_tools.schema.engine import published
-from sovl_tools.schema.subschemas import expands_too_far, nodes
+from sovl_tools.schema.subschemas import excess, nodes
 from sovl_tools.signature.agreement import PARAMETERS
 from sovl_tools.signature.signature import from_function
 from sovl_tools.threads import Stalled, run_within
@@ -134,11 +134,14 @@ def _plan(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
     else:
         # what ``parameters`` lack at their top can be added; all else of them must be a schema
         problems = [each for each in published("tool").problems(manifest.document) if each.path]
-        is_workable = all(
-            (each.keyword, len(each.path)) == ("required", 1)
-            for each in problems
-            if each.path[0] == "parameters"
-        ) and not expands_too_far(manifest.document.get("parameters", {}))
+        is_workable = (
+            all(
+                (each.keyword, len(each.path)) == ("required", 1)
+                for each in problems
+                if each.path[0] == "parameters"
+            )
+            and excess(manifest.document.get("parameters", {})) is None
+        )
     if not is_workable or name_problem(folder.name) is not None:
         return _refused(folder)
     if manifest is not None and not manifest.enabled:

@@ -7,57 +7,35 @@ from typing import Any, TypeAlias
 
 from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, kind
-from sovl_tools.schema.engine import matches, problems_at
+from sovl_tools.schema.engine import matches
 from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
 
 Kinds: TypeAlias = frozenset[str] | None
 """JSON types; None where they are unknown."""
 
-ANY_VALUE: JSON = object()
 _ALTERNATIVES = ("anyOf", "oneOf")
 _DEEPEST = 20
 
 
-def in_place(found: Iterable[SchemaNode], value: JSON = ANY_VALUE) -> list[SchemaNode]:
-    """Return the subschemas and every other one that applies to the very same value.
-
-    Args:
-        found: subschemas that apply to the value.
-        value: of alternatives and conditions only those count that it fits; of ``ANY_VALUE`` all.
-    """
+def in_place(found: Iterable[SchemaNode]) -> list[SchemaNode]:
+    """Return subschemas, and all others that apply to the very same value or may do so."""
     applied: dict[int, SchemaNode] = {}
-    pending = list(found)
-    while pending:
-        node = pending.pop()
+    pending = [*found]
+    for node in pending:  # which grows meanwhile
         # By identity: equal subschemas at two places may hold references that lead elsewhere.
-        if id(node.schema) not in applied:
-            applied[id(node.schema)] = node
-            pending += _beside(node, value)
+        if id(node.schema) in applied:
+            continue
+        applied[id(node.schema)] = node
+        depth = len(node.path)
+        pending += [each for each in node.children() if each.path[depth] in _SAME_VALUE]
+        if isinstance(node.schema.get("$ref"), str):
+            target, _, path = lookup(node.root, node.schema["$ref"])
+            if isinstance(target, dict):
+                pending.append(node._replace(schema=target, path=(*node.base, *path)))
     return list(applied.values())
 
 
-def _beside(node: SchemaNode, value: JSON) -> Iterator[SchemaNode]:
-    schema, is_any = node.schema, value is ANY_VALUE
-
-    def is_met(each: SchemaNode) -> bool:
-        return is_any or not problems_at(each, value)
-
-    if isinstance(schema.get("$ref"), str):
-        target, _, path = lookup(node.root, schema["$ref"])
-        if isinstance(target, dict):
-            yield node._replace(schema=target, path=(*node.base, *path))
-    yield from _children(node, "allOf")
-    for keyword in _ALTERNATIVES:
-        yield from filter(is_met, _children(node, keyword))
-    # ``then`` and ``else`` say nothing where there is no ``if``.
-    for condition in _child(node, "if"):
-        if is_met(condition):
-            yield from _child(node, "then")
-        if is_any or not is_met(condition):
-            yield from _child(node, "else")
-    for each in _children(node, "dependentSchemas"):
-        if is_any or (isinstance(value, dict) and each.path[-1] in value):
-            yield each
+_SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"})
 
 
 def below(node: SchemaNode, key: str | int) -> Iterator[SchemaNode]:
@@ -79,12 +57,6 @@ def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
     # It speaks only of members that nothing else names.
     is_open = not found and "additionalProperties" in schema
     return [("additionalProperties",)] if is_open else found
-
-
-def _children(node: SchemaNode, keyword: str) -> Iterator[SchemaNode]:
-    held = node.schema.get(keyword, ())
-    for key in held if isinstance(held, dict) else range(len(held)):
-        yield from _child(node, keyword, key)
 
 
 def _child(node: SchemaNode, *path: str | int) -> Iterator[SchemaNode]:

@@ -17,7 +17,7 @@ from types import ModuleType
 from sovl_tools.model.document import JSON, pointer
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.problem import Problem, Validator
-from sovl_tools.schema.subschemas import SchemaNode, nodes
+from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, nodes
 
 PUBLISHED = ("tool", "config", "procedure")
 """The names of the schemas that this package publishes."""
@@ -62,7 +62,7 @@ def compile_part(node: SchemaNode, *, with_formats: bool = False) -> Validator:
         SchemaError: as for ``compile_schema``.
     """
     # A subschema alone compiles faster than the whole schema that it is from.
-    if all(_REFERENCES.isdisjoint(each.schema) for each in nodes(node.schema, ())):
+    if all(REFERENCES.isdisjoint(each.schema) for each in nodes(node.schema, ())):
         return compile_schema(node.schema, with_formats=with_formats)
     from urllib.parse import quote  # noqa: PLC0415 - 4 ms, and seldom needed
 
@@ -70,9 +70,6 @@ def compile_part(node: SchemaNode, *, with_formats: bool = False) -> Validator:
     place = quote(pointer(node.path[len(node.base) :]))
     whole = {"$ref": f"{name}#{place}", "$defs": {"root": {**node.root, "$id": name}}}
     return compile_schema(whole, with_formats=with_formats)
-
-
-_REFERENCES = frozenset({"$ref", "$dynamicRef"})
 
 
 def compiles(pattern: str) -> bool:

@@ -1,15 +1,15 @@
-"""Every subschema of a schema with its place, where references lead, and one walk for all rules."""
+"""Every subschema of a schema with its place, and where references lead."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Container, Iterator, Mapping
 from itertools import chain, count
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
 
+_NAMING = ("$id", "$anchor", "$dynamicAnchor")
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/"
 _MOST_STEPS_AT_A_PLACE = 20
 _PARTIAL = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contains"}
@@ -44,39 +44,39 @@ class SchemaNode(NamedTuple):
         """Whether that property is required."""
         return self.owner is not None and self.path[-1] in self.owner.get("required", ())
 
+    def children(self) -> Iterator[SchemaNode]:
+        """Yield the subschemas right below that are objects."""
+        path, schema, root, base, _, is_partial = self
+        for below, child in children(schema):
+            if isinstance(child, dict):
+                owner = schema if below[0] == "properties" else None
+                is_part = is_partial or below[0] in _PARTIAL
+                yield SchemaNode((*path, *below), child, root, base, owner, is_part)
+
 
 def nodes(root: dict[str, JSON], base: Path) -> Iterator[SchemaNode]:
     """Yield the root and every subschema that is an object, parents first."""
     pending = [SchemaNode(base, root, root, base)]
     for node in pending:  # which grows meanwhile
         yield node
-        for keyword, members in nesting(tuple(node.schema)):
-            for key, child in members(node.schema[keyword]):
-                if isinstance(child, dict):
-                    pending.append(child_of(node, keyword, key, child))
+        pending += node.children()
 
 
-Members: TypeAlias = Callable[[Any], Iterable[tuple[str | int | None, JSON]]]
-"""From the value of a keyword to what is in it, by name or index; by None if it is one schema."""
-
-_MEMBERS: dict[str, Members] = {
-    **dict.fromkeys(IN_OBJECT, dict.items),
-    **dict.fromkeys(IN_LIST, enumerate),
-    **dict.fromkeys(SINGLE, lambda schema: ((None, schema),)),
-}
-
-
-@lru_cache(maxsize=4096)
-def nesting(keys: tuple[str, ...]) -> tuple[tuple[str, Members], ...]:
-    """Return those of a schema's keywords that hold subschemas, each with what finds them."""
-    return tuple((key, _MEMBERS[key]) for key in keys if key in _MEMBERS)
+def children(schema: Mapping[str, Any]) -> Iterator[tuple[Path, JSON]]:
+    """Yield the subschemas right below a schema with their paths from there."""
+    for keyword, value in schema.items():
+        if keyword in SINGLE:
+            yield (keyword,), value
+        elif keyword in IN_OBJECT and isinstance(value, Mapping):
+            yield from (((keyword, name), each) for name, each in value.items())
+        elif keyword in IN_LIST and isinstance(value, list | tuple):
+            yield from (((keyword, index), each) for index, each in enumerate(value))
 
 
 def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], JSON]) -> dict[str, Any]:
     """Return a schema in which each subschema right below it is replaced."""
     copy = dict(schema)
-    for keyword, _ in nesting(tuple(schema)):
-        value = schema[keyword]
+    for keyword, value in schema.items():
         if keyword in SINGLE:
             copy[keyword] = change(value)
         elif keyword in IN_OBJECT and isinstance(value, Mapping):
@@ -84,27 +84,6 @@ def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], JSON]) ->
         elif keyword in IN_LIST and isinstance(value, list | tuple):
             copy[keyword] = [change(each) for each in value]
     return copy
-
-
-def child_of(
-    parent: SchemaNode, keyword: str, key: str | int | None, schema: dict[str, JSON]
-) -> SchemaNode:
-    """Return the node of a subschema right below another."""
-    path, above, root, base, _, is_partial = parent
-    place = (*path, keyword) if key is None else (*path, keyword, key)
-    owner = above if keyword == "properties" else None
-    return SchemaNode(place, schema, root, base, owner, is_partial or keyword in _PARTIAL)
-
-
-def is_subschema(path: Path) -> bool:
-    """Tell whether a path below a schema leads to a subschema, going by the keywords on it."""
-    parts = iter(path)
-    for part in parts:
-        if part in SINGLE:
-            continue
-        if (part not in IN_OBJECT and part not in IN_LIST) or next(parts, None) is None:
-            return False
-    return True
 
 
 class Reference(NamedTuple):
@@ -124,17 +103,16 @@ class Reference(NamedTuple):
 def lookup(root: JSON, reference: str) -> Reference:
     """Follow a reference from the root of its schema, without fetching anything."""
     document, _, fragment = reference.partition("#")
-    if not document or document == root.get("$id"):
-        return _within(root, fragment)
-    if document.startswith(_META_SCHEMA):
-        return Reference()
-    found = _inner(root, document, fragment)
-    if found is None:
-        identifiers = (value.get("$id") for value, _ in _objects(root))
-        # where a part has such a name only an engine can tell what is meant
-        if not any(isinstance(each, str) and document in each for each in identifiers):
-            return Reference(failure="leads out of the schema, and nothing is fetched")
-    return found or Reference()
+    is_here = not document or document == root.get("$id")
+    if is_here and (not fragment or fragment.startswith("/")):
+        return _at_pointer(root, fragment)
+    found = _named(root, reference)
+    if found.failure:
+        names = [node.schema.get(key) for node in nodes(root, ()) for key in _NAMING]
+        # within a part with its own identifier, a relative name leads elsewhere than from the root
+        if any(isinstance(each, str) and (document or fragment) in each for each in names):
+            return Reference()
+    return found
 
 
 def follow(schema: JSON, root: JSON) -> JSON:
@@ -151,47 +129,61 @@ def follow(schema: JSON, root: JSON) -> JSON:
     return schema
 
 
-def _within(root: JSON, fragment: str) -> Reference:
-    if not fragment:
-        return Reference(root)
-    if not fragment.startswith("/"):
-        for value, path in _objects(root):
-            if fragment in (value.get("$anchor"), value.get("$dynamicAnchor")):
-                return Reference(value, path=path)
-        return Reference(failure="names an anchor that is not there")
-    target, path = root, path_of(fragment)
+def _at_pointer(root: JSON, pointer: str) -> Reference:
+    """Return what a JSON Pointer leads to, as it is written in the fragment of a reference."""
+    if "%" in pointer:
+        from urllib.parse import unquote  # noqa: PLC0415 - 4 ms, and hardly ever needed
+
+        pointer = unquote(pointer)
+    target, path = root, []
     try:
-        for place, key in enumerate(path):
+        for part in pointer.split("/")[1:]:
+            key: str | int = part.replace("~1", "/").replace("~0", "~")
             if isinstance(target, list):
-                # an index is text in a pointer, and the number of a path
-                index = int(key) if key.isdecimal() else len(target)
-                path = (*path[:place], index, *path[place + 1 :])
-                target = target[index]
-            else:
-                target = target[key]
+                key = int(key) if part.isdecimal() else len(target)
+            target = target[key]
+            path.append(key)
     except (LookupError, TypeError, ValueError):  # the last of an index of thousands of digits
         return Reference(failure="leads nowhere")
+    return Reference(target, None, tuple(path))
+
+
+def _named(root: JSON, reference: str) -> Reference:
+    """Return the part of a schema that has a name: an anchor, or an identifier of its own."""
+    from referencing import Registry  # noqa: PLC0415 - 30 ms, and seldom needed
+    from referencing.exceptions import (  # noqa: PLC0415
+        InvalidAnchor,
+        NoSuchAnchor,
+        PointerToNowhere,
+        Unresolvable,
+    )
+    from referencing.jsonschema import DRAFT202012  # noqa: PLC0415
+
+    if reference.startswith(_META_SCHEMA):
+        return Reference()
+    try:
+        resolver = Registry().resolver_with_root(DRAFT202012.create_resource(root))
+        target = resolver.lookup(reference).contents
+    except (NoSuchAnchor, InvalidAnchor):
+        return Reference(failure="names an anchor that is not there")
+    except PointerToNowhere:
+        return Reference(failure="leads nowhere")
+    except (Unresolvable, ValueError):  # the last of what is no address
+        return Reference(failure="leads out of the schema, and nothing is fetched")
+    every = [*nodes(root, ())]
+    path = next((node.path for node in every if node.schema is target), ())
+    for node in every[1:]:
+        # what is relative in a part with an identifier leads elsewhere once it is moved
+        if "$id" in node.schema and node.path == path[: len(node.path)]:
+            inner = [each.schema for each in nodes(node.schema, ())]
+            references = (each.get(key) for each in inner for key in REFERENCES)
+            if any(isinstance(to, str) and ":" not in to for to in references):
+                return Reference()
     return Reference(target, None, path)
 
 
-def _inner(root: JSON, document: str, fragment: str) -> Reference | None:
-    """Follow a reference into a part of a schema that has a name of its own.
-
-    It is None unless that is certain: there is one such part, and nothing in it refers to places
-    within itself, which nobody could tell from places in the whole schema once it is moved.
-    """
-    if ":" not in document:  # what a relative name means depends on where it is
-        return None
-    # Of two parts of one name nobody knows which is meant.
-    found = [node for node in nodes(root, ()) if node.schema.get("$id") == document]
-    if len(found) != 1:
-        return None
-    for each, _ in _objects(found[0].schema):
-        references = (each.get("$ref"), each.get("$dynamicRef"))
-        if any(isinstance(to, str) and ":" not in to for to in references):
-            return None
-    inner = _within(found[0].schema, fragment)
-    return None if inner.failure else inner._replace(path=(*found[0].path, *inner.path))
+REFERENCES = frozenset({"$ref", "$dynamicRef"})
+"""Keywords that refer to other schemas."""
 
 
 def is_static(root: dict[str, JSON], reference: str) -> bool:
@@ -233,100 +225,54 @@ def defined_name(reference: JSON) -> str:
     return reference.removeprefix(start) if is_plain else ""
 
 
-@lru_cache(maxsize=1024)
-def path_of(fragment: str) -> tuple[str, ...]:
-    """Return the keys that a JSON Pointer in a reference leads along, numbers as text."""
-    if "%" in fragment:
-        from urllib.parse import unquote  # noqa: PLC0415 - 4 ms, and hardly ever needed
-
-        fragment = unquote(fragment)
-    parts = fragment[1:].split("/")
-    if "~" not in fragment:
-        return tuple(parts)
-    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
-
-
-def _objects(document: JSON) -> Iterator[tuple[dict[str, JSON], Path]]:
-    """Yield the objects anywhere in a document with their paths, parents first."""
-    pending: list[tuple[JSON, Path]] = [(document, ())]
-    while pending:
-        value, path = pending.pop()
-        if isinstance(value, dict):
-            yield value, path
-            pending.extend((each, (*path, key)) for key, each in reversed(value.items()))
-        elif isinstance(value, list):
-            members = reversed([*enumerate(value)])
-            pending.extend((each, (*path, index)) for index, each in members)
-
-
 MAX_EXPANSION = 10_000
 MAX_STEPS = 200
 
 
-def expands_too_far(root: dict[str, JSON]) -> bool:
-    """Tell whether references lead farther than anyone can check; see ``excess``."""
-    return excess(root) is not None
-
-
 def excess(root: dict[str, JSON]) -> str | None:
-    """Return in words to what following every reference leads, if nobody can check that.
+    """Return in words to what following every reference leads, if no engine can check that.
 
     Forty definitions that each refer twice to the one before make a million million. What refers
-    back to itself is counted once. What is wrong with a value is told by functions that call one
-    another for each reference, so that only so many may follow upon one another.
+    back to itself is counted once. An engine calls itself for each reference, so only so many may
+    follow upon one another.
     """
-    # how many subschemas there are below a part, and through how many references they are reached
-    known: dict[int, tuple[int, int]] = {}
-    targets: dict[str, JSON] = {}
-    pending: list[tuple[JSON, list[tuple[JSON, int]]]] = [(root, [])]
-    while pending:
-        value, below = pending.pop()
-        # a list is no subschema
-        size, steps = int(isinstance(value, dict)), 0
-        if below:
-            for part, reference in below:
-                more, further = known[id(part)]
-                size += more
-                steps = max(steps, further + reference)
-        elif id(value) not in known:
-            below = _below(root, value, targets)
-            if below:
-                pending.append((value, below))
-                pending.extend((part, []) for part, _ in below)
-                # What leads back to itself meets this provisional measure and ends there.
-                size = 1
-        else:
-            continue
-        # the exact number could have as many digits as there are definitions
-        known[id(value)] = (min(size, MAX_EXPANSION + 1), steps)
-    size, steps = known[id(root)]
+    size, steps = _expansion(root, root, {})
     if size > MAX_EXPANSION:
         return f"multiply to more than {MAX_EXPANSION:,} subschemas"
     return f"follow upon one another more than {MAX_STEPS} times" if steps > MAX_STEPS else None
 
 
-def _below(root: dict[str, JSON], value: JSON, targets: dict[str, JSON]) -> list[tuple[JSON, int]]:
-    """Return what is in a part of a schema and can have parts itself, with 0 references to it.
+_Known: TypeAlias = dict[int, tuple[int, int]]
 
-    What the reference leads to that the part is comes last, with 1. ``targets`` are those that are
-    known; it grows.
+
+def _expansion(schema: JSON, root: JSON, known: _Known, depth: int = 0) -> tuple[int, int]:
+    """Return how many subschemas a schema stands for, and how many references in a row it has.
+
+    ``known`` has those of schemas by identity; it grows.
     """
-    if isinstance(value, list):
-        return [(part, 0) for part in value if isinstance(part, _NESTING)]
-    # what is only defined counts where something refers to it
-    found = [
-        (part, 0)
-        for key, part in value.items()
-        if isinstance(part, _NESTING) and key not in _DEFINITIONS
-    ]
-    reference = value.get("$ref")
-    if isinstance(reference, str):
-        if reference not in targets:
-            targets[reference] = lookup(root, reference).target
-        if isinstance(targets[reference], _NESTING):
-            found.append((targets[reference], 1))
-    return found
+    if not isinstance(schema, dict) or id(schema) in known:
+        return known.get(id(schema), (0, 0))
+    if depth > MAX_STEPS:
+        return 0, MAX_STEPS + 1
+    known[id(schema)] = 1, 0  # what leads back here ends here
+    size = steps = 0
+    pending: list[JSON] = [schema]
+    for each in pending:  # which grows meanwhile
+        size += 1
+        # what is only defined counts where something refers to it
+        pending += [
+            child
+            for path, child in children(each)
+            if isinstance(child, dict) and path[0] not in _DEFINITIONS
+        ]
+        for keyword in REFERENCES & each.keys():
+            if isinstance(each[keyword], str):
+                target = lookup(root, each[keyword]).target
+                more, further = _expansion(target, root, known, depth + 1)
+                size, steps = size + more, max(steps, further + 1)
+    # the exact number could have as many digits as there are definitions
+    known[id(schema)] = min(size, MAX_EXPANSION + 1), steps
+    return known[id(schema)]
 
 
-_NESTING = (dict, list)
 _DEFINITIONS = frozenset({"$defs", "definitions"})

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.schema.engine import meta_schema
-from sovl_tools.schema.subschemas import lookup, nesting
+from sovl_tools.schema.subschemas import children, lookup
 from sovl_tools.testing.script import Objection, Request
 
 
@@ -309,10 +309,8 @@ def walk(schema: JSON, path: Path = ()) -> Iterator[Node]:
     """Yield a schema and all that is in it, those above before those below."""
     node = Node(path, schema)
     yield node
-    for keyword, members in nesting(tuple(node.keywords)):
-        for key, child in members(node.keywords[keyword]):
-            place = (*path, keyword) if key is None else (*path, keyword, key)
-            yield from walk(child, place)
+    for below, child in children(node.keywords):
+        yield from walk(child, (*path, *below))
 
 
 def unsound(schema: JSON) -> Iterator[str]:

@@ -14,7 +14,7 @@ from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema.engine import compile_schema, compiles, problems_at
 from sovl_tools.schema.keywords import KEYWORDS
 from sovl_tools.schema.problem import Problem, describe, shown
-from sovl_tools.schema.subschemas import SchemaNode, excess, lookup, nodes
+from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, excess, lookup, nodes
 
 _SAYS_TYPE = frozenset(
     {"type", "$ref", "$dynamicRef", "enum", "const", "allOf", "anyOf", "oneOf", "not", "if"}
@@ -81,9 +81,7 @@ def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
     file, because a tool's schema must not change behind its back and must not make the loader
     connect anywhere. Put the definition under ``$defs`` of the same schema.
     """
-    for keyword in ("$ref", "$dynamicRef"):
-        if keyword not in node.schema:
-            continue
+    for keyword in REFERENCES & node.schema.keys():
         reference = node.schema[keyword]
         reason = lookup(node.root, reference).failure
         if reason is None:
@@ -333,7 +331,7 @@ RULES = (
 def verdicts(root: dict[str, JSON], base: Path, severity: Severity) -> list[Verdict]:
     """Return what is wrong with a schema that the meta-schema accepts."""
     every, whole = [*nodes(root, base)], WholeSchema(base, root)
-    if any("$ref" in node.schema for node in every):
+    if not all(REFERENCES.isdisjoint(node.schema) for node in every):
         found = ask((endless_references,), whole)
         if found:  # checking a value would never end
             return found if severity == "error" else []

@@ -18,7 +18,7 @@ from sovl_tools.procedures.errors import UnreadableError
 from sovl_tools.procedures.procedure import COMMON, RESERVED, Procedure, Step, assigned
 from sovl_tools.schema.engine import compile_schema, meta_schema
 from sovl_tools.schema.problem import Problem, describe, explained
-from sovl_tools.schema.subschemas import expands_too_far, nodes
+from sovl_tools.schema.subschemas import excess, nodes
 
 _KEYS = (  # of a procedure itself
     "$schema", "name", "description", "inputs", "steps", "output", "tags", "timeout",
@@ -172,7 +172,7 @@ def invalid_inputs(case: DocumentCase) -> Iterator[Finding]:
             yield Finding(ManifestPlace(("inputs", *problem.path)), describe(problem))
         unusable = None
         # In this order: an engine would expand such references until the memory is full.
-        if not problems and expands_too_far(inputs):
+        if not problems and excess(inputs):
             unusable = "the references in the schema expand without end"
         elif not problems:
             try:
