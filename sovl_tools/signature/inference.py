@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -319,25 +318,10 @@ def _property(
         return {}
     if is_bare and not is_rest:
         builder.warn("it has no annotation, so that any type is admitted")
-    is_frequent = inner is Any or (type(inner) is type and inner in _SCALARS)
-    if is_frequent and text is None and (default is EMPTY or type(default) in _EXACT):
-        schema = {**_frequent_schema(inner, default)}
-    else:
-        schema = builder.build_property(inner, default=default, text=None if is_rest else text)
+    schema = builder.build_property(inner, default=default, text=None if is_rest else text)
     if default is not EMPTY and default is not None and "default" not in schema:
         # in JSON a tuple is a list
         written = [*default] if type(default) is tuple else default
         if is_json(written):
             inexact[name] = copied(written)
     return schema
-
-
-_EXACT = frozenset({str, int, bool})
-"""Of these a value is known by its type and by what it is equal to."""
-_SCALARS = _EXACT | {float}
-
-
-@lru_cache(maxsize=4096, typed=True)
-def _frequent_schema(hint: Any, default: Any) -> dict[str, JSON]:
-    """Return the schema of what most parameters are, which says the same in all functions."""
-    return SchemaBuilder().build_property(hint, default=default, text=None)

@@ -11,7 +11,6 @@ import typing
 from collections.abc import Callable
 from enum import Enum
 from functools import lru_cache, partial
-from itertools import repeat
 from types import FunctionType, MethodType
 from typing import Any, Literal, NamedTuple, TypeAlias, Union
 
@@ -139,34 +138,11 @@ _CONTEXT = Annotation(ToolContext, is_context=True, is_plain=False)
 
 def from_object(annotation: object, lookup: Lookup | None = None) -> Annotation:
     """Return what an annotation says; ``lookup`` knows the names in the text within it."""
-    known = _remembered(annotation)
-    if known is not None:
-        return known
     if isinstance(annotation, str):
         return from_text(annotation, lookup or conventional)
     if annotation is ToolContext or annotation is HIDDEN:
         return _CONTEXT if annotation is ToolContext else _UNKNOWN
-    found = _from_type_form(annotation, lookup or conventional)
-    if type(annotation) in _REMEMBERED and found.is_plain and found.optional is not None:
-        _PLAIN[annotation] = found
-    return found
-
-
-def _remembered(annotation: object) -> Annotation | None:
-    """Return what a plain type says if it has been asked for before."""
-    try:
-        known = _PLAIN[annotation] if type(annotation) in _REMEMBERED else None
-    except (KeyError, TypeError):
-        return None  # it is another one, or has a member that can't be hashed
-    # one that is equal may be written in another way
-    if known is None or known.source is annotation:
-        return known
-    return Annotation(annotation, known.optional)
-
-
-_REMEMBERED = {type, types.GenericAlias, types.UnionType, type(Union[int, str])}  # noqa: UP007 - of another type
-_PLAIN: dict[Any, Annotation] = {}
-"""Plain types: a few are used everywhere, and a load meets thousands."""
+    return _from_type_form(annotation, lookup or conventional)
 
 
 def from_text(text: str, lookup: Lookup) -> Annotation:
@@ -286,7 +262,6 @@ def _subscript(generic: Any, within: ast.expr, lookup: Lookup) -> Any:
     return generic[members if isinstance(within, ast.Tuple) else members[0]]
 
 
-_UNANNOTATED = Annotation()
 _KINDS: dict[Any, ParameterKind] = {
     inspect.Parameter.POSITIONAL_ONLY: "positional_only",
     inspect.Parameter.POSITIONAL_OR_KEYWORD: "positional_or_keyword",
@@ -302,47 +277,51 @@ def from_function(value: Any) -> Signature:
     A decorator with ``**kwargs`` may do anything with them. So the parameters of the function that
     it wraps are only likely ones, and the signature is not certain.
     """
-    for depth, function in enumerate(layers(value)):
-        # its own dictionary would be made if it were asked for
+    below = layers(value)
+    for depth, function in enumerate(below):
         if type(function) is not FunctionType or hasattr(function, "__signature__"):
             break
-        if not hasattr(function, "__wrapped__") or not _is_open(function):
-            return Signature(_parameters(function), is_certain=depth == 0)
+        if not _is_open(function):
+            inspected = _inspect(partial(inspect.signature, follow_wrapped=False), function)
+            return Signature(_parameters(inspected, function), is_certain=depth == 0)
     if isinstance(value, type):
         return Signature(shape="class")
-    return _inspect(value) if callable(value) else Signature(shape="value")
+    if not callable(value):
+        return Signature(shape="value")
+    try:
+        inspected = _inspect(inspect.signature, value)
+    except (ValueError, TypeError):
+        return ANYTHING
+    shape: Shape = "function" if isinstance(value, FunctionType) else "callable"
+    functions = (each.__func__ if type(each) is MethodType else each for each in below)
+    is_certain = not any(type(each) is FunctionType and _is_open(each) for each in functions)
+    # text in annotations was written where the innermost function was
+    return Signature(_parameters(inspected, below[-1]), shape, is_certain)
 
 
 def _is_open(function: FunctionType) -> bool:
-    return bool(function.__code__.co_flags & inspect.CO_VARKEYWORDS)
+    """Tell whether it is a decorator's wrapper that may do anything with the arguments."""
+    is_wrapper = "__wrapped__" in vars(function) and "__signature__" not in vars(function)
+    return is_wrapper and bool(function.__code__.co_flags & inspect.CO_VARKEYWORDS)
 
 
-def _parameters(function: FunctionType) -> tuple[Parameter, ...]:
-    """Return the parameters from the code object, which is many times faster than inspect."""
-    code = function.__code__
-    positional, names, flags = code.co_argcount, code.co_varnames, code.co_flags
-    try:
-        annotations = function.__annotations__
-    except NameError:  # since Python 3.14 reading them evaluates them
-        annotations = read_annotations(inspect.get_annotations, function, "format")
-    said = {name: _read(each, function) for name, each in annotations.items() if name != "return"}
-    defaults = function.__defaults__ or ()
-    kinds: list[ParameterKind] = ["positional_or_keyword"] * positional
-    kinds[: code.co_posonlyargcount] = ["positional_only"] * code.co_posonlyargcount
-    values = (*(REQUIRED,) * (positional - len(defaults)), *defaults)
-    found = [*map(Parameter, names, kinds, values, map(said.get, names, repeat(_UNANNOTATED)))]
-    last = positional + code.co_kwonlyargcount
-    if flags & inspect.CO_VARARGS:
-        annotation = said.get(names[last], _UNANNOTATED)
-        found.append(Parameter(names[last], "var_positional", REQUIRED, annotation))
-        last += 1
-    named = function.__kwdefaults__ or {}
-    for name in names[positional : positional + code.co_kwonlyargcount]:
-        annotation = said.get(name, _UNANNOTATED)
-        found.append(Parameter(name, "keyword_only", named.get(name, REQUIRED), annotation))
-    if flags & inspect.CO_VARKEYWORDS:
-        annotation = said.get(names[last], _UNANNOTATED)
-        found.append(Parameter(names[last], "var_keyword", REQUIRED, annotation))
+def _inspect(read: Callable[..., inspect.Signature], function: Any) -> inspect.Signature:
+    """Return what Python says of a callable, as far as its annotations can be read."""
+    found: inspect.Signature = read_annotations(read, function, "annotation_format")
+    return found
+
+
+def _parameters(signature: inspect.Signature, function: Any) -> tuple[Parameter, ...]:
+    """Return the parameters, with what their annotations say where the function was written."""
+    found = [
+        Parameter(
+            each.name,
+            _KINDS[each.kind],
+            REQUIRED if each.default is each.empty else each.default,
+            Annotation() if each.annotation is each.empty else _read(each.annotation, function),
+        )
+        for each in signature.parameters.values()
+    ]
     return _with_unpacked(_without_computed(found, function), function)
 
 
@@ -350,11 +329,7 @@ def _without_computed(parameters: list[Parameter], function: Any) -> list[Parame
     """Return the parameters with UNKNOWN where a default isn't a constant in the source."""
     defaults = {each.name: each.default for each in parameters if each.default is not REQUIRED}
     unknown = computed(function, defaults) if defaults else ()
-    return (
-        [each._replace(default=UNKNOWN) if each.name in unknown else each for each in parameters]
-        if unknown
-        else parameters
-    )
+    return [each._replace(default=UNKNOWN) if each.name in unknown else each for each in parameters]
 
 
 def _with_unpacked(parameters: list[Parameter], function: Any) -> tuple[Parameter, ...]:
@@ -376,7 +351,7 @@ def _with_unpacked(parameters: list[Parameter], function: Any) -> tuple[Paramete
 def _read(annotation: Any, function: Any) -> Annotation:
     """Return what an annotation says; text is evaluated where the function was made."""
     if type(annotation) is not str:
-        return _remembered(annotation) or from_object(annotation, partial(_look_up, function))
+        return from_object(annotation, partial(_look_up, function))
     try:
         value = eval(compile_annotation(annotation), function.__globals__)  # noqa: S307 - code of the function's author
     except (Exception, SystemExit):  # noqa: BLE001 - the annotation may be any expression, or none
@@ -395,36 +370,6 @@ def _look_up(function: Any, name: str) -> Any:
             return scope[name]
     unbound = getattr(getattr(function, "__code__", None), "co_freevars", ())
     return HIDDEN if name in unbound else conventional(name)
-
-
-def _inspect(value: Any) -> Signature:
-    try:
-        signature = inspect.signature(value)
-    except (ValueError, TypeError):
-        return ANYTHING
-    # text in annotations was written where the innermost function was
-    below = layers(value)
-    parameters = [
-        Parameter(
-            each.name,
-            _KINDS[each.kind],
-            REQUIRED if each.default is each.empty else each.default,
-            _UNANNOTATED if each.annotation is each.empty else _read(each.annotation, below[-1]),
-        )
-        for each in signature.parameters.values()
-    ]
-    parameters = _without_computed(parameters, below[-1])
-    shape: Shape = "function" if isinstance(value, FunctionType) else "callable"
-    # A layer is a decorator that may do anything with the arguments it is given, unless it says.
-    functions = (each.__func__ if type(each) is MethodType else each for each in below)
-    is_hidden = any(
-        type(each) is FunctionType
-        and "__signature__" not in each.__dict__
-        and "__wrapped__" in each.__dict__
-        and _is_open(each)
-        for each in functions
-    )
-    return Signature(_with_unpacked(parameters, below[-1]), shape, is_certain=not is_hidden)
 
 
 def signature_for(definition: ToolDefinition) -> Signature:
