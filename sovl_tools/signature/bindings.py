@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
-from unicodedata import normalize
 
 
 class Bindings(NamedTuple):
@@ -37,8 +35,7 @@ def bindings(source: bytes) -> Bindings:
         SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
     """
     tree = ast.parse(source)
-    # what is looked for in the whole tree has words in the text
-    every = [*ast.walk(tree)] if _is_telling(source) else []
+    every = [*ast.walk(tree)]
     unsettled = {name for node in every if isinstance(node, ast.Global) for name in node.names}
     # a star import binds any name, and so may a call of one of these
     is_open = any(
@@ -48,7 +45,6 @@ def bindings(source: bytes) -> Bindings:
         for node in every
     )
     found = Bindings(tree, {}, {}, unsettled, is_open)
-    anywhere = b":=" in source or b"coding" in source
     for statement, is_conditional in _statements(tree.body):
         deleted = statement.targets if isinstance(statement, ast.Delete) else ()
         for name in [each.id for each in deleted if isinstance(each, ast.Name)]:
@@ -56,7 +52,7 @@ def bindings(source: bytes) -> Bindings:
                 unsettled.add(name)
             else:
                 found.names.pop(name, None)
-        for name, value, target in _names_bound(statement, anywhere=anywhere):
+        for name, value, target in _names_bound(statement):
             if is_conditional and name in found.names:
                 unsettled.add(name)
             found.names[name] = value
@@ -64,23 +60,7 @@ def bindings(source: bytes) -> Bindings:
     return found
 
 
-def _is_telling(source: bytes) -> bool:
-    """Tell whether a module's text has words that say something of names anywhere in it."""
-    text = source.decode(errors="replace")
-    if not text.isascii():  # Python takes names for what their letters stand for
-        text = normalize("NFKC", text)
-    return any(word in text and pattern.search(text) for word, pattern in _TELLING.items())
-
-
 _OPENING = frozenset({"exec", "globals", "locals", "setattr", "vars"})
-_TELLING = {
-    "global": re.compile(r"global[\s\\]+\w+[^\S\r\n]*(?:[,;#\r\n\\]|\Z)"),
-    "import": re.compile(r"import[\s\\(]*\*"),
-    # in which words may be spelt otherwise
-    "coding": re.compile(r"\A(?:.*[\r\n]+)?\s*#.*?coding[:=]"),
-    **{word: re.compile(rf"{word}\b") for word in sorted(_OPENING)},
-}
-"""Patterns, by what is in whatever they find."""
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -107,48 +87,22 @@ def last_name(node: ast.expr) -> str:
 
 def blocks(node: ast.AST) -> list[ast.AST]:
     """Return the statements, handlers and cases that a statement is made of."""
-    # most have none, which one look tells, where asking for five fields takes five
-    return [each for field in _BLOCKS.get(type(node), ()) for each in getattr(node, field)]
+    return [each for field in _BLOCKS for each in getattr(node, field, ())]
 
 
-_BLOCKS: dict[type[ast.AST], list[str]] = {
-    kind: [
-        field
-        for field in ("body", "handlers", "cases", "orelse", "finalbody")
-        if field in kind._fields
-    ]
-    for kind in (
-        *DEFINITIONS, ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try,
-        ast.TryStar, ast.ExceptHandler, ast.Match, ast.match_case,
-    )
-}  # fmt: skip
+_BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
 
 
-def _names_bound(statement: ast.stmt, *, anywhere: bool) -> Iterator[tuple[str, ast.AST, ast.AST]]:
-    """Yield each name that a statement binds, with its value and the node that names it.
-
-    ``anywhere`` tells whether expressions may bind names, too.
-    """
+def _names_bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, ast.AST]]:
+    """Yield each name that a statement binds, with its value and the node that names it."""
     if isinstance(statement, DEFINITIONS):
         yield statement.name, statement, statement
     elif isinstance(statement, ast.Import | ast.ImportFrom):
         for alias in statement.names:
             yield (alias.asname or alias.name.partition(".")[0]), statement, alias
     else:
-        for node in [statement] if anywhere else _targets(statement):
-            for target in _assigned_names(node):
-                yield target.id, _value(statement, target), target
-
-
-def _targets(statement: ast.stmt) -> Iterator[ast.AST]:
-    """Yield the parts of a statement that name what is assigned to."""
-    yield from getattr(statement, "targets", ())
-    yield from getattr(statement, "items", ())
-    if hasattr(statement, "target") and getattr(statement, "value", statement) is not None:
-        yield statement.target
-    name = getattr(statement, "name", None)
-    if isinstance(name, ast.AST):  # of ``type``
-        yield name
+        for target in _assigned_names(statement):
+            yield target.id, _value(statement, target), target
 
 
 def _assigned_names(node: ast.AST) -> Iterator[ast.Name]:
@@ -159,7 +113,9 @@ def _assigned_names(node: ast.AST) -> Iterator[ast.Name]:
         if isinstance(node.ctx, ast.Store):
             yield node
         return
-    for child in ast.iter_child_nodes(node):
+    # a comprehension has its own variables, but an assignment in its condition binds outside
+    children = node.ifs if isinstance(node, ast.comprehension) else ast.iter_child_nodes(node)
+    for child in children:
         if not isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case | ast.Lambda):
             yield from _assigned_names(child)
 
