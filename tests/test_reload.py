@@ -343,33 +343,22 @@ def echo(text: str) -> object:
     place = files(__package__)
     with as_file(place / "deep" / "more.txt") as path:
         more = path.read_text()
-    names = [each.name for each in place.iterdir()]
-    inner = files(helper).is_dir(), (place / "absent.txt").is_file()
-    return WORD, place.joinpath("words.txt").read_text("utf-8"), more, names, inner
+    word = place.joinpath("words.txt").read_text("utf-8")
+    return WORD, word, more, files(helper).is_dir(), (place / "absent.txt").is_file()
 """
 
 
-def test_resources_are_those_of_a_generation(write: Write, tools: Path) -> None:
-    manifest = manifest_of("echo", reload=["*.txt"])
-    folder = write("echo", manifest, code=RESOURCES)
-    for name in ("helper/__init__.py", "deep/more.txt", "words.txt", "own.log"):
+def test_a_tool_reads_files_of_its_folder_as_resources(write: Write, tools: Path) -> None:
+    folder = write("echo", manifest_of("echo", reload=["*.txt"]), code=RESOURCES)
+    for name in ("helper/__init__.py", "deep/more.txt", "words.txt"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text("")
-
-    def save(word: str) -> None:
-        for name in ("words.txt", "deep/more.txt"):
-            (folder / name).write_text(word)
-
-    save("one")
     registry, _ = loaded(tools)
-    names = ["deep", "echo.json", "echo.py", "helper", "own.log", "words.txt"]
-    before, one = registry["echo"], ("one", "one", "one", names, (True, False))
-    assert before.execute(text="") == one
-    save("two")
-    assert before.execute(text="") == one
-    assert registry.reload().updated == ("echo",)
-    two = ("two", "two", "two", names, (True, False))
-    assert (registry["echo"].execute(text=""), before.execute(text="")) == (two, one)
+    for word in ("one", "two"):
+        (folder / "words.txt").write_text(word)
+        assert registry.reload().updated == ("echo",)
+        found = registry["echo"].execute(text="")
+        assert found == (word, word, "", True, False)
 
 
 def test_a_file_for_want_of_which_a_tool_did_not_load_heals_it(write: Write, tools: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from itertools import chain
 from types import MethodType
@@ -147,10 +148,15 @@ def difference(before: Catalog, after: Catalog) -> CatalogChange:
     sound = {each.name for each in present if each.status == "loaded"}
     known = before.tools.keys() & after.tools.keys()
     other = {name for name in known if before.tools[name] is not after.tools[name]}
-    names = {each.name for each in present}
+    places = {each.path for each in present}
 
     def diagnostics() -> tuple[Diagnostic, ...]:
-        between = [each for each in after.diagnostics if each.tool in names]
+        # the place of a clash is a file of code, or one in a folder
+        between = [
+            each
+            for each in after.diagnostics
+            if not places.isdisjoint((each.path, os.path.dirname(each.path)))
+        ]
         return in_order([*between, *chain.from_iterable(each.diagnostics for each in present)])
 
     return CatalogChange(

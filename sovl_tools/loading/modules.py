@@ -6,8 +6,11 @@ a tool called ``json`` shadows nothing, two tools may each have a ``helpers.py``
 of a tool live side by side, and every process gives the same code the same name. Helpers are
 imported from the snapshot that the tool was loaded with, whenever that happens.
 
-A generation leaves ``sys.modules`` when another one of its folder has taken its place and the last
-definition of its tool has ended, which lives in catalogs and in calls under way.
+A generation stays in ``sys.modules`` for as long as it has a user. Users are:
+
+- a load that imports it (``use``),
+- each definition of its tool (``keep_for``): catalogs hold definitions, and so do calls under way,
+- its folder, if it was the last one of that folder whose import succeeded (``_keep_latest``).
 """
 
 from __future__ import annotations
@@ -15,14 +18,23 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import source_hash
 from types import ModuleType
 from typing import NamedTuple
-from weakref import ref
+from weakref import WeakKeyDictionary, finalize
 
 from sovl_tools.loading.importer import TOOL_ROOT, PrivatePackage, install
-from sovl_tools.loading.sources import Snapshot, read_data
+from sovl_tools.loading.sources import Snapshot
 from sovl_tools.model.definition import ToolDefinition
+
+_GUARD: list[AbstractContextManager[None]] = [nullcontext()]
+
+
+def guard_imports(guard: AbstractContextManager[None]) -> None:
+    """Import every tool's module within a context from now on."""
+    _GUARD[0] = guard
 
 
 class Sources(NamedTuple):
@@ -38,157 +50,151 @@ class Sources(NamedTuple):
 
 
 class Generation(PrivatePackage):
-    """One version of a tool folder's code."""
+    """One version of a tool folder's code.
+
+    Attributes:
+        snapshot: the folder's Python files.
+        users: how many loads, definitions and folders use it; with the last one it ends.
+    """
 
     def __init__(self, snapshot: Snapshot, package: str) -> None:
         super().__init__(package, snapshot.folder.location, snapshot)
         self.snapshot = snapshot
+        self.users = 0
         self.keeps_compiled = snapshot.locked is None
-        self.name = f"{package}.{snapshot.folder.name}"
-        self.lock = threading.RLock()
-        self.module: ModuleType | None = None
-        self.users = 1
-        self.is_current = True
-        self._leases: dict[ref[ToolDefinition], Sources] = {}
+        self._name = f"{package}.{snapshot.folder.name}"
+        self._importing = threading.RLock()
+        self._module: ModuleType | None = None
 
     def run(self) -> ModuleType:
-        """Import the tool's module, or return it if that has been done.
+        """Import the tool's module, or return it if that was done before.
 
         Raises:
             BaseException: whatever the module raises.
         """
-        with self.lock:
-            if self.module is None:
-                self.module = self._import()
-            return self.module
+        with self._importing:
+            if self._module is None:
+                self._module = self._import()
+        _keep_latest(self)
+        return self._module
 
     def _import(self) -> ModuleType:
-        folder, files = self.snapshot.folder, self.snapshot.files
-        # importlib.resources shall see the data of this version, also after the next edit
-        for each in files.values():
-            if each.find(b"resources") >= 0:  # as quick as ``in`` is for texts, but not for bytes
-                self.resources = {**read_data(folder), **files}
-                break
-        file = folder.module_name
-        spec = self._spec(self.name, file)
-        module = ModuleType(self.name)
+        file = self.snapshot.folder.module_name
+        spec = self._spec(self._name, file)
+        module = ModuleType(self._name)
         module.__file__ = spec.origin
         module.__loader__ = spec.loader
         module.__package__ = self.package
         module.__spec__ = spec
-        sys.modules[self.name] = module
+        sys.modules[self._name] = module
         try:
-            self._exec(module, file, files[file])
+            with _GUARD[0]:
+                self._exec(module, file, self.snapshot.main)
         except BaseException:
-            self._drop_modules()
+            self.drop_modules()
             raise
         return module
-
-    def lease(self, definition: ToolDefinition, sources: Sources) -> None:
-        """Keep this generation, and what the tool was made of, for as long as the definition is."""
-        with _LOCK:
-            self.users += 1
-            self._leases[ref(definition, self._return)] = sources
-
-    def _return(self, lease: ref[ToolDefinition]) -> None:
-        # called by the garbage collector, on any thread
-        self._leases.pop(lease, None)
-        if _LOCK is not None:  # at the very end of the interpreter it is
-            self.release()
-
-    def sources_of(self, definition: ToolDefinition) -> Sources | None:
-        """Return what a tool was made of, if it was of this generation."""
-        return self._leases.get(ref(definition))
-
-    def release(self) -> None:
-        """Say that one who used it does not use it any more."""
-        with _LOCK:
-            self.users -= 1
-            if not self.users:
-                self._end_unless_needed()
-
-    def replace(self) -> None:
-        """Say that another generation of the folder has taken its place, or that there is none."""
-        with _LOCK:
-            self.is_current = False
-            self._end_unless_needed()
-
-    def _end_unless_needed(self) -> None:
-        is_needed = self.users or (self.is_current and self.module is not None)
-        if is_needed or _GENERATIONS.get(self.package) is not self:
-            return
-        del _GENERATIONS[self.package]
-        if _CURRENT.get(self.snapshot.folder.location) is self:
-            del _CURRENT[self.snapshot.folder.location]
-        self._drop_modules()
-        # loggers live for ever otherwise; one that somebody holds goes on working
-        known = logging.root.manager.loggerDict
-        above = known.get(TOOL_ROOT)
-        for name in [name for name in list(known) if name.startswith(self.package)]:
-            logger = known.pop(name, None)
-            # a placeholder for the root remembers the loggers below it
-            if isinstance(above, logging.PlaceHolder) and isinstance(logger, logging.Logger):
-                above.loggerMap.pop(logger, None)
-
-    def _drop_modules(self) -> None:
-        """Take everything of this generation out of ``sys.modules``."""
-        for name in tuple(self._names):
-            sys.modules.pop(name, None)
-        # importing a helper made the package an attribute of the root, which ends before all else
-        attributes = getattr(sys.modules.get(TOOL_ROOT), "__dict__", {})
-        attributes.pop(self.package.rpartition(".")[2], None)
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the module's code, if it has any (see ``importlib.abc.Loader``)."""
         super().exec_module(module)
-        if module.__name__ == self.package and self.name in sys.modules:
-            setattr(module, self.snapshot.folder.name, sys.modules[self.name])
+        if module.__name__ == self.package and self._name in sys.modules:
+            setattr(module, self.snapshot.folder.name, sys.modules[self._name])
+
+    def keep_for(self, definition: ToolDefinition, sources: Sources) -> None:
+        """Keep the modules, and what the tool was made of, for as long as the definition lives."""
+        with _LOCK:
+            self.users += 1
+        _SOURCES[definition] = sources
+        # called by the garbage collector, on any thread
+        finalize(definition, self.release).atexit = False
+
+    def release(self) -> None:
+        """Count a user less; with the last one, the modules leave ``sys.modules``."""
+        with _LOCK:
+            self.users -= 1
+            if not self.users:
+                del _GENERATIONS[self.package]
+                self.drop_modules()
+                _forget_loggers(self.package)
+
+    def drop_modules(self) -> None:
+        """Remove all modules of this generation from ``sys.modules``."""
+        for name in tuple(self._names):
+            sys.modules.pop(name, None)
+        # importing a helper made the package an attribute of the root, which lives on
+        attributes = getattr(sys.modules.get(TOOL_ROOT), "__dict__", {})
+        attributes.pop(self.package.rpartition(".")[2], None)
+
+
+def _forget_loggers(package: str) -> None:
+    """Forget the loggers of a package, which would live for ever; one that is held still works."""
+    known = logging.root.manager.loggerDict
+    above = known.get(TOOL_ROOT)
+    for name in [name for name in list(known) if name.startswith(package)]:
+        logger = known.pop(name, None)
+        # a placeholder for the root remembers the loggers below it
+        if isinstance(above, logging.PlaceHolder) and isinstance(logger, logging.Logger):
+            above.loggerMap.pop(logger, None)
 
 
 _GENERATIONS: dict[str, Generation] = {}
-_CURRENT: dict[str, Generation] = {}
-# A definition may end at any moment, also within this lock: the collector runs when it likes.
+"""All that have users, by the names of their packages."""
+_LATEST: dict[str, Generation] = {}
+"""The last one that ran, by the location of its folder."""
+_SOURCES: WeakKeyDictionary[ToolDefinition, Sources] = WeakKeyDictionary()
+# The collector may end a definition at any moment, also while its own thread holds this lock.
 _LOCK = threading.RLock()
 
 
-def generation_of(snapshot: Snapshot) -> Generation:
-    """Return the generation of a snapshot: the same one for the same content in the same place.
+@contextmanager
+def use(snapshot: Snapshot) -> Iterator[Generation]:
+    """Yield the generation of a snapshot: the same one for the same content in the same place."""
+    generation = _generation_of(snapshot)
+    try:
+        yield generation
+    finally:
+        generation.release()
 
-    It is in use by the caller until he releases it.
-    """
-    location = snapshot.folder.location
+
+def _generation_of(snapshot: Snapshot) -> Generation:
+    """Return the generation of a snapshot, with one user more."""
+    install(TOOL_ROOT, _named)
+    # the digest alone is the better name: every process finds it for the same code
+    names = [f"{TOOL_ROOT}.{snapshot.digest}", f"{TOOL_ROOT}.{_placed(snapshot)}"]
+    if snapshot.folder.revision:
+        del names[0]
     with _LOCK:
-        # the best name first: the digest alone, which every process finds for the same code
-        plain = f"{TOOL_ROOT}.{snapshot.digest}"
-        packages = [] if snapshot.folder.revision else [plain]
-        if not packages or location in _CURRENT or plain in _GENERATIONS:
-            packages.append(f"{TOOL_ROOT}.{_placed(snapshot)}")
-        for package in packages:
-            known = _GENERATIONS.get(package)
-            if known is not None and known.snapshot.folder.location == location:
+        for name in names:
+            known = _GENERATIONS.get(name)
+            if known is not None and known.location == snapshot.folder.location:
                 known.users += 1
-                # one that has just been forgotten is of no use any more
-                if _GENERATIONS.get(package) is known:
-                    break
-        else:
-            package = packages[0] if packages[0] not in _GENERATIONS else packages[1]
-            known = _GENERATIONS[package] = Generation(snapshot, package)
-            install(TOOL_ROOT, _named)
-        before = _CURRENT.get(location)
-        # a generation of before may come back, when an edit is undone
-        if before is not known:
-            known.is_current = True
-            _CURRENT[location] = known
+                # unless the collector has just taken its last user
+                if _GENERATIONS.get(name) is known:
+                    return known
+        name = next(each for each in names if each not in _GENERATIONS)
+        generation = _GENERATIONS[name] = Generation(snapshot, name)
+        generation.users = 1
+        return generation
+
+
+def _keep_latest(generation: Generation) -> None:
+    """Let a folder use the generation, in the place of the one that ran before."""
+    with _LOCK:
+        before = _LATEST.get(generation.location)
+        if before is not generation:
+            generation.users += 1
+            _LATEST[generation.location] = generation
             if before is not None:
-                before.replace()
-        return known
+                before.release()
 
 
 def forget_folder(location: str) -> None:
-    """Say that there is no tool in the folder any more."""
-    current = _CURRENT.get(location)
-    if current is not None:
-        current.replace()
+    """End a folder's use of its latest generation: there is no tool in it any more."""
+    with _LOCK:
+        latest = _LATEST.pop(location, None)
+        if latest is not None:
+            latest.release()
 
 
 def _placed(snapshot: Snapshot) -> str:
@@ -204,8 +210,7 @@ def _placed(snapshot: Snapshot) -> str:
 
 def sources_of(definition: ToolDefinition) -> Sources | None:
     """Return what the tool of a folder was made of; None for a tool in code."""
-    every = list(_GENERATIONS.values())
-    return next((found for each in every if (found := each.sources_of(definition))), None)
+    return _SOURCES.get(definition)
 
 
 def _named(package: str) -> Generation | None:

@@ -17,7 +17,7 @@ from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.lock import lock_verdicts
-from sovl_tools.loading.modules import Sources, generation_of
+from sovl_tools.loading.modules import Sources, use
 from sovl_tools.loading.requirements import unmet, unmet_by_platform
 from sovl_tools.loading.rules import agreement, description, drift, module, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
@@ -246,8 +246,7 @@ def call_verdicts(
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
     """Run the module and make the tool; without one the module is forgotten again."""
     folder, manifest, verdicts = snapshot.folder, work.manifest, work.verdicts
-    generation = generation_of(snapshot)
-    try:
+    with use(snapshot) as generation:
         try:
             interface = inspect_module(generation.run(), folder.name, existing)
         except KeyboardInterrupt:
@@ -265,10 +264,7 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
         if has_errors(verdicts):
             return _candidate(work, "rejected", snapshot=snapshot, lint=lint)
         definition = bind(manifest, interface, source=folder.path)
-        # from here on the definition keeps the module
-        generation.lease(definition, Sources(manifest.text, snapshot))
-    finally:
-        generation.release()
+        generation.keep_for(definition, Sources(manifest.text, snapshot))
     return _candidate(
         work, "loaded", snapshot=snapshot, lint=lint, definition=definition, interface=interface
     )

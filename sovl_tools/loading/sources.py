@@ -10,7 +10,6 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from importlib.util import source_hash
-from itertools import islice
 from typing import NamedTuple
 
 from sovl_tools.loading.jsontext import too_deep_at
@@ -271,7 +270,6 @@ _SCAN: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
 MAX_MODULE_BYTES = 4 << 20
 _RELATIVE = re.compile(rb"from[\s\\]*\.")
 _MAX_FOLDER_DEPTH = 6
-_MAX_FILES = 2_000
 _MAX_DATA_BYTES = 1 << 28
 _NO_SOURCES = {"__pycache__", "node_modules"}
 
@@ -393,15 +391,6 @@ def listed_now(folder: ToolFolder) -> tuple[str, ...] | None:
 def matching(paths: Iterable[str], patterns: Sequence[str]) -> set[str]:
     """Return the paths that match any of the patterns."""
     return {path for path in paths if any(fnmatchcase(path, each) for each in patterns)}
-
-
-def read_data(folder: ToolFolder) -> dict[str, bytes]:
-    """Return what the data files say that the manifest lists, by their relative paths."""
-    found = [*islice(_every_file(folder), _MAX_FILES)]
-    listed = listed_now(folder)
-    paths = matching(found, ("*",) if listed is None else listed)
-    contents = {path: read_file(folder, path, limit=MAX_MODULE_BYTES) for path in paths}
-    return {path: each for path, each in contents.items() if not isinstance(each, Unreadable)}
 
 
 def read_all_data(folder: ToolFolder, manifest: Manifest) -> dict[str, bytes] | Unreadable:

@@ -11,7 +11,7 @@ from sovl_tools.loading.function_spec import FunctionSpec, function_spec
 from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.modules import generation_of
+from sovl_tools.loading.modules import use
 from sovl_tools.loading.patch import patch_manifest
 from sovl_tools.loading.pipeline import (
     example_inputs,
@@ -202,9 +202,9 @@ def _import_function(snapshot: Snapshot, *, limit: float) -> _ImportedFunction:
 
 def _run(snapshot: Snapshot) -> _ImportedFunction:
     """Look at the module in a thread of its own, where no user interrupts."""
-    generation = generation_of(snapshot)
     try:
-        members, name = vars(generation.run()), snapshot.folder.name
+        with use(snapshot) as generation:
+            members, name = vars(generation.run()), snapshot.folder.name
         functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
         signature = from_function(members[name]) if name in members else None
         interface = Interface(signature, names=tuple(functions), function=members.get(name))
@@ -216,8 +216,6 @@ def _run(snapshot: Snapshot) -> _ImportedFunction:
             return _ImportedFunction(interface, reason=str(error))
     except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
         return _ImportedFunction(verdicts=tuple(border_verdicts(error, snapshot.folder)))
-    finally:
-        generation.release()
 
 
 def _patch(
