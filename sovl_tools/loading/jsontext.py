@@ -203,16 +203,8 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 
 def too_deep_at(text: str, limit: int) -> int | None:
     """Return the offset of the first bracket nested deeper than the limit, if there is one."""
-    # which tells of most texts that there is none: what encloses nothing goes, level by level
-    braces = text.encode(errors="surrogatepass").translate(_AS_BRACES, _OTHERS).replace(b'""', b"")
-    if b'"' in braces or "\\" in text:  # there are brackets in strings, which don't count
-        braces = _BETWEEN_BRACKETS.sub("", text).encode().translate(_AS_BRACES)
-    for _ in range(limit):
-        braces = braces.replace(b"{}", b"")
-        if not braces:
-            return None
     level = 0
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', text, re.DOTALL):
+    for match in _STRING_OR_BRACKET.finditer(text):
         if match.group() in "{[":
             level += 1
             if level > limit:
@@ -222,6 +214,4 @@ def too_deep_at(text: str, limit: int) -> int | None:
     return None
 
 
-_BETWEEN_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[^{}\[\]"]+', re.DOTALL)
-_AS_BRACES = bytes.maketrans(b"[]", b"{}")
-_OTHERS = bytes({*range(256)} - {*b'{}[]"'})
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]', re.DOTALL)

@@ -7,16 +7,15 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from importlib.util import source_hash
 from typing import NamedTuple
 
-from sovl_tools.loading.jsontext import too_deep_at
 from sovl_tools.loading.rules import text
 from sovl_tools.loading.rules.folder import Unreadable, missing_directory, no_tools
 from sovl_tools.model.diagnostic import Diagnostic, Verdict, ask, has_errors
-from sovl_tools.model.document import JSON, MAX_DEPTH, encodes, strict_decoder
+from sovl_tools.model.document import JSON, MAX_DEPTH, depth, encodes, strict_decoder
 from sovl_tools.model.folder import READ_FLAGS, Manifest, ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
 
@@ -214,15 +213,12 @@ def read_manifest(folder: ToolFolder) -> Reading | Unreadable:
         return data
     try:
         content = data.decode()
-        document = _decode(content)
-    except (ValueError, RecursionError, StopIteration):
+        document = _DECODER.decode(content)
+    except (ValueError, RecursionError):
         return _explain(folder, data)
     # an escape may spell half of a surrogate pair, which nothing can encode
-    if type(document) is not dict or (
-        "\\u" in content
-        and _SURROGATE.search(content)
-        and not encodes(json.dumps(document, ensure_ascii=False))
-    ):
+    is_half = _SURROGATE.search(content) and not encodes(json.dumps(document, ensure_ascii=False))
+    if is_half or type(document) is not dict or depth(document) > MAX_DEPTH:
         return _explain(folder, data)
     return Reading(Manifest(document, content), [])
 
@@ -239,17 +235,6 @@ def _explain(folder: ToolFolder, data: bytes) -> Reading:
     return Reading(Manifest(json.loads(case.text), case.text), verdicts)
 
 
-def _decode(content: str) -> JSON:
-    # counted with those in strings, which is fast; only then does anybody look closely
-    brackets = content.count("{") + content.count("[")
-    if brackets > MAX_DEPTH and too_deep_at(content, MAX_DEPTH) is not None:
-        raise ValueError("nested too deep")
-    document, end = _SCAN(content, 0) if content[:1] == "{" else (None, 0)
-    if not end or content[end:].strip():
-        document = _DECODER.decode(content)
-    return document
-
-
 def unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     """Make an object of its members, as ``json`` does, but refuse a duplicate key.
 
@@ -263,8 +248,6 @@ def unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
 
 
 _DECODER = strict_decoder(object_pairs_hook=unique)
-# What ``decode`` calls between two looks for white space, each of which costs half a microsecond.
-_SCAN: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
 
 
 MAX_MODULE_BYTES = 4 << 20
