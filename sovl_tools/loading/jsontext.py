@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from json import decoder
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import ManifestPlace
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import Path
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
 
@@ -31,13 +30,20 @@ class Member(NamedTuple):
     repeated: bool
 
 
-class _Frame:
-    """An object or array that is open while the text is read."""
+class _Container:
+    """An object or array that is open while the text is read.
 
-    __slots__ = ("key", "key_offset", "keys", "repeated")
+    Attributes:
+        path: of the container.
+        key: of the member that comes next, or is being read; None in an object before its key.
+        key_offset: of that key; -1 in an array.
+        keys: those that an object has had.
+        repeated: whether the object had the key before.
+    """
 
-    def __init__(self, *, key: str | int | None) -> None:
-        self.key = key
+    def __init__(self, path: Path, key: int | None) -> None:
+        self.path = path
+        self.key: str | int | None = key
         self.key_offset = -1
         self.keys: set[str] = set()
         self.repeated = False
@@ -48,36 +54,35 @@ class _Frame:
         self.repeated = key in self.keys
         self.keys.add(key)
 
-
-_DOCUMENT = _Frame(key=None)
+    def leave(self) -> None:
+        """End a member: the next item has the next index, and in an object a key comes next."""
+        self.key = self.key + 1 if isinstance(self.key, int) else None
 
 
 def members(text: str) -> Iterator[Member]:
     """Yield every value of the text in its order; broken text as far as it makes sense."""
-    frames: list[_Frame] = []
+    opened: list[_Container] = []
     seen: Counter[Path] = Counter()
     for match in _TOKEN.finditer(text):
-        token = match.group()
-        if token in "}]:,":
-            if not frames or token == ":":
-                continue
-            # in an array the next item has the next index; in an object a key comes next
-            if token in "}]":
-                frames.pop()
-            elif isinstance(frames[-1].key, int):
-                frames[-1].key += 1
-            else:
-                frames[-1].key = None
-        elif frames and frames[-1].key is None:
-            frames[-1].enter(_string(token), match.start())
+        token, offset = match.group(), match.start()
+        inner = opened[-1] if opened else None
+        if token in "}]":
+            opened = opened[:-1]
+        elif token in ":,":
+            if inner and token == ",":
+                inner.leave()
+        elif inner and inner.key is None:
+            inner.enter(_string(token), offset)
         else:
-            path = tuple(frame.key for frame in frames if frame.key is not None)
+            path: Path = ()
+            key_offset, repeated = -1, False
+            if inner and inner.key is not None:
+                path = (*inner.path, inner.key)
+                key_offset, repeated = inner.key_offset, inner.repeated
             seen[path] += 1
-            frame = frames[-1] if frames else _DOCUMENT
-            start = match.start()
-            yield Member(path, frame.key_offset, start, token, seen[path], frame.repeated)
+            yield Member(path, key_offset, offset, token, seen[path], repeated)
             if token in "{[":
-                frames.append(_Frame(key=0 if token == "[" else None))
+                opened.append(_Container(path, 0 if token == "[" else None))
 
 
 def _string(token: str) -> str:
@@ -90,110 +95,26 @@ def _string(token: str) -> str:
 
 
 class Places:
-    """Where everything in a text is; only the containers that are asked for are read."""
+    """Where everything in a text is."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._inner: dict[Path, dict[str | int, tuple[int, int]]] = {}
 
     def offset(self, place: ManifestPlace) -> int:
         """Return the offset of the place, or of its nearest parent that is there."""
-        try:
-            if not place.occurrence:
-                key_offset, offset = self._found(place.path)
-                return key_offset if place.of == "key" and key_offset >= 0 else offset
-        except (LookupError, ValueError, StopIteration):
-            pass  # it is not there, or the text is no JSON
-        # the slow way: the whole text, however broken, with keys that stand in it twice
-        found = self._every.get(place.path)
-        if found:
-            member = found[min(place.occurrence, len(found)) - 1]
-            is_key = place.of == "key" and member.key_offset >= 0
-            return member.key_offset if is_key else member.offset
-        return self.offset(ManifestPlace(place.path[:-1])) if place.path else 0
-
-    def _found(self, path: Path, below: Path = ()) -> tuple[int, int]:
-        """Return the offsets of a value's key and of the value itself.
-
-        ``below`` leads on from it, to what is looked for.
-        """
-        if not path:
-            return -1, _space(self._text, 0)
-        above = path[:-1]
-        if above not in self._inner:
-            below = path[-1:] + below
-            offset = self._found(above, below)[1]
-            if above not in self._inner:  # else it was read on the way
-                self._read(above, offset, below)
-        return self._inner[above][path[-1]]
-
-    def _read(self, path: Path, offset: int, below: Path) -> int:
-        """Note the members of a value, with the offsets of key and value, and return its end.
-
-        Those of the containers on the way below it are noted too, so that nothing is read twice.
-
-        Raises:
-            ValueError, StopIteration: the text is no JSON.
-        """
-        text = self._text
-        found: dict[str | int, tuple[int, int]] = {}
-        bracket = text[offset : offset + 1]
-        if bracket not in _ENTRY:
-            self._inner[path] = found
-            return offset
-        entry_at, is_object = _ENTRY[bracket].match, bracket == "{"
-        on_way = below[0] if len(below) > 1 else None
-        at, entry = offset + 1, entry_at(text, offset)
-        while entry is not None:
-            at = entry.end()
-            if is_object:
-                key: str | int = entry[1]
-                start = entry.start(1)
-                if "\\" in entry[1]:
-                    key = _STRING(text, start)[0]
-                found[key] = start - 1, at
-            else:
-                key = len(found)
-                found[key] = -1, at
-            if key == on_way and text[at : at + 1] in _ENTRY:
-                at = self._read((*path, key), at, below[1:])
-            else:
-                at = _SCAN(text, at)[1]
-            entry = entry_at(text, at)
-        end = _END[bracket].match(text, at)
-        if end is None:
-            raise ValueError("it does not end")
-        self._inner[path] = found
-        return end.end()
+        found = self._members.get(place.path)
+        if found is None:
+            return self.offset(ManifestPlace(place.path[:-1])) if place.path else 0
+        member = found[min(place.occurrence, len(found)) - 1]
+        is_key = place.of == "key" and member.key_offset >= 0
+        return member.key_offset if is_key else member.offset
 
     @cached_property
-    def _every(self) -> dict[Path, list[Member]]:
+    def _members(self) -> dict[Path, list[Member]]:
         found: dict[Path, list[Member]] = {}
         for member in members(self._text):
             found.setdefault(member.path, []).append(member)
         return found
-
-
-def _space(text: str, offset: int) -> int:
-    """Return the offset of what follows white space."""
-    return _SPACE.match(text, offset).end()  # type: ignore[union-attr]
-
-
-_SPACE = re.compile(r"[ \t\n\r]*")
-_ENTRY = {
-    "{": re.compile(
-        r"""
-        [ \t\n\r]* [{,]  # at first the bracket itself
-        [ \t\n\r]* "([^"\\\x00-\x1f]* (?:\\.[^"\\\x00-\x1f]*)*)"
-        [ \t\n\r]* : [ \t\n\r]*
-        """,
-        re.VERBOSE,
-    ),
-    "[": re.compile(r"[ \t\n\r]*[\[,][ \t\n\r]*(?!\])"),
-}
-_END = {"{": re.compile(r"[ \t\n\r]*\}"), "[": re.compile(r"[ \t\n\r]*\]")}
-_STRING: Callable[[str, int], tuple[str, int]] = vars(decoder)["scanstring"]
-_SCAN: Callable[[str, int], tuple[JSON, int]] = vars(json.JSONDecoder())["scan_once"]
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
