@@ -169,13 +169,13 @@ def _parameter_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
     """Yield what changed in the arguments: narrower ones break callers."""
     before, now = old.parameters, new.parameters
     refused, admitted = compare_schemas(before, now)
-    found = [_described(each, is_narrower=True) for each in refused]
+    found = [*_described(refused, is_narrower=True)]
     if not new.is_open:
         # a combined schema may admit it, and yet the function doesn't take it
         taken = now.get("properties", {})
         gone = [name for name in before.get("properties", {}) if name not in taken]
         found += [f"{name!r} is not taken any more" for name in gone]
-    yield from _in_order(found, [_described(each, is_narrower=False) for each in admitted])
+    yield from _in_order(found, [*_described(admitted, is_narrower=False)])
     yield from _annotation_changes("parameters", old, new)
 
 
@@ -190,8 +190,8 @@ def _output_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
         return
     refused, admitted = compare_schemas(before, now)
     yield from _in_order(
-        [f"output: {_described(each, is_narrower=False)}" for each in admitted],
-        [f"output: {_described(each, is_narrower=True)}" for each in refused],
+        [f"output: {words}" for words in _described(admitted, is_narrower=False)],
+        [f"output: {words}" for words in _described(refused, is_narrower=True)],
     )
     yield from _annotation_changes("output_schema", old, new)
 
@@ -239,8 +239,6 @@ def _hint_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
 
 
 _WORDS_OF = {
-    ("required", True): "is required now",
-    ("required", False): "is not required any more",
     ("properties", True): "is not taken any more",
     ("properties", False): "is new",
     ("alternatives", True): "takes an alternative less",
@@ -250,8 +248,18 @@ _WORDS_OF = {
 }
 
 
-def _described(each: Difference, *, is_narrower: bool) -> str:
-    """Return what has changed at a place, where the new schema is narrower or wider."""
+def _described(found: Iterable[Difference], *, is_narrower: bool) -> Iterator[str]:
+    """Yield what changed in words, where the new schema is narrower or wider."""
+    for each in found:
+        if each.keyword == "required":
+            words = "is required now" if is_narrower else "is not required any more"
+            names = (f"{each.name}.{name}" if each.name else name for name in each.narrow)
+            yield from (f"{name!r} {words}" for name in names)
+        else:
+            yield _change_in_words(each, is_narrower=is_narrower)
+
+
+def _change_in_words(each: Difference, *, is_narrower: bool) -> str:
     place = repr(each.name) if each.name else "the whole"
     words = _WORDS_OF.get((each.keyword, is_narrower))
     if words is not None and not isinstance(each.narrow, dict):

@@ -37,7 +37,10 @@ from sovl_tools.schema.keywords import (
 from sovl_tools.schema.subschemas import SchemaNode, lookup, nodes
 
 Relation: TypeAlias = Literal["equal", "wider", "narrower", "contradictory", "unknown"]
-"""What the second schema is to the first. All but ``unknown`` are certain."""
+"""What the second schema is to the first; contradictory ones have at most null in common.
+
+All but ``unknown`` are certain.
+"""
 
 InFormat: TypeAlias = Callable[[JSON, str], bool]
 """Whether a value is in a format."""
@@ -49,9 +52,11 @@ class Difference(NamedTuple):
     Attributes:
         name: what people call the place: ``places[].city``; empty for the whole.
         path: of the subschema, from the root of the other one; None if that says nothing there.
+            Of ``properties`` it is the member's, which need not be listed.
         keyword: by which values are refused; ``alternatives`` if no alternative takes them.
         wide: what the other one says there; None if it says nothing.
-        narrow: what the refusing one says.
+        narrow: what the refusing one says; of ``required``, what is needed beyond the other one,
+            of ``properties`` the member's schema.
         values: those of the values listed by the other one that are refused.
         is_contradictory: whether everything is refused that the other one admits at this place,
             null apart.
@@ -169,9 +174,8 @@ class _Walk:
 
     def __init__(self, wide: JSON, narrow: JSON, in_format: InFormat | None) -> None:
         self._wide, self._narrow, self._in_format = wide, narrow, in_format
-        sides = [[*nodes(each, ())] if isinstance(each, dict) else [] for each in (wide, narrow)]
-        self._paths = {id(node.schema): node.path for side in sides for node in side}
-        self._steps = _STEPS * (100 + len(self._paths))
+        self._paths, self._narrow_paths = _paths(wide), _paths(narrow)
+        self._steps = _STEPS * (100 + len(self._paths) + len(self._narrow_paths))
         self._open: dict[_Key, str] = {}
         self._known: dict[_Key, tuple[str, list[Difference]]] = {}
         self._held: list[_Key] = []
@@ -240,7 +244,8 @@ class _Walk:
                 found[id(schema)] = self._alone(schema)
                 if isinstance(schema.get("$ref"), str):
                     target, _, path = lookup(root, schema["$ref"])
-                    self._paths.setdefault(id(target), path)
+                    if root is self._wide:
+                        self._paths.setdefault(id(target), path)
                     pending.append(target)
                 pending += schema.get("allOf", ())
         # what only refers says nothing itself
@@ -371,8 +376,9 @@ class _Walk:
 
     def _is_valid(self, value: JSON, schema: dict[str, JSON], root: dict[str, JSON]) -> bool | None:
         """Tell whether a value fits a part of a schema; None if that is unknown."""
+        paths = self._paths if root is self._wide else self._narrow_paths
         try:
-            node = SchemaNode(self._paths[id(schema)], schema, root, ())
+            node = SchemaNode(paths[id(schema)], schema, root, ())
             return compile_part(node).is_valid(value)
         except (KeyError, SchemaError):
             return None
@@ -381,7 +387,7 @@ class _Walk:
         target, _, path = lookup(self._narrow, narrow["$ref"])
         if target is None:  # only an engine could follow it
             return [self._difference(name, parts, "$ref", narrow["$ref"])]
-        self._paths.setdefault(id(target), path)
+        self._narrow_paths.setdefault(id(target), path)
         return self.compare(name, parts, target)
 
     def every(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Difference]:
@@ -440,13 +446,11 @@ class _Walk:
             whole = f"{name}.{member}" if name else member
             for schema in _applied(narrow, member):
                 found = self.compare(whole, wide, schema)
-                if found and not wide:  # it could be anything
-                    found = [self._difference(whole, parts, "properties", schema)]
-                elif found and schema is False:
-                    place = self._place(
-                        each for each in parts if member in each.get("properties", ())
-                    )
-                    found = [found[0]._replace(path=place and (*place, "properties", member))]
+                if found and (schema is False or not wide):  # it is taken no more, or was anything
+                    place = self._place([p for p in parts if member in p.get("properties", ())])
+                    place = self._place(parts) if place is None else place
+                    path = None if place is None else (*place, "properties", member)
+                    found = [Difference(whole, path, "properties", None, schema)]
                 yield from found
         others = [self._others(each) for each in parts]
         additional = narrow.get("additionalProperties", _ANYTHING)
@@ -486,10 +490,10 @@ class _Walk:
         return self.compare(f"names of {name}", [*wide, text], narrow["propertyNames"])
 
     def required(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Difference]:
-        for member in dict.fromkeys(narrow["required"]):
-            if member not in _needed(parts):
-                whole = f"{name}.{member}" if name else member
-                yield self._difference(whole, parts, "required", member)._replace(wide=None)
+        needed = _needed(parts)
+        missing = [each for each in dict.fromkeys(narrow["required"]) if each not in needed]
+        if missing:
+            yield self._difference(name, parts, "required", missing)
 
     def _follows(
         self, parts: _Parts, types: frozenset[str], narrow: dict[str, JSON], keyword: str
@@ -545,6 +549,11 @@ class _Walk:
                     return False
                 pending.append(targets)
         return True
+
+
+def _paths(root: JSON) -> dict[int, Path]:
+    """Return the path of each subschema, by its identity."""
+    return {id(each.schema): each.path for each in nodes(root, ())} if type(root) is dict else {}
 
 
 def _repeats(part: dict[str, JSON], narrow: dict[str, JSON]) -> bool:

@@ -6,6 +6,7 @@ compared with the schema that the annotations imply.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -105,15 +106,14 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
 
     ``own`` is what the function says of its arguments.
     """
-    found: dict[tuple[Path, str], list[SchemaDifference]] = {}
-    for each in refusals(parameters, own, is_in_format):
-        if each.path:  # the manifest says something there; names were compared before
-            name = _owner(each.name, each.narrow) if each.keyword == "required" else each.name
-            found.setdefault((each.path, name), []).append(each)
+    # where the manifest says nothing, only names are compared
+    found = refusals(parameters, own, is_in_format)
+    refused = [each for each in found if len(each.path or ()) > _TOP]
+    places = Counter(each.path for each in refused)
     every = [
         difference
-        for (path, _), refused in found.items()
-        for difference in _at_a_place(refused, value_at(parameters, path), parameters)
+        for each in refused
+        for difference in _in_values(each, parameters, is_only=places[each.path] == 1)
     ]
     # where the types differ, so does everything about values of those types
     apart = {_place(each.path) for each in every if each.kind in {"types", "alternative"}}
@@ -127,7 +127,7 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
 
 def _place(path: Path) -> Path:
     """Return the place of a subschema, or of the alternative in whose place it is one."""
-    while len(path) > 1 and (path[-1] == "type" or path[-2] in {"anyOf", "oneOf"}):
+    while len(path) > 1 and (path[-1] == "type" or path[-2] in _ALTERNATIVES):
         path = path[:-1] if path[-1] == "type" else path[:-2]
     return path
 
@@ -143,97 +143,86 @@ def _defaults(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Dif
                 yield Difference("default", pair.name, None, path, said, other)
 
 
-def _at_a_place(
-    refused: list[SchemaDifference], schema: dict[str, JSON], parameters: dict[str, JSON]
+def _in_values(
+    each: SchemaDifference, parameters: dict[str, JSON], *, is_only: bool
 ) -> Iterator[Difference]:
-    """Yield what is said of one subschema of a manifest."""
-    path = (*PARAMETERS, *(refused[0].path or ()))
-    known = kinds(schema, parameters)
-    for each in refused:
-        if each.keyword in {"type", "alternatives"}:
-            yield from _types(each, path, schema, known)
-        elif each.keyword == "properties" and each.narrow is False:
-            member = str(path[-1])
-            yield Difference("superfluous", _owner(each.name, member), None, path, member)
-        elif each.values:
-            yield from _listed(each, path, schema)
-        elif (opposite := contrary_bound(schema, each.keyword, each.narrow)) is not None:
-            place, own = (*path, opposite), (each.keyword, each.narrow)
-            yield Difference("bounds", each.name, None, place, schema[opposite], own)
-        elif _is_left_out(each, schema):
-            own = (each.keyword, each.narrow)
-            yield Difference("omitted", each.name, None, path, each.wide, own)
-    yield from _members(refused, path, schema)
-    is_property = path[-2] == "properties"
-    if known is None and not is_property and refused[0].keyword in {"type", "alternatives"}:
-        own = ("type", refused[0].narrow)
-        if len(refused) == 1:
-            yield Difference("omitted", refused[0].name, None, path, None, own)
+    """Yield what a difference of two schemas means for a manifest and a function."""
+    place, name, keyword = each.path or (), each.name, each.keyword
+    path, own = (*PARAMETERS, *place), (keyword, each.narrow)
+    if keyword == "properties":
+        yield from _in_members(each, value_at(parameters, place[:-2]))
+        return
+    schema = value_at(parameters, place)
+    match keyword:
+        case "type" | "alternatives":
+            yield from _in_types(each, schema, kinds(schema, parameters), is_only=is_only)
+        case "required" if "properties" in schema or schema.get("additionalProperties") is False:
+            for member in each.narrow:
+                yield Difference("missing", name, None, path, None, member)
+        case "enum" | "const" if each.values:
+            yield from _in_listed_values(each, schema)
+        case _ if opposite := contrary_bound(schema, keyword, each.narrow):
+            yield Difference("bounds", name, None, (*path, opposite), schema[opposite], own)
+        case _ if keyword in _COMPARED or (keyword in _SAID_ONCE and keyword not in schema):
+            yield Difference("omitted", name, None, path, each.wide, own)
+        # a manifest that says nothing of members beside those that it lists invites none
+        case "additionalProperties" if each.narrow is not False or keyword in schema:
+            yield Difference("omitted", name, None, path, each.wide, own)
 
 
-def _owner(name: str, member: str) -> str:
-    """Return the name of the object that has a member, from that of the member."""
-    return name[: -len(member)].removesuffix(".")
+def _in_members(each: SchemaDifference, owner: dict[str, JSON]) -> Iterator[Difference]:
+    """Yield that a function doesn't take a member, or that an object needs one it doesn't list."""
+    path: Path = (*PARAMETERS, *(each.path or ()))
+    name, member = each.name, str(path[-1])
+    name = name.removesuffix(member).removesuffix(".")
+    if name and each.narrow is False:
+        yield Difference("superfluous", name, None, path, member)
+    elif name and member in owner.get("required", ()):
+        yield Difference("missing", name, None, path[:-2], None, member)
 
 
-def _types(
-    each: SchemaDifference, path: Path, schema: dict[str, JSON], known: Kinds
+def _in_types(
+    each: SchemaDifference, schema: dict[str, JSON], known: Kinds, *, is_only: bool
 ) -> Iterator[Difference]:
     """Yield that a manifest admits types which the function doesn't take."""
-    if known is None:
-        return
+    path = (*PARAMETERS, *(each.path or ()))
     own = [each.narrow] if isinstance(each.narrow, str) else each.narrow
-    where = ("type",) if "type" in schema else ()
-    beyond = known - numeric(own)
-    is_alternative = path[-2] in {"anyOf", "oneOf"}
+    if known is None:
+        # of a property another rule says that it has no type
+        if is_only and path[-2] != "properties":
+            yield Difference("omitted", each.name, None, path, None, ("type", each.narrow))
+        return
+    where = (*path, "type") if "type" in schema else path
+    beyond, is_alternative = known - numeric(own), path[-2] in _ALTERNATIVES
     if beyond == {"null"}:
-        place = _place(path) if is_alternative else (*path, *where)
+        place = _place(path) if is_alternative else where
         yield Difference("null", each.name, None, place, None, own)
-    elif is_alternative and (each.is_contradictory or "properties" in schema):
+    elif (is_alternative and each.is_contradictory) or (
+        "properties" in schema and (is_alternative or not beyond)
+    ):
         yield Difference("alternative", each.name, None, path, None, own)
-    elif each.keyword == "alternatives" and not beyond:
-        if "properties" in schema:
-            yield Difference("alternative", each.name, None, path, None, own)
-    else:
-        said = sorted([schema["type"]] if isinstance(schema.get("type"), str) else known)
-        yield Difference("types", each.name, None, (*path, *where), said, own)
+    elif beyond:
+        said = schema.get("type", [*known])
+        said = [said] if isinstance(said, str) else sorted(said)
+        yield Difference("types", each.name, None, where, said, own)
 
 
-def _listed(each: SchemaDifference, path: Path, schema: dict[str, JSON]) -> Iterator[Difference]:
+def _in_listed_values(each: SchemaDifference, schema: dict[str, JSON]) -> Iterator[Difference]:
     """Yield the values that a manifest lists and the function refuses."""
     listed = [*map(canonical, values_of(schema) or ())]
     own = [each.narrow] if each.keyword == "const" else each.narrow
     for value in each.values:
-        where: Path = ("const",) if "const" in schema else ("enum", listed.index(canonical(value)))
-        yield Difference("value", each.name, None, (*path, *where), value, own)
+        index = listed.index(canonical(value))
+        where: Path = ("const",) if "const" in schema else ("enum", index)
+        path = (*PARAMETERS, *(each.path or ()), *where)
+        yield Difference("value", each.name, None, path, value, own)
 
 
-def _is_left_out(each: SchemaDifference, schema: dict[str, JSON]) -> bool:
-    """Tell whether a function admits less than a schema, which could say so."""
-    if each.keyword == "additionalProperties":
-        # a manifest that says nothing of members beside those that it lists invites none
-        is_closed = each.narrow is False and "additionalProperties" not in schema
-        return not is_closed
-    return each.keyword in _LIMITS or (each.keyword in _NARROWING and each.keyword not in schema)
-
-
-def _members(
-    refused: list[SchemaDifference], path: Path, schema: dict[str, JSON]
-) -> Iterator[Difference]:
-    """Yield the members that a function needs, and that a manifest may leave out."""
-    is_listed = "properties" in schema or schema.get("additionalProperties") is False
-    needed = [each for each in refused if each.keyword == "required"]
-    if needed and not is_listed:
-        own = ("required", [each.narrow for each in needed])
-        name = _owner(needed[0].name, needed[0].narrow)
-        yield Difference("omitted", name, None, path, None, own)
-    for each in needed if is_listed else ():
-        yield Difference("missing", _owner(each.name, each.narrow), None, path, None, each.narrow)
-
-
-_LIMITS = frozenset(keyword for each in BOUNDS for keyword in each)
-_NARROWING = frozenset({"enum", "const", "pattern", "format", "multipleOf"})
-"""Keywords by which a schema admits fewer values of a type, beside the limits."""
+_ALTERNATIVES = frozenset({"anyOf", "oneOf"})
+_TOP = len(("properties", "name")) - 1
+_COMPARED = frozenset(["required", *(keyword for each in BOUNDS for keyword in each)])
+_SAID_ONCE = frozenset({"enum", "const", "pattern", "format", "multipleOf"})
+"""Keywords of which two can't be compared: it counts whether the manifest has any."""
 
 
 def converted(signature: Signature) -> frozenset[str]:
