@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,13 +29,13 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.output import colored, echo, write, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import Configuration, configuration
-from sovl_tools.linting.fixes import fixes_in, procedure_fixes
-from sovl_tools.linting.mending import Mending
+from sovl_tools.linting.fixes import Fix, fixes_in, suppression_fix
+from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import (
-    FIXERS,
     Selection,
     Suppression,
+    as_error,
     codes_of,
     selection_of,
     strict,
@@ -56,7 +57,6 @@ from sovl_tools.reporting.outcome import (
     FORMATS,
     Destination,
     Outcome,
-    Remedy,
     counted,
     destinations_of,
     render,
@@ -77,7 +77,7 @@ Examples:
   sovl-tools validate --no-import              without running a line of any tool
   sovl-tools validate --format github          in a workflow
   sovl-tools validate --ignore ST306,ST305     without these findings
-  sovl-tools validate --diff                   show what --fix would mend
+  sovl-tools validate --diff                   show what --fix would change
   sovl-tools validate --watch                  and again at each change
   sovl-tools validate --target openai-strict,gemini"""
 EXITS = {1: "There are errors.", 2: "A path is not there, or an option is wrong."}
@@ -134,9 +134,11 @@ def _patterns(values: Sequence[str]) -> tuple[str, ...]:
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule; text and json only.")
-@click.option("--fix", is_flag=True, help="Mend what can be mended surely, in the files.")
+@click.option("--fix", is_flag=True, help="Fix what has one sure fix, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
-@click.option("--unsafe-fixes", is_flag=True, help="Mend also what may be meant otherwise.")
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="Make also fixes that may not be what was meant."
+)
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @import_timeout_option
 @click.pass_context
@@ -156,8 +158,9 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     separated by commas, and the options may be repeated; each wins over the key of its name in
     pyproject.toml. `sovl-tools explain RULE` says more.
 
-    --fix and --diff look again after each change, until nothing more can be mended, and only at
-    what is shown. No change is made that keeps a tool from loading.
+    --fix and --diff fix only what is shown, once. One fix can bring another finding to light: run
+    --fix again while it says that more can be fixed. The files of a tool that gets worse by its
+    fixes are put back.
     """
     asked = _Options(**options)
     if asked.watch:
@@ -177,19 +180,24 @@ def _check_once(asked: _Options) -> int:
     destinations = _known_destinations(asked, places.configuration)
     check = _check_of(asked, places)
     found = check.run()
+    report, fixes = check.shown(found)
     fixed: int | None = None
     failures: Sequence[str] = ()
     if asked.fix or asked.diff:
-        mending = _mended(check, found, unsafe=asked.unsafe_fixes)
+        folders = places.collected.folders
+        unsafe = asked.unsafe_fixes
+        changes = plan_changes(report, fixes, folders, check.settings, unsafe=unsafe)
         if asked.diff:
-            return FINDINGS if _show([*mending.changes()], mending.fixed.total()) else 0
-        failures = [*mending.save()]
+            return _show(changes)
+        before = {each.location: each for each in found.candidates}
+        applied = apply_changes(changes, before, check.load, unsafe=unsafe)
+        failures = applied.failures
         for words in failures:
             click.echo(plain(words), err=True)
-        fixed = mending.fixed.total()  # without what couldn't be saved
-        if fixed:
-            found = check.completed([*mending.candidates.values()])
-    report = check.report(found)
+        found = check.completed([*{**before, **applied.candidates}.values()])
+        left, fixes = check.shown(found)
+        fixed = (_counted(report) - _counted(left)).total()
+        report = left
     outcome = Outcome(
         report,
         perf_counter() - started,
@@ -197,7 +205,7 @@ def _check_once(asked: _Options) -> int:
         len(places.procedures),
         RULES,
         imported=check.settings.imports,
-        fixes=check.fixes(report),
+        fixes=fixes,
         fixed=fixed,
     )
     if places.ignored:
@@ -207,24 +215,9 @@ def _check_once(asked: _Options) -> int:
     return FINDINGS if failures or (report.errors and not asked.exit_zero) else 0
 
 
-def _mended(check: _Check, found: _Found, *, unsafe: bool) -> Mending:
-    """Return what ``--fix`` writes, and ``--diff`` shows."""
-
-    def checked(candidates: Sequence[Candidate], drafted: Sequence[ToolFolder]) -> LoadReport:
-        suppressions = {**found.suppressions, **_suppressions(drafted)}
-        return check.report(_Found(candidates, found.procedures, suppressions))
-
-    mending = Mending(
-        {each.location: each for each in check.places.collected.folders},
-        {each.location: each for each in found.candidates},
-        load=check.load,
-        check=checked,
-        settings=check.settings,
-        unsafe=unsafe,
-        procedures=check.places.procedures,
-    )
-    mending.run()
-    return mending
+def _counted(report: LoadReport) -> Counter[tuple[str, str, str]]:
+    """Return the findings of a report, wherever they are in their files."""
+    return Counter((each.path, each.code, each.message) for each in report.diagnostics)
 
 
 def _named_places(asked: _Options) -> Places:
@@ -251,14 +244,17 @@ def _places(asked: _Options) -> Places:
     return places
 
 
-def _show(changes: Sequence[tuple[str, str, str]], fixed: int) -> bool:
-    """Show how files would change; return whether any would."""
+def _show(changes: Sequence[Change]) -> int:
+    """Show how files would change; return the exit code."""
     from sovl_tools.cli.sync import difference  # noqa: PLC0415 - most only look
 
-    for path, before, after in changes:
-        write("\n".join(difference(path, before, after, color=colored())))
+    for path, before, after in [edit for each in changes for edit in each.edits]:
+        old = None if before is None else before.decode(errors="replace")
+        new = after.decode(errors="replace")
+        write("\n".join(difference(path, old, new, color=colored())))
+    fixed = sum(each.fixed for each in changes)
     note(f"would fix {counted(fixed, 'finding')}" if changes else "no fixes")
-    return bool(changes)
+    return FINDINGS if changes else 0
 
 
 def _watched(asked: _Options) -> list[str]:
@@ -388,8 +384,8 @@ class _Check:
         found = replace(self.places.configuration, import_timeout=self.settings.limit)
         return child_checks.check_procedures_with_tools(paths, found, self._catalog(candidates))
 
-    def report(self, found: _Found) -> LoadReport:
-        """Return the report that is shown."""
+    def shown(self, found: _Found) -> tuple[LoadReport, dict[Diagnostic, Fix]]:
+        """Return the report that is shown, and what fixes its findings."""
         # to find nothing is an error where a check was asked for
         others = [
             each._replace(severity="error") if each.code == no_tools.code else each
@@ -407,17 +403,33 @@ class _Check:
             *["ST9"] * (not self.targets),
         ]
         asked = [each for asked in found.suppressions.values() for each in asked]
-        report = suppress_findings(report, asked, self.places.procedures, unasked=unasked)
+        report, idle = suppress_findings(report, asked, self.places.procedures, unasked=unasked)
         report = self.selection.of(report)
-        return strict(report) if self.is_strict else report
+        fixes = self._fixes(report, idle)
+        if not self.is_strict:
+            return report, fixes
+        return strict(report), {as_error(found): fix for found, fix in fixes.items()}
 
-    def fixes(self, report: LoadReport) -> Mapping[Diagnostic, Remedy]:
-        """Return what mends findings of a report."""
-        if not any(each.code in FIXERS for each in report.diagnostics):
-            return {}
-        imports = self.settings.imports
-        found = fixes_in(report, self.places.collected.folders, imports=imports)
-        return found | (procedure_fixes(report, self.places.procedures) if imports else {})
+    def _fixes(
+        self, report: LoadReport, idle: Mapping[Diagnostic, Suppression]
+    ) -> dict[Diagnostic, Fix]:
+        """Return what fixes findings of a report."""
+        folders = {each.path: each for each in self.places.collected.folders}
+        in_folder: dict[str, list[Diagnostic]] = {}
+        for each in report.diagnostics:
+            in_folder.setdefault(os.path.dirname(each.path), []).append(each)
+        found: dict[Diagnostic, Fix] = {}
+        for path, diagnostics in in_folder.items():
+            if path in folders:
+                found |= fixes_in(folders[path], diagnostics)
+        # only an import, or a whole look at a procedure, tells what a suppression leaves out
+        flawed = {each.path for each in report.errors}
+        for each in report.diagnostics if self.settings.imports else ():
+            is_ours = os.path.dirname(each.path) in folders or each.path in self.places.procedures
+            if each in idle and is_ours and each.path not in flawed:
+                fix = suppression_fix(idle[each])
+                found |= {each: fix} if fix is not None else {}
+        return found
 
 
 def _check_of(asked: _Options, places: Places) -> _Check:

@@ -1,253 +1,221 @@
-"""What mends a finding: for each rule that can be mended surely, the change in the tool's files.
+"""What ``validate --fix`` does: for each rule with a sure fix, one edit of a tool's file.
 
-A fix is safe if what is written then can only be what was meant; others are asked for by name.
+A fix is safe if only one thing can be meant; the others have to be asked for.
 """
 
 from __future__ import annotations
 
-import codecs
 import inspect
 import json
-import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from difflib import SequenceMatcher
-from functools import cached_property, lru_cache, partial
-from itertools import accumulate
-from json import JSONDecoder
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.linting.rules import unused_suppression
-from sovl_tools.linting.selection import BEHIND, DRIFT, FIXERS, SUPPRESSIONS, without_idle
+from sovl_tools.linting.selection import SUPPRESSIONS, Suppression, without_suppression
 from sovl_tools.loading.interface import parse_module
-from sovl_tools.loading.jsontext import members
-from sovl_tools.loading.rules import manifest
+from sovl_tools.loading.location import Locator
+from sovl_tools.loading.pipeline import SEVERITIES, schema_verdicts
+from sovl_tools.loading.rules import manifest as rules
 from sovl_tools.loading.rules.folder import Unreadable
-from sovl_tools.loading.rules.manifest import EXAMPLE_KEYS, TYPE_SYNONYMS
 from sovl_tools.loading.sources import (
     MAX_MANIFEST_BYTES,
     MAX_MODULE_BYTES,
     read_file,
     read_manifest,
 )
-from sovl_tools.model.catalog import LoadReport
-from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, internal_verdict
+from sovl_tools.model.diagnostic import (
+    Diagnostic,
+    ManifestPlace,
+    Verdict,
+    ask,
+    internal_verdict,
+)
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json, value_at
-from sovl_tools.model.folder import KEYS, SECTIONS, Manifest, ToolFolder, name_problem
-from sovl_tools.procedures.errors import UnreadableError
-from sovl_tools.procedures.parse.files import read
-from sovl_tools.reporting.text import MOST_SHOWN
-from sovl_tools.scaffolding.jsonedit import edit_json, rename_keys
+from sovl_tools.model.folder import KEYS, SECTIONS, ToolFolder, name_problem
+from sovl_tools.scaffolding.jsonedit import MARK, edit_json
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.keywords import KEYWORDS
-from sovl_tools.signature.signature import Signature
+from sovl_tools.schema.problem import Problem
 
-_LIKE, _LEAD = 0.8, 0.1
-"""How like a name must be to what was written, and by how much more than any other name."""
+DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"})
+"""Findings that bringing the manifest into line with the function may fix."""
+BEHIND = "ST413"
+"""The finding that it surely fixes; the author may have left things out on purpose."""
+
+_LIKE, _LEAD = 0.75, 0.1
+"""How similar a name must be to the written one, and by how much more than any other name."""
 _KEYWORDS, _TYPES = frozenset(KEYWORDS), frozenset(JSON_KINDS)
 _MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
+_MOST = 100
+"""The number of findings of one folder that are fixed in one run."""
 
-
-class Edit(NamedTuple):
-    """One change of a manifest's document.
-
-    Attributes:
-        action: ``"rename"`` gives the member of that path another key, ``"put"`` and ``"first"``
-            set a value, the second before all others; ``"append"`` adds one to a list, which may
-            not be there yet; ``"remove"`` takes out what is there.
-        path: where, in the document as it was read.
-        value: the new key or value.
-    """
-
-    action: Literal["rename", "put", "first", "append", "remove"]
-    path: Path
-    value: JSON = None
+Document: TypeAlias = dict[str, JSON]
 
 
 class Fix(NamedTuple):
-    """What mends one finding.
+    """What fixes one finding.
 
     Attributes:
         applicability: whether what is meant is beyond doubt.
         message: what is done, as an imperative.
-        edits: of the manifest's document.
-        file: the name of a file that is written anew.
-        rewrite: returns what that file says then, from what it says.
+        edit: returns the file's text with the fix, from the text without it.
     """
 
     applicability: Literal["safe", "unsafe"]
     message: str
-    edits: tuple[Edit, ...] = ()
-    file: str = ""
-    rewrite: Callable[[bytes], bytes] | None = None
+    edit: Callable[[str], str]
 
 
-class FixCase:
-    """A tool's files as they are, and what was found in them."""
+class FixCase(NamedTuple):
+    """A tool folder and its manifest's document; empty if its text isn't JSON."""
 
-    def __init__(self, folder: ToolFolder, found: Sequence[Diagnostic], *, is_loaded: bool) -> None:
-        self.folder = folder
-        self.found = found
-        self.is_loaded = is_loaded
+    folder: ToolFolder
+    document: Document
 
-    def read(self, name: str) -> bytes | None:
-        """Return what a file says; None if it can't be read."""
-        limit = MAX_MANIFEST_BYTES if name == self.folder.manifest_name else MAX_MODULE_BYTES
-        data = read_file(self.folder, name, limit=limit)
-        return None if isinstance(data, Unreadable) else data
-
-    @cached_property
-    def manifest(self) -> Manifest | None:
-        """The manifest; None if its text is no JSON that could be edited."""
-        reading = read_manifest(self.folder)
-        return None if isinstance(reading, Unreadable) else reading.manifest
-
-    @cached_property
-    def _paths(self) -> dict[tuple[int, int], Path]:
-        """The paths of keys and values by their lines and columns."""
-        source = self.manifest.text if self.manifest else ""
-        starts = [0, *accumulate(len(line) + 1 for line in source.split("\n"))]
-        offsets: dict[int, Path] = {}
-        for each in members(source):
-            offsets[each.offset] = each.path
-            if each.key_offset >= 0:
-                offsets.setdefault(each.key_offset, each.path)
-        found, line = {}, 0
-        for offset in sorted(offsets):
-            while starts[line + 1] <= offset:
-                line += 1
-            found[line + 1, offset - starts[line] + 1] = offsets[offset]
-        return found
-
-    def path_of(self, diagnostic: Diagnostic) -> Path | None:
-        """Return the path of what a finding in the manifest speaks of."""
-        return self._paths.get((diagnostic.line, diagnostic.column))
-
-    @property
-    def document(self) -> dict[str, JSON]:
-        """The manifest's document; empty if there is none."""
-        return dict(self.manifest.document) if self.manifest else {}
-
-    @cached_property
-    def signature(self) -> Signature | None:
-        """What the function of the folder's name takes; None if the module has none."""
-        source = self.read(self.folder.module_name)
+    def parameters_of_function(self) -> frozenset[str] | None:
+        """Return the names of what the function takes; None if the module has no function."""
+        source = read_file(self.folder, self.folder.module_name, limit=MAX_MODULE_BYTES)
+        if isinstance(source, Unreadable):
+            return None
         try:
-            found = parse_module(source or b"", self.folder.name).signature
+            found = parse_module(source, self.folder.name).signature
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-        return None if found is None or found.shape in {"class", "value"} else found
+        if found is None or found.shape in {"class", "value"}:
+            return None
+        return frozenset(each.name for each in found.parameters)
+
+
+def _fix(message: str, change: Callable[[Document], object], *, is_safe: bool = True) -> Fix:
+    """Return the fix that changes the manifest's document in place."""
+
+    def edit(text: str) -> str:
+        document = json.loads(text.removeprefix(MARK))
+        change(document)
+        return edit_json(text, document)
+
+    return Fix("safe" if is_safe else "unsafe", message, edit)
+
+
+def _put(path: Path, value: JSON, document: Document) -> None:
+    value_at(document, path[:-1])[path[-1]] = value
+
+
+def _put_first(path: Path, value: JSON, document: Document) -> None:
+    holder = value_at(document, path[:-1])
+    # "$schema" names the schema of everything, and comes before it
+    first = {key: holder[key] for key in holder if key == "$schema"}
+    _replace(holder, {**first, str(path[-1]): value, **holder})
+
+
+def _rename(path: Path, name: str, document: Document) -> None:
+    holder = value_at(document, path[:-1])
+    _replace(holder, {name if key == path[-1] else key: each for key, each in holder.items()})
+
+
+def _remove(path: Path, document: Document) -> None:
+    """Remove a member or an item, and the list if that was its last item."""
+    holder = value_at(document, path[:-1])
+    del holder[path[-1]]
+    if holder == []:
+        del value_at(document, path[:-2])[path[-2]]
+
+
+def _replace(holder: Document, members: Mapping[str, JSON]) -> None:
+    members = dict(members)
+    holder.clear()
+    holder.update(members)
+
+
+@lru_cache(maxsize=1 << 12)
+def meant(word: str, known: frozenset[str]) -> str | None:
+    """Return the one name that can be meant; None if there is doubt."""
+    folded = _folded(word)[:80]
+    likeness = [(SequenceMatcher(None, _folded(each), folded).ratio(), each) for each in known]
+    (best, name), (second, _) = sorted([*likeness, (0.0, ""), (0.0, "")], reverse=True)[:2]
+    is_sure = best == 1 or (best >= _LIKE and best - second >= _LEAD)
+    return name if is_sure else None
 
 
 def _folded(name: str) -> str:
     return re.sub(r"[-_\s]", "", name.casefold())
 
 
-@lru_cache(maxsize=1 << 12)
-def meant(word: str, known: frozenset[str]) -> str | None:
-    """Return the name that can only be meant; None if there is doubt."""
-    names = {_folded(each): each for each in sorted(known)}
-    folded = _folded(word)[:80]
-    if folded in names:
-        return names[folded]
-    # two letters that have changed places make a short name unlike itself
-    turned = [each for each in names if sorted(each) == sorted(folded)]
-    if len(turned) == 1:
-        return names[turned[0]]
-    likeness = [(0.0, ""), (0.0, "")]
-    for each in names:
-        matcher = SequenceMatcher(None, each, folded)
-        # which never is below the ratio, and takes no time
-        if matcher.real_quick_ratio() > _LIKE - _LEAD and matcher.quick_ratio() > _LIKE - _LEAD:
-            likeness.append((matcher.ratio(), each))
-    (best, name), (second, _) = sorted(likeness, reverse=True)[:2]
-    return names[name] if best >= _LIKE and best - second >= _LEAD else None
-
-
-def _misspelt(case: FixCase, path: Path, known: frozenset[str]) -> Fix | None:
-    """Return the fix of a key that is nearly one of those known."""
-    *above, key = path
-    holder = value_at(case.document, tuple(above))
-    if not isinstance(holder, dict) or key in known:
+def _renamed(case: FixCase, path: Path, name: str | None) -> Fix | None:
+    """Return the fix that renames a key, unless the value doesn't suit the name."""
+    if name is None or name in value_at(case.document, path[:-1]):
         return None
-    name = meant(str(key), known)
+    document = deepcopy(case.document)
+    _rename(path, name, document)
+    before = {(each.path, each.keyword) for each in _problems(case.document)}
+    if not before.issuperset((each.path, each.keyword) for each in _problems(document)):
+        return None
+    # a tool that is offered so far might not be any more
+    is_safe = name not in _MAY_HIDE
+    return _fix(f"rename it to {name!r}", partial(_rename, path, name), is_safe=is_safe)
+
+
+def _problems(document: Document) -> list[Problem]:
+    return published("tool").problems(document)
+
+
+def _only_meant(case: FixCase, path: Path, known: frozenset[str]) -> str | None:
+    """Return the known key that a key is meant to be, if no other key is meant to be it."""
+    holder = value_at(case.document, path[:-1])
+    name = meant(str(path[-1]), known)
     unknown = [each for each in holder if each not in known]
-    if name is None or name in holder or len(unknown) > MAX_FINDINGS:
+    if len(unknown) > _MOST or [meant(each, known) for each in unknown].count(name) > 1:
         return None
-    if [meant(each, known) for each in unknown].count(name) > 1:
-        return None
-    if not _suits(path, name, holder[key]):
-        return None
-    # a tool that was offered so far might be no more
-    applicability: Literal["safe", "unsafe"] = "unsafe" if name in _MAY_HIDE else "safe"
-    return Fix(applicability, f"rename it to {name!r}", (Edit("rename", path, name),))
+    return name
 
 
-def _suits(path: Path, name: str, value: JSON) -> bool:
-    """Tell whether a value is of the kind that another key in the place of a path has."""
-    inner = {"type": "object", "properties": {}}
-    sound: dict[str, JSON] = {"name": "x", "description": "x", "parameters": inner}
-    place: Path
-    match path:
-        case (_,):
-            place, document = (name,), {**sound, name: value}
-        case ("examples", _, _):
-            place = ("examples", 0, name)
-            document = {**sound, "examples": [{"input": {}, name: value}]}
-        case ("parameters", _):
-            place, document = ("parameters", name), {**sound, "parameters": {**inner, name: value}}
-        case (str(section), _) if section in SECTIONS:
-            place, document = (section, name), {**sound, section: {name: value}}
-        case _:
-            place = ("output_schema", name)
-            document = {**sound, "output_schema": {name: value}}
-    # what is wrong further in is found there, and may be mended
-    return all(each.path != place for each in published("tool").problems(document))
+def misspelt_manifest_key(case: FixCase, path: Path) -> Fix | None:
+    """Renames the key if it can only be one other; ``--unsafe-fixes`` if that may disable."""
+    known = KEYS
+    if path[:-1]:
+        known = SECTIONS.get(str(path[0]), rules.EXAMPLE_KEYS)
+    return _renamed(case, path, _only_meant(case, path, known))
 
 
-def misspelt_manifest_key(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Renames the key if there is one that it can only be; ``--unsafe-fixes`` if it may disable."""
-    path = case.path_of(found)
-    if not path:
-        return None
-    section = SECTIONS.get(str(path[0]), KEYS) if len(path) == 2 else KEYS  # noqa: PLR2004
-    is_example = path[0] == "examples" and len(path) == 3  # noqa: PLR2004
-    return _misspelt(case, path, frozenset(EXAMPLE_KEYS) if is_example else section)
+def misspelt_keyword(case: FixCase, path: Path) -> Fix | None:
+    """Renames the keyword if it can only be one other."""
+    return _renamed(case, path, _only_meant(case, path, _KEYWORDS))
 
 
-def misspelt_keyword(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Renames the keyword if there is one that it can only be."""
-    path = case.path_of(found)
-    return _misspelt(case, path, _KEYWORDS) if path else None
-
-
-def valid_schema(case: FixCase, found: Diagnostic) -> Fix | None:
+def valid_schema(case: FixCase, path: Path) -> Fix | None:
     """Writes types as JSON Schema names them, ``properties``, and ``required`` as a list."""
-    path = case.path_of(found) or ()
     if path == ("parameters",):
-        parameters = case.document["parameters"]
-        listed = manifest.listed_arguments(parameters)
-        if listed:
-            beside = {key: value for key, value in parameters.items() if key not in listed}
-            properties = {key: parameters[key] for key in listed}
-            whole = {"type": "object", "properties": properties, **beside}
-            return Fix("safe", "put them into 'properties'", (Edit("put", ("parameters",), whole),))
-        if isinstance(parameters, dict) and "type" not in parameters and "properties" in parameters:
-            return Fix(
-                "safe", 'add "type": "object"', (Edit("first", ("parameters", "type"), "object"),)
-            )
-        return None
-    if path[-1:] == ("required",):
+        return _whole_parameters(case.document["parameters"])
+    if path[-1] == "required":
         return _required_as_list(case, path)
     return _json_types(case, path) if "type" in path[-2:] else None
+
+
+def _whole_parameters(parameters: JSON) -> Fix | None:
+    """Return the fix that lets parameters be a schema of an object."""
+    listed = rules.listed_arguments(parameters)
+    if listed:
+        others = {key: value for key, value in parameters.items() if key not in listed}
+        properties = {key: parameters[key] for key in listed}
+        whole = {"type": "object", "properties": properties, **others}
+        return _fix("put them into 'properties'", partial(_put, ("parameters",), whole))
+    if isinstance(parameters, dict) and "type" not in parameters and "properties" in parameters:
+        change = partial(_put_first, ("parameters", "type"), "object")
+        return _fix('add "type": "object"', change)
+    return None
 
 
 def _json_types(case: FixCase, path: Path) -> Fix | None:
     place = path if path[-1] == "type" else path[:-1]
     old = value_at(case.document, place)
     names = [
-        TYPE_SYNONYMS.get(each.casefold()) or meant(each, _TYPES) if isinstance(each, str) else None
+        rules.TYPE_SYNONYMS.get(each.casefold()) or meant(each, _TYPES)
+        if isinstance(each, str)
+        else None
         for each in (old if isinstance(old, list) else [old])
     ]
     if None in names or len({*names}) < len(names):
@@ -255,87 +223,69 @@ def _json_types(case: FixCase, path: Path) -> Fix | None:
     new = names if isinstance(old, list) else names[0]
     if new == old or (place == ("parameters", "type") and new != "object"):
         return None
-    return Fix("safe", f"write {json.dumps(new)}", (Edit("put", place, new),))
+    return _fix(f"write {json.dumps(new)}", partial(_put, place, new))
 
 
 def _required_as_list(case: FixCase, path: Path) -> Fix | None:
     value = value_at(case.document, path)
     if not isinstance(value, bool) or path[-3:-2] != ("properties",):
         return None
-    remove, place = Edit("remove", path), (*path[:-3], "required")
+    schema, name = value_at(case.document, path[:-3]), path[-2]
     if not value:
-        return Fix("safe", "remove it", (remove,))
-    if not isinstance(value_at(case.document, path[:-3]).get("required", []), list):
+        return _fix("remove it", partial(_remove, path))
+    if not isinstance(schema.get("required", []), list):
         return None
-    words = f"list {path[-2]!r} in 'required' beside 'properties'"
-    return Fix("safe", words, (Edit("append", place, path[-2]), remove))
+
+    def change(document: Document) -> None:
+        _remove(path, document)
+        value_at(document, path[:-3]).setdefault("required", []).insert(0, name)
+
+    return _fix(f"list {name!r} in 'required' next to 'properties'", change)
 
 
-def missing_key(case: FixCase, found: Diagnostic) -> Fix | None:
+def missing_key(case: FixCase, path: Path) -> Fix | None:
     """Adds ``name``, which can only be the folder's; renames what others call ``parameters``."""
-    name, path = case.folder.name, case.path_of(found)
-    if path and "parameters" not in case.document and repr("parameters") in found.message:
-        is_schema = _suits(path, "parameters", case.document[str(path[0])])
-        edits = (Edit("rename", path, "parameters"),)
-        return Fix("safe", "rename it to 'parameters'", edits) if is_schema else None
-    if (
-        case.manifest is None
-        or "name" in case.document
-        or repr("name") not in found.message
-        or name_problem(name) is not None
-    ):
+    name = case.folder.name
+    if path[0] in case.document:
+        return _renamed(case, path, "parameters")
+    if path != ("name",) or name_problem(name) is not None:
         return None
-    return Fix("safe", f'add "name": "{name}"', (Edit("first", ("name",), name),))
+    return _fix(f'add "name": "{name}"', partial(_put_first, ("name",), name))
 
 
-def name_of_folder(case: FixCase, _: Diagnostic) -> Fix | None:
+def name_of_folder(case: FixCase, _: Path) -> Fix | None:
     """Writes the folder's name if the function has it as well."""
     name = case.folder.name
-    if (
-        case.document.get("name", name) == name
-        or name_problem(name) is not None
-        or case.signature is None
-    ):
+    if name_problem(name) is not None or case.parameters_of_function() is None:
         return None
-    return Fix("safe", f"write {name!r}", (Edit("put", ("name",), name),))
+    return _fix(f"write {name!r}", partial(_put, ("name",), name))
 
 
-def required_name(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Corrects a name of ``required`` that can only be another one, or takes it out."""
-    path = case.path_of(found)
-    if not path or path[-2:-1] != ("required",):
+def required_name(case: FixCase, path: Path) -> Fix | None:
+    """Corrects a name of ``required`` that can only be another one, or removes it."""
+    schema, name = value_at(case.document, path[:-2]), value_at(case.document, path)
+    properties = frozenset(schema["properties"])
+    # a parameter of that name needs a property, which sync adds
+    if path[:-2] == ("parameters",) and name in (case.parameters_of_function() or ()):
         return None
-    name, required = value_at(case.document, path), value_at(case.document, path[:-1])
-    properties = value_at(case.document, path[:-2]).get("properties", {})
-    if name in properties:
+    near = meant(name, properties.difference(schema["required"]))
+    others = [each for each in schema["required"] if each not in properties]
+    if len(others) > _MOST:
         return None
-    others = [each for each in required if each not in properties]
-    # a parameter of that name wants a property, which the function tells
-    signature = case.signature if path[:-2] == ("parameters",) else None
-    if signature is not None and any(each.name == name for each in signature.parameters):
-        return None
-    near = meant(name, frozenset(properties).difference(required))
-    known = frozenset(properties)
-    if len(others) > MAX_FINDINGS:
-        return None
-    if near is not None and [meant(each, known) for each in others].count(near) == 1:
-        return Fix("safe", f"write {near!r}", (Edit("put", path, near),))
-    return Fix("safe", "remove it", (Edit("remove", path),))
+    if near is not None and [meant(each, properties) for each in others].count(near) == 1:
+        return _fix(f"write {near!r}", partial(_put, path, near))
+    return _fix("remove it", partial(_remove, path))
 
 
-def items_of_any_kind(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Adds ``"items": {}``, which says that anything goes; with ``--unsafe-fixes`` alone."""
-    path = case.path_of(found)
-    node = value_at(case.document, path) if path else None
-    if not path or not isinstance(node, dict) or node.get("type") != "array" or "items" in node:
-        return None
-    return Fix("unsafe", 'add "items": {}', (Edit("put", (*path, "items"), {}),))
+def items_of_any_kind(_: FixCase, path: Path) -> Fix:
+    """Adds ``"items": {}``, which says that anything goes; only with ``--unsafe-fixes``."""
+    change = partial(_put, (*path, "items"), {})
+    return _fix('add "items": {}', change, is_safe=False)
 
 
-def without_mark(case: FixCase, _: Diagnostic) -> Fix | None:
-    """Takes the byte order mark away."""
-    name, mark = case.folder.manifest_name, codecs.BOM_UTF8
-    return Fix("safe", "save it without", file=name, rewrite=lambda data: data.removeprefix(mark))
+def without_mark(_: FixCase, __: Path) -> Fix:
+    """Removes the byte order mark."""
+    return Fix("safe", "save it without", lambda text: text.removeprefix(MARK))
 
 
 _LIBERTIES = re.compile(
@@ -344,18 +294,20 @@ _LIBERTIES = re.compile(
 _CONSTANTS = {"True": "true", "False": "false", "None": "null", ",": ""}
 
 
-def strict_json(case: FixCase, _: Diagnostic) -> Fix | None:
+def strict_json(case: FixCase, _: Path) -> Fix | None:
     """Removes trailing commas, and writes double quotes, true, false and null, if that is all."""
-    name = case.folder.manifest_name
+    data = read_file(case.folder, case.folder.manifest_name, limit=MAX_MANIFEST_BYTES)
+    if isinstance(data, Unreadable):
+        return None
     try:
-        parse_json(_strict((case.read(name) or b"").removeprefix(codecs.BOM_UTF8)).decode())
+        parse_json(_strict(data.decode()).removeprefix(MARK))
     except ValueError:
         return None
-    return Fix("safe", "write it as JSON", file=name, rewrite=_strict)
+    return Fix("safe", "write it as JSON", _strict)
 
 
-def _strict(data: bytes) -> bytes:
-    return _LIBERTIES.sub(_as_json, data.decode()).encode()
+def _strict(text: str) -> str:
+    return _LIBERTIES.sub(_as_json, text)
 
 
 def _as_json(token: re.Match[str]) -> str:
@@ -368,124 +320,47 @@ def _as_json(token: re.Match[str]) -> str:
     return f'"{inner}"'
 
 
-def lifted_form(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Lifts the one definition to the top if nothing is beside it, with ``parameters``."""
-    path = case.path_of(found) or ("",)
-    inner = case.document.get(str(path[0]))
-    beside = {key: value for key, value in case.document.items() if key != path[0]}
+def lifted_form(case: FixCase, path: Path) -> Fix | None:
+    """Lifts the one definition to the top if nothing is next to it, with ``parameters``."""
+    inner = case.document[str(path[0])]
+    others = {key: value for key, value in case.document.items() if key != path[0]}
     if isinstance(inner, list) and len(inner) == 1:
-        path, inner = (*path, 0), inner[0]
-    if not isinstance(inner, dict) or beside not in ({}, {"type": "function"}):
+        inner = inner[0]
+    if not isinstance(inner, dict) or others not in ({}, {"type": "function"}):
         return None
-    schemas = [each for each in ("parameters", *manifest.ALIASES["parameters"]) if each in inner]
+    schemas = [each for each in ("parameters", *rules.ALIASES["parameters"]) if each in inner]
     # which of several is unknown, and Bedrock's is another level deeper
     if len(schemas) > 1 or any(
         not isinstance(inner[each], dict) or "json" in inner[each] for each in schemas
     ):
         return None
-    rewrite = partial(_lifted, path=path, schema=next(iter(schemas), ""))
-    return Fix("safe", "lift it to the top", file=case.folder.manifest_name, rewrite=rewrite)
+    lifted = {"parameters" if key in schemas else key: each for key, each in inner.items()}
+    return _fix("lift it to the top", lambda document: _replace(document, lifted))
 
 
-def _lifted(data: bytes, *, path: Path, schema: str) -> bytes:
-    text = data.decode()
-    places = {each.path: each for each in members(text)}
-    start = places[path].offset
-    _, end = JSONDecoder().raw_decode(text, start)
-    inner = text[start:end]
-    if schema:
-        at = places[*path, schema].key_offset - start
-        _, behind = JSONDecoder().raw_decode(inner, at)
-        inner = f'{inner[:at]}"parameters"{inner[behind:]}'
-    # no string of JSON goes over the end of a line
-    margin = inner.rpartition("\n")[2][:-1]
-    if not margin.strip():
-        inner = inner.replace(f"\n{margin}", "\n")
-    head, tail = text[: text.index("{")], text[len(text.rstrip()) :]
-    return f"{head}{inner}{tail}".encode()
+Fixer: TypeAlias = Callable[[FixCase, Path], Fix | None]
 
-
-def idle_suppression(case: FixCase, found: Diagnostic) -> Fix | None:
-    """Takes out what leaves nothing out, of an imported tool or a procedure without errors."""
-    if not case.is_loaded or found.message.startswith("there is no "):
-        return None
-    name = found.path.removeprefix(f"{case.folder.path}/")
-    if name.endswith(".py"):
-        return _without_comment(case.read(name) or b"", name, found)
-    path = case.path_of(found)
-    if not path or path[0] != SUPPRESSIONS or len(path) == 1:
-        return None
-    if str(value_at(case.document, path)) not in found.message:
-        return None
-    return Fix("safe", "remove it", (Edit("remove", path),))
-
-
-def _without_comment(before: bytes, name: str, found: Diagnostic) -> Fix | None:
-    def rewrite(data: bytes) -> bytes:
-        mark = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
-        lines = data.removeprefix(mark).decode().split("\n")
-        # another fix of the same line may have taken it out
-        line = "".join(lines[found.line - 1 : found.line])
-        code, comment = line[: found.column - 1], line[found.column - 1 :].rstrip("\r")
-        rest = without_idle(comment, found.message)
-        if rest is None:
-            return data
-        end = "\r" * line.endswith("\r")
-        changed = [f"{code}{rest}{end}" if rest else f"{code.rstrip()}{end}"]
-        lines[found.line - 1 : found.line] = changed if rest or code.strip() else []
-        return mark + "\n".join(lines).encode()
-
-    try:
-        after = rewrite(before)
-        # in a procedure it may be a part of a text
-        is_comment = name.endswith(".py") or (
-            read(before, path=name).value == read(after, path=name).value
-        )
-    except (ValueError, UnreadableError):  # it is no UTF-8, or no procedure
-        return None
-    if after == before or not is_comment:
-        return None
-    return Fix("safe", "remove it", file=name, rewrite=rewrite)
-
-
-def procedure_fixes(report: LoadReport, paths: Collection[str]) -> dict[Diagnostic, Fix]:
-    """Return what mends the findings of a report in procedures of these paths: idle suppressions.
-
-    Of a procedure with errors most was not looked at, so that it is left alone.
-    """
-    flawed = {each.path for each in report.errors}
-    found: dict[Diagnostic, Fix] = {}
-    for each in report.diagnostics:
-        if each.code != unused_suppression.code or each.path not in paths or each.path in flawed:
-            continue
-        if not each.message.startswith("there is no "):
-            folder, name = directory_of(each.path)
-            fix = _without_comment(
-                FixCase(folder, (), is_loaded=True).read(name) or b"", name, each
-            )
-            found |= {} if fix is None else {each: fix}
-    return found
-
-
-def directory_of(path: str) -> tuple[ToolFolder, str]:
-    """Return the directory that a procedure is in, which can have drafts, and its name there."""
-    directory, name = os.path.split(path)
-    location = os.path.dirname(os.path.abspath(path))
-    return ToolFolder(os.path.basename(location), directory or os.curdir, location), name
-
-
-Fixer: TypeAlias = Callable[[FixCase, Diagnostic], Fix | None]
-
-
-def fixer_of(code: str) -> Fixer | None:
-    """Return what mends the findings of a rule; None if nothing does."""
-    fixer: Fixer | None = globals()[FIXERS[code]] if code in FIXERS else None
-    return fixer
+FIXERS: dict[str, Fixer] = {
+    "ST201": strict_json,
+    "ST204": without_mark,
+    "ST202": misspelt_manifest_key,
+    "ST209": missing_key,
+    "ST211": name_of_folder,
+    "ST212": name_of_folder,
+    "ST215": lifted_form,
+    "ST301": valid_schema,
+    "ST302": required_name,
+    "ST305": items_of_any_kind,
+    "ST308": misspelt_keyword,
+}
+"""From the code of a rule to what fixes its findings, given where they are in the manifest."""
 
 
 def remedy_of(code: str) -> str:
     """Return what ``validate --fix`` does about the findings of a rule; empty if nothing."""
-    done = inspect.getdoc(fixer_of(code)) if code in FIXERS else ""
+    done = (inspect.getdoc(FIXERS[code]) or "") if code in FIXERS else ""
+    if code == unused_suppression.code:
+        done = "Removes what suppresses nothing, of an imported tool or a procedure without errors."
     if code in DRIFT:
         more = "Brings the manifest into line with the function, as `sovl-tools sync` does."
         done = f"{done} {more}".strip()
@@ -494,91 +369,61 @@ def remedy_of(code: str) -> str:
     return f"`validate --fix`: {done}" if done else ""
 
 
-def fixes_in(
-    report: LoadReport, folders: Sequence[ToolFolder], *, imports: bool
-) -> dict[Diagnostic, Fix]:
-    """Return what mends the findings of a report, of those that can be mended.
-
-    ``imports`` tells whether the modules were imported, without which nobody knows what a
-    suppression leaves out.
-    """
-    loaded = {each.path for each in report.folders if each.status == "loaded" and imports}
-    found: dict[Diagnostic, Fix] = {}
-    for folder, diagnostics in by_folder(report, folders):
-        case = FixCase(folder, diagnostics, is_loaded=folder.path in loaded)
-        # each looks at whole files; what is left is mended in the next run
-        for each in diagnostics[:MOST_SHOWN]:
-            try:
-                fixer = fixer_of(each.code)
-                fix = None if fixer is None else fixer(case, each)
-            except Exception as error:  # noqa: BLE001 - the barrier: whatever can't be mended stays
-                internal_verdict(error)
-            else:
-                found |= {} if fix is None else {each: fix}
-    return found
-
-
-def by_folder(
-    report: LoadReport, folders: Sequence[ToolFolder]
-) -> Iterator[tuple[ToolFolder, list[Diagnostic]]]:
-    """Yield the folders in whose files something was found, with the findings."""
-    known = {each.path: each for each in folders}
-    found: dict[str, list[Diagnostic]] = {}
-    for each in report.diagnostics:
-        path = os.path.dirname(each.path)
-        if path in known:
-            found.setdefault(path, []).append(each)
-    for path, diagnostics in found.items():
-        yield known[path], diagnostics
-
-
-def mended(folder: ToolFolder, fixes: Sequence[Fix]) -> ToolFolder:
-    """Return a folder with drafts in which fixes are made, in the order of their findings."""
+def fixes_in(folder: ToolFolder, found: Sequence[Diagnostic]) -> dict[Diagnostic, Fix]:
+    """Return what fixes the findings in a folder's manifest, for those with a fix."""
+    wanted = {_identity(each): each for each in found[:_MOST] if each.code in FIXERS}
+    fixes: dict[Diagnostic, Fix] = {}
+    if not wanted:
+        return fixes
     try:
-        drafts, name = dict(folder.drafts), folder.manifest_name
-        edits = [edit for each in fixes for edit in each.edits]
-        case = FixCase(folder, (), is_loaded=False)
-        if edits and case.manifest is not None:
-            drafts[name] = encoded(folder, _edited(case.manifest, edits))
-        # from the last line on, so that the places of those before it stay
-        for each in reversed(fixes):
-            before = drafts.get(each.file) or case.read(each.file)
-            if each.rewrite is not None and before is not None:
-                drafts[each.file] = each.rewrite(before)
-        return folder._replace(drafts=tuple(drafts.items()))
-    except Exception as error:  # noqa: BLE001 - the barrier: what can't be mended stays
+        document, verdicts = _checked(folder)
+        case, locator = FixCase(folder, document), Locator(folder)
+        for verdict in verdicts:
+            (diagnostic,) = locator.diagnostics([verdict])
+            shown = wanted.get(_identity(diagnostic))
+            place = verdict.finding.place
+            path = place.path if isinstance(place, ManifestPlace) else ()
+            fix = None if shown is None else FIXERS[shown.code](case, path)
+            if shown is not None and fix is not None:
+                fixes[shown] = fix
+    except Exception as error:  # noqa: BLE001 - the barrier: what can't be fixed stays
         internal_verdict(error)
-        return folder
+    return fixes
 
 
-def encoded(folder: ToolFolder, content: str) -> bytes:
-    """Return the bytes of a manifest; what begins with a byte order mark still does."""
-    data = read_file(folder, folder.manifest_name, limit=MAX_MANIFEST_BYTES)
-    has_mark = isinstance(data, bytes) and data.startswith(codecs.BOM_UTF8)
-    return codecs.BOM_UTF8 * has_mark + content.encode()
+def _identity(found: Diagnostic) -> Diagnostic:
+    """Return a finding as it is without ``--warnings-as-errors``."""
+    return found._replace(severity="error", help=None)
 
 
-def _edited(before: Manifest, edits: Sequence[Edit]) -> str:
-    document = deepcopy(before.document)
-    for action, path, value in edits:
-        holder: JSON = value_at(document, path[:-1])
-        if action == "put":
-            holder[path[-1]] = value
-        elif action == "append":
-            holder.setdefault(path[-1], [])
-            holder[path[-1]] += [value] * (value not in holder[path[-1]])
-        elif action == "first":
-            # what names the schema comes before everything
-            schema_of = {key: holder[key] for key in holder if key == "$schema"}
-            others = dict(holder)
-            holder.clear()
-            holder.update({**schema_of, path[-1]: value, **others})
-    # from the last one on, so that the indexes of those before it stay
-    removed = sorted((each.path for each in edits if each.action == "remove"), reverse=True)
-    for path in removed:
-        del value_at(document, path[:-1])[path[-1]]
-    for path in {each[:-1] for each in removed}:
-        if value_at(document, path) == []:
-            del value_at(document, path[:-1])[path[-1]]
-    renamed = {each.path: each.value for each in edits if each.action == "rename"}
-    return rename_keys(edit_json(before.text, document), renamed)
+def _checked(folder: ToolFolder) -> tuple[Document, list[Verdict]]:
+    """Return the document of a manifest, and what the rules about its text and content find."""
+    reading = read_manifest(folder)
+    if isinstance(reading, Unreadable):
+        return {}, []
+    if reading.manifest is None:
+        return {}, reading.verdicts
+    document, verdicts = dict(reading.manifest.document), [*reading.verdicts]
+    problems = _problems(document)
+    verdicts += ask(rules.RULES, rules.ManifestCase(folder, document, problems))
+    if not any(each.path[:1] in {("parameters",), ("output_schema",)} for each in problems):
+        for severity in SEVERITIES:
+            verdicts += schema_verdicts(document, severity)
+    return document, verdicts
+
+
+def suppression_fix(idle: Suppression) -> Fix | None:
+    """Return what removes a suppression that suppresses nothing; None if it names no known rule."""
+    if not idle.code and idle.selector:
+        return None
+    if not idle.path.endswith(".json"):
+        return Fix("safe", "remove it", partial(without_suppression, idle))
+    if not idle.code:
+        return None  # the value isn't a list of rules
+
+    def change(document: Document) -> None:
+        document[SUPPRESSIONS] = [e for e in document[SUPPRESSIONS] if e != idle.selector]
+        if not document[SUPPRESSIONS]:
+            del document[SUPPRESSIONS]
+
+    return _fix("remove it", change)

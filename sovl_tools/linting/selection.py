@@ -1,4 +1,4 @@
-"""Which findings are shown, which the files themselves leave out, and which can be mended.
+"""Which findings are shown, and which the files themselves leave out.
 
 Shown is what is selected by code, by the beginning of a code, or by the name of a rule. A manifest
 leaves out findings of its whole tool with ``"x-ignore": ["ST306"]``. In a module or a procedure the
@@ -28,28 +28,7 @@ from sovl_tools.model.errors import ConfigurationError, SovlToolsError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.parse.files import SUFFIXES
-from sovl_tools.reporting.text import lines_in, read_lines
-
-FIXERS = {
-    "ST002": "idle_suppression",
-    "ST201": "strict_json",
-    "ST204": "without_mark",
-    "ST202": "misspelt_manifest_key",
-    "ST209": "missing_key",
-    "ST211": "name_of_folder",
-    "ST212": "name_of_folder",
-    "ST215": "lifted_form",
-    "ST301": "valid_schema",
-    "ST302": "required_name",
-    "ST305": "items_of_any_kind",
-    "ST308": "misspelt_keyword",
-}
-"""What mends the findings of a rule, by its code: a function of ``fixes``."""
-
-DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"})
-"""Findings that bringing the manifest into line with the function may mend."""
-BEHIND = "ST413"
-"""The finding that it surely mends; what is left out may be meant so."""
+from sovl_tools.reporting.text import read_lines
 
 
 class SelectorError(SovlToolsError, ValueError):
@@ -154,8 +133,12 @@ def _longest(code: str, beginnings: Iterable[str]) -> int:
 
 def strict(report: LoadReport) -> LoadReport:
     """Return a report with every warning made an error."""
-    found = tuple(each._replace(severity="error") for each in report.diagnostics)
-    return report.showing(found)
+    return report.showing(tuple(map(as_error, report.diagnostics)))
+
+
+def as_error(found: Diagnostic) -> Diagnostic:
+    """Return a finding as an error."""
+    return found._replace(severity="error")
 
 
 SUPPRESSIONS = "x-ignore"
@@ -168,7 +151,8 @@ class Suppression(NamedTuple):
     """One rule that is to be left out, and where that is asked.
 
     Attributes:
-        code: the beginning of the codes that are left out; empty if no rule is named.
+        selector: the rule as it is written; empty if none is.
+        code: the beginning of the codes that are left out; empty if there is no such rule.
         words: what is said if it leaves nothing out.
         scope: a path: of a file, or of a folder with the separator at its end.
         only: the line for which alone it holds; 0 for the whole scope.
@@ -178,6 +162,7 @@ class Suppression(NamedTuple):
         column: the column in that line, from 1.
     """
 
+    selector: str
     code: str
     words: str
     scope: str
@@ -196,6 +181,11 @@ class Suppression(NamedTuple):
         is_folder = self.scope.endswith(os.sep)
         return found.path.startswith(self.scope) if is_folder else found.path == self.scope
 
+    def diagnostic(self) -> Diagnostic:
+        """Return the finding that it leaves nothing out."""
+        (verdict,) = ask((unused_suppression,), self.words)
+        return verdict.at(self.path, self.line, self.column, tool=self.tool)
+
 
 def suppress_findings(
     report: LoadReport,
@@ -203,11 +193,11 @@ def suppress_findings(
     procedures: Iterable[str] = (),
     *,
     unasked: Collection[str] = (),
-) -> LoadReport:
-    """Return a report without the warnings that files ask to leave out.
+) -> tuple[LoadReport, dict[Diagnostic, Suppression]]:
+    """Return a report without the warnings that files ask to leave out, and what is idle in that.
 
-    What leaves nothing out is a finding of its own, except in tools that were rejected, of which
-    most was not looked at.
+    What leaves nothing out is a finding of its own, except in tools that were rejected, which
+    were hardly looked at.
 
     Args:
         report: of a load.
@@ -226,31 +216,29 @@ def suppress_findings(
         if any(_MARK in line for line in lines):
             asked += _comments(path, owners.get(path), lines)
     if not asked:
-        return report
+        return report, {}
     used: set[Suppression] = set()
     shown = []
     for found in report.diagnostics:
         covering = [each for each in asked if each.covers(found)]
         used.update(covering)
         shown += [] if covering else [found]
+    idle: dict[Diagnostic, Suppression] = {}
     for each in asked:
         is_excused = each.tool in rejected or (each.code and each.code.startswith(tuple(unasked)))
         if each not in used and not is_excused:
-            (verdict,) = ask((unused_suppression,), each.words)
-            shown.append(verdict.at(each.path, each.line, each.column, tool=each.tool))
-    return report.showing(in_order(shown))
+            idle[each.diagnostic()] = each
+    return report.showing(in_order([*shown, *idle])), idle
 
 
 def suppressions_of(folder: ToolFolder) -> Iterator[Suppression]:
     """Yield what the manifest and the modules of a folder ask to leave out."""
-    drafts = dict(folder.drafts)
     with suppress(OSError):
         for name in sorted(os.listdir(folder.location)):
             if name != folder.manifest_name and not name.endswith(".py"):
                 continue
             path = os.path.join(folder.path, name)
-            file = os.path.join(folder.location, name)
-            lines = lines_in(drafts[name]) if name in drafts else read_lines(file)
+            lines = read_lines(os.path.join(folder.location, name))
             if name == folder.manifest_name:
                 yield from _in_manifest(folder, path, "\n".join(lines))
             elif any(_MARK in line for line in lines):
@@ -270,7 +258,7 @@ def _in_manifest(tool: ToolFolder, path: str, text: str) -> Iterator[Suppression
     if not isinstance(rules, list) or not all(isinstance(each, str) for each in rules):
         words = f"{SUPPRESSIONS} must be a list of rules, such as ['ST306']"
         place = line_and_column(text, places.offset(ManifestPlace((SUPPRESSIONS,))))
-        yield Suppression("", words, "", 0, tool.name, path, *place)
+        yield Suppression("", "", words, "", 0, tool.name, path, *place)
         return
     scope = os.path.join(tool.path, "")
     for selector in dict.fromkeys(rules):
@@ -290,7 +278,7 @@ def _comments(path: str, tool: str | None, lines: Sequence[str]) -> Iterator[Sup
         for selector in dict.fromkeys(selectors):
             yield Suppression(*_resolved(selector), path, only, tool, path, number, column + 1)
         if not selectors:
-            yield Suppression("", _NO_RULE, path, only, tool, path, number, column + 1)
+            yield Suppression("", "", _NO_RULE, path, only, tool, path, number, column + 1)
 
 
 _NO_RULE = "the comment names no rule: write # sovl: ignore[ST408]"
@@ -301,24 +289,30 @@ def _selectors(comment: re.Match[str]) -> list[str]:
     return [each.strip() for each in listed.split(",") if each.strip()]
 
 
-def without_idle(comment: str, words: str) -> str | None:
-    """Return a comment without what leaves nothing out; None if it doesn't ask for that.
+def without_suppression(idle: Suppression, text: str) -> str:
+    """Return a module's or a procedure's text without one of its suppressions.
 
-    ``words`` are what is said of it. Empty if nothing is left of the comment; what else somebody
-    wrote into it is.
+    A comment with other rules or other words stays, and a line goes with its comment if nothing
+    else is on it.
     """
+    mark = text[:1] if text.startswith("\ufeff") else ""
+    lines = text.removeprefix(mark).split("\n")
+    line, end = lines[idle.line - 1].removesuffix("\r"), "\r" * lines[idle.line - 1].endswith("\r")
+    code, comment = line[: idle.column - 1], line[idle.column - 1 :]
     found = _COMMENT.match(comment)
     if found is None:
-        return None
-    selectors = _selectors(found)
-    kept = [each for each in selectors if _resolved(each)[1] != words]
-    if len(kept) == len(selectors) and (selectors or words != _NO_RULE):
-        return None
+        return text
+    kept = [each for each in _selectors(found) if each != idle.selector]
     rest = comment[found.end() :]
     if kept:
-        return f"{comment[: found.start('rules')]}[{', '.join(kept)}]{rest}"
-    rest = rest.strip()
-    return rest if not rest or rest.startswith("#") else f"# {rest}"
+        changed = f"{code}{comment[: found.start('rules')]}[{', '.join(kept)}]{rest}"
+    else:
+        rest = rest.strip()
+        changed = (
+            f"{code}{rest if rest.startswith('#') else f'# {rest}'}" if rest else code.rstrip()
+        )
+    lines[idle.line - 1 : idle.line] = [changed + end] if changed.strip() else []
+    return mark + "\n".join(lines)
 
 
 def _comments_in(path: str, lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
@@ -363,9 +357,9 @@ def _strings_in(lines: Sequence[str]) -> list[tuple[_LinePlace, _LinePlace]]:
     return found
 
 
-def _resolved(selector: str) -> tuple[str, str]:
-    """Return the beginning of the codes that a selector names, and what is said if it is idle."""
+def _resolved(selector: str) -> tuple[str, str, str]:
+    """Return a selector, the beginning of its codes, and what is said if it is idle."""
     try:
-        return code_of(selector), f"nothing of {selector} is left out by this"
+        return selector, code_of(selector), f"nothing of {selector} is left out by this"
     except SelectorError as error:
-        return "", str(error)
+        return selector, "", str(error)

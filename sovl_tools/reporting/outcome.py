@@ -17,7 +17,7 @@ STATUSES = ("loaded", "disabled", "unavailable", "waiting", "rejected")
 
 
 class Remedy(Protocol):
-    """What mends a finding."""
+    """What fixes a finding."""
 
     @property
     def applicability(self) -> str:
@@ -41,8 +41,8 @@ class Outcome:
         procedures: how many procedures were checked.
         rules: by their codes, for formats that explain them.
         imported: False if modules were only parsed, so that nobody knows what an import would say.
-        fixes: what mends findings, for those that can be mended.
-        fixed: how many findings have been mended; None if that was not asked for.
+        fixes: what fixes findings, for those that can be fixed.
+        fixed: the number of findings that were fixed; None without --fix.
     """
 
     report: LoadReport
@@ -74,18 +74,18 @@ class Outcome:
         return f"{summary}{self._fixes()}"
 
     def _fixes(self) -> str:
-        """Return how many findings have been mended, or could be."""
+        """Return how many findings have been fixed, and how many could be."""
+        words = ""
+        if self.fixed:
+            left = len(self.report.diagnostics)
+            words = f"; fixed {counted(self.fixed, 'finding')}; {left:,} left"
         kinds = Counter(each.applicability for each in self.fixes.values())
         safe, unsafe = kinds["safe"], kinds["unsafe"]
-        if self.fixed is not None:  # what is safe and still there can't be made
-            left = len(self.report.diagnostics)
-            words = f"; fixed {counted(self.fixed, 'finding')}; {left:,} left" * (self.fixed > 0)
-            return words + f"; {unsafe:,} fixable with --unsafe-fixes" * (unsafe > 0)
-        if not unsafe:
-            return f"; {safe:,} fixable with --fix" if safe else ""
-        if not safe:
-            return f"; {unsafe:,} fixable with --fix --unsafe-fixes"
-        return f"; {safe:,} fixable with --fix, {unsafe:,} more with --unsafe-fixes"
+        if safe and unsafe:
+            return f"{words}; {safe:,} fixable with --fix, {unsafe:,} more with --unsafe-fixes"
+        if unsafe:
+            return f"{words}; {unsafe:,} fixable with --fix --unsafe-fixes"
+        return f"{words}; {safe:,} fixable with --fix" if safe else words
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""Writing files so that nobody ever sees half of one."""
+"""Writing files so that no program ever reads half of one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from secrets import token_hex
+from typing import NamedTuple, Self
 
 
 def create_folder(location: str, files: Mapping[str, bytes]) -> None:
@@ -68,6 +69,47 @@ def create_folders(root: str, folders: Mapping[str, Mapping[str, bytes]]) -> Non
             for each in [*made, *([root] if is_new_root else [])]:
                 shutil.rmtree(each, ignore_errors=True)
             raise
+
+
+class FileEdit(NamedTuple):
+    """A file's content as it was read, and what it is to be.
+
+    Attributes:
+        path: the file's.
+        before: its content; None if there is no file.
+        after: the new content.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes
+
+    @property
+    def undone(self) -> Self:
+        """The edit that puts the file back, which was there before."""
+        return self._replace(before=self.after, after=self.before or b"")
+
+    def write(self) -> None:
+        """Write the file; its mode stays.
+
+        Raises:
+            OSError: it can't be written, or it has changed since it was read.
+        """
+        if os.path.lexists(self.path) and not os.access(self.path, os.W_OK):
+            raise PermissionError(errno.EACCES, "it can't be written", self.path)
+        if not os.path.isdir(self.path) and _content(self.path) != self.before:
+            words = "it has changed meanwhile; run the command again"
+            raise OSError(errno.EBUSY, words, self.path)
+        directory, name = os.path.split(self.path)
+        replace_files(directory, {name: self.after})
+
+
+def _content(path: str) -> bytes | None:
+    """Return the content of a regular file; None if there is none."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def replace_files(location: str, files: Mapping[str, bytes], *, mode: int | None = None) -> None:

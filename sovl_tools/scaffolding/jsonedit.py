@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from sovl_tools.model.document import JSON, Path, canonical
+from sovl_tools.model.document import JSON, canonical
+
+MARK = "\ufeff"
+"""The byte order mark, which editors of Windows put before a text."""
 
 WIDTH = 100
 """The longest line on which a whole object or array is written, in characters."""
@@ -214,11 +217,14 @@ def edit_json(text: str, document: JSON) -> str:
     """Return a JSON text, changed as little as possible so that it says what the document says.
 
     New values are formatted like their siblings. Members that stay keep their order, and comments
-    stay unless they are inside of a removed value. An equal document returns the text unchanged.
+    stay unless they are inside of a removed value. A member that only has another key keeps its
+    value's text, and a text its byte order mark. An equal document returns the text unchanged.
 
     Raises:
         ValueError: the text is no JSON.
     """
+    if text.startswith(MARK):
+        return MARK + edit_json(text.removeprefix(MARK), document)
     plain = without_comments(text)
     before = json.loads(plain)
     tree = parse_nodes(plain)
@@ -226,41 +232,24 @@ def edit_json(text: str, document: JSON) -> str:
     return text[: tree.start] + editor.value(tree, before, document) + text[tree.end :]
 
 
-def rename_keys(text: str, renamed: Mapping[Path, str]) -> str:
-    """Return a JSON text with some keys renamed, and otherwise unchanged.
-
-    Args:
-        text: the old text.
-        renamed: the new keys, by the paths of their values in the old text.
-
-    Raises:
-        ValueError: the text is no JSON.
-    """
-    json.loads(text)
-    tree = parse_nodes(text)
-    layout, end = _layout_of(text, tree), 0
-    parts: list[str] = []
-    for path, child in _walk(tree, ()):
-        if path in renamed:
-            parts += [text[end : child.start], _scalar(renamed[path], layout)]
-            end = child.key_end
-    return "".join([*parts, text[end:]])
-
-
-def _walk(node: Node, path: Path) -> Iterator[tuple[Path, Child]]:
-    """Yield all members in a node, at any depth, in the order of the text."""
-    for index, child in enumerate(node.children):
-        inner = (*path, index if child.key is None else child.key)
-        if child.key is not None:
-            yield inner, child
-        yield from _walk(child.value, inner)
-
-
 class _Piece(NamedTuple):
     """A child of the new text; ``old`` is its index in the old text, None if it is new."""
 
     old: int | None
     text: str
+
+
+def _renamed(before: dict[str, JSON], after: dict[str, JSON]) -> dict[str, str]:
+    """Return the old keys of members that only have another key, by the new ones."""
+    if len(before) != len(after):
+        return {}
+    return {
+        new: old
+        for old, new in zip(before, after, strict=True)
+        if old not in after
+        and new not in before
+        and canonical(before[old]) == canonical(after[new])
+    }
 
 
 class _Editor(NamedTuple):
@@ -307,6 +296,7 @@ class _Editor(NamedTuple):
     ) -> Iterator[_Piece]:
         known = {child.key: index for index, child in enumerate(node.children)}
         is_free = "\n" in self._text_of(node)
+        renamed = _renamed(before, after)
         # those that stay keep their old order, new ones follow those before them
         order = [key for key in before if key in after]
         previous: str | None = None
@@ -315,7 +305,11 @@ class _Editor(NamedTuple):
                 order.insert(0 if previous is None else order.index(previous) + 1, key)
             previous = key
         for key in order:
-            if key in known:
+            if key in renamed:
+                child = node.children[known[renamed[key]]]
+                text = _scalar(key, self.layout) + self.text[child.key_end : child.value.end]
+                yield _Piece(known[renamed[key]], text)
+            elif key in known:
                 child = node.children[known[key]]
                 start = self.text[child.start : child.value.start]
                 inner = self.value(child.value, before[key], after[key], is_free=is_free)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
-import json
+import os
 from types import FunctionType
 from typing import NamedTuple
 
@@ -43,8 +42,8 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.errors import InferenceError, TimeLimitError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, Settings, ToolFolder, name_problem
-from sovl_tools.scaffolding.files import replace_files
-from sovl_tools.scaffolding.jsonedit import edit_json, render_json
+from sovl_tools.scaffolding.files import FileEdit
+from sovl_tools.scaffolding.jsonedit import MARK, edit_json, render_json
 from sovl_tools.scaffolding.new_tool import manifest_of
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import excess, nodes
@@ -52,7 +51,6 @@ from sovl_tools.signature.agreement import PARAMETERS
 from sovl_tools.signature.signature import from_function
 from sovl_tools.threads import Stalled, run_within
 
-_MARK = codecs.BOM_UTF8
 # a default that these refuse is never written, so that the function's own holds, or none
 _OF_DEFAULTS = (invalid_default, default_on_required)
 
@@ -67,6 +65,8 @@ class Sync(NamedTuple):
         verdicts: what is wrong and can't be mended here.
         refusals: diagnostics of what keeps the folder from being looked at.
         notes: what is not wrong, but left out.
+        adds_options: whether properties are added that calls may leave out: somebody may have
+            hidden them from models.
     """
 
     folder: ToolFolder
@@ -75,44 +75,42 @@ class Sync(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
     refusals: tuple[Diagnostic, ...] = ()
     notes: tuple[str, ...] = ()
+    adds_options: bool = False
 
     @property
     def is_changed(self) -> bool:
         """Whether the manifest has to be written."""
         return self.after is not None and self.after != self.before
 
-    @property
-    def added(self) -> set[str]:
-        """The properties that the manifest has not had."""
-        return _properties(self.after) - _properties(self.before)
-
     def save(self) -> None:
-        """Write the manifest; what begins with a byte order mark still does.
+        """Write the manifest; its byte order mark stays, if there is one.
 
         Raises:
-            OSError: it can't be written; then it is as it was.
+            OSError: it can't be written, or it has changed since it was read.
         """
         data = read_file(self.folder, self.folder.manifest_name, limit=MAX_MANIFEST_BYTES)
-        # Editors that put the mark there expect it to stay.
-        mark = _MARK if isinstance(data, bytes) and data.startswith(_MARK) else b""
-        text = (self.after or "").encode()
-        replace_files(self.folder.location, {self.folder.manifest_name: mark + text})
+        mark = MARK if isinstance(data, bytes) and data.startswith(MARK.encode()) else ""
+        before = None if self.before is None else f"{mark}{self.before}".encode()
+        path = os.path.join(self.folder.location, self.folder.manifest_name)
+        FileEdit(path, before, f"{mark}{self.after}".encode()).write()
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return what is wrong, placed in the files as they are now."""
         return self.refusals or Locator(self.folder).diagnostics(self.verdicts)
 
 
-def _properties(text: str | None) -> set[str]:
-    parameters = json.loads(text or "{}").get("parameters", {})
-    return set(parameters.get("properties", {}))
-
-
-def plan_sync(folder: ToolFolder, *, prune: bool = False, limit: float = IMPORT_TIMEOUT) -> Sync:
+def plan_sync(
+    folder: ToolFolder,
+    *,
+    manifest: Manifest | None = None,
+    prune: bool = False,
+    limit: float = IMPORT_TIMEOUT,
+) -> Sync:
     """Return what a folder's manifest ought to be, going by its function; nothing is written.
 
     Args:
         folder: the folder; its module is imported.
+        manifest: to begin with; the folder's by default.
         prune: takes out properties that the function does not take.
         limit: how long importing the module may take, in seconds.
 
@@ -120,15 +118,17 @@ def plan_sync(folder: ToolFolder, *, prune: bool = False, limit: float = IMPORT_
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
     try:
-        return _plan(folder, prune=prune, limit=limit)
+        return _plan(folder, manifest, prune=prune, limit=limit)
     except Exception as error:  # noqa: BLE001 - the barrier: the other tools are synced
         return Sync(folder, refusals=(internal_diagnostic(error, folder.path, folder.name),))
 
 
-def _plan(folder: ToolFolder, *, prune: bool, limit: float) -> Sync:
-    reading = read_manifest(folder)
-    is_absent = isinstance(reading, Unreadable) and reading.is_absent
-    manifest = None if isinstance(reading, Unreadable) else reading.manifest
+def _plan(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: float) -> Sync:
+    is_absent = False
+    if manifest is None:
+        reading = read_manifest(folder)
+        is_absent = isinstance(reading, Unreadable) and reading.is_absent
+        manifest = None if isinstance(reading, Unreadable) else reading.manifest
     if manifest is None:
         is_workable = is_absent
     else:
@@ -252,7 +252,12 @@ def _patch(
         absent = [name for name in spec.names if name not in document["parameters"]["properties"]]
         notes += [f"{name!r} is left out: a decorator may supply it" for name in absent]
     notes += [*spec.notes, *(error.message for error in spec.losses)]
-    return Sync(folder, before, after, tuple(verdicts), notes=tuple(notes))
+    known = manifest.document.get("parameters", {}).get("properties", {}) if manifest else {}
+    added = document["parameters"]["properties"].keys() - known
+    adds_options = not spec.needed.issuperset(added)
+    return Sync(
+        folder, before, after, tuple(verdicts), notes=tuple(notes), adds_options=adds_options
+    )
 
 
 def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:

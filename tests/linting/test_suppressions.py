@@ -97,10 +97,10 @@ def test_a_rule_that_is_named_very_often_is_told_once(run: Run, write: Write) ->
     assert validate(run) == ["ST002", "ST002"]
 
 
-def test_a_flood_of_idle_comments_is_counted_and_some_can_be_mended(run: Run, write: Write) -> None:
+def test_a_flood_of_idle_comments_is_counted_and_can_be_fixed(run: Run, write: Write) -> None:
     idle = "x = 1  # sovl: ignore[ST408]\n"
     write("echo", code=f"{idle * 1200}def echo(text: str) -> str:\n    return text\n")
-    assert "1,200 warnings; 1,000 fixable" in run("validate").out
+    assert "1,200 warnings; 1,200 fixable" in run("validate").out
 
 
 def test_an_error_is_never_left_out(run: Run, write: Write) -> None:
@@ -169,7 +169,8 @@ def test_whatever_stands_in_the_files_nothing_raises(
         (place / name).write_bytes(content.encode(errors="surrogatepass"))
     report = LoadReport((Candidate("echo", str(place), str(place), "loaded"),))
     asked = suppressions_of(ToolFolder("echo", str(place), str(place)))
-    for each in suppress_findings(report, asked, [str(place / "a.yaml")]).diagnostics:
+    shown, _ = suppress_findings(report, asked, [str(place / "a.yaml")])
+    for each in shown.diagnostics:
         assert each.code == "ST002"
         assert each.line >= 1
         assert each.column >= 1

@@ -117,7 +117,7 @@ def missing_key(case: ManifestCase) -> Iterator[Finding]:
             yield Finding(place, message, f"write {key!r}")
         elif key not in case.document:
             hint = _MISSING[key].format(case.folder.name)
-            yield Finding(ManifestPlace(), f"the manifest lacks {key!r}", hint)
+            yield Finding(ManifestPlace((key,)), f"the manifest lacks {key!r}", hint)
 
 
 @rule("ST215")
