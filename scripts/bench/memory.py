@@ -107,7 +107,7 @@ class Bench:
         """Edit the helper, reload the tool and call it."""
         self.reloads += 1
         self.write("helper", HELPER.format(number=self.reloads))
-        self._reloader.reload({f"{self.folder}/helper.py"})
+        self._reloader.follow({f"{self.folder}/helper.py"}, since=time.perf_counter())
         assert self._tooler.call_sync(NAME, GIVEN).value == {"result": 8 + self.reloads}
 
 

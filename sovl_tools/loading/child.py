@@ -14,6 +14,7 @@ from typing import Any
 
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.rules.module import import_stalled
+from sovl_tools.loading.sources import read_folder
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.threads import after_fork
@@ -68,11 +69,12 @@ def serve(request: dict[str, Any]) -> None:
         sys.stderr.flush()
         os._exit(0)
 
-    folders = []
+    settings, contents = Settings(*request["settings"]), []
     for each in request["folders"]:
         drafts = [(name, text.encode("latin-1")) for name, text in each["drafts"]]
-        folders.append(ToolFolder(**{**each, "drafts": tuple(drafts)}))
-    load_folders(folders, Settings(*request["settings"]), observe=report)
+        folder = ToolFolder(**{**each, "drafts": tuple(drafts)})
+        contents.append(read_folder(folder, settings))
+    load_folders(contents, settings, observe=report)
     end()
 
 

@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.import_errors import border_verdicts, own_place
-from sovl_tools.loading.pipeline import load_folder, rejected
+from sovl_tools.loading.pipeline import load_contents, rejected
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
-from sovl_tools.loading.sources import Collected, collect
+from sovl_tools.loading.sources import Collected, Contents, collect, read_folder
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import Diagnostic, ask
@@ -30,7 +30,7 @@ Observer: TypeAlias = Callable[[ToolFolder | Candidate], None]
 
 
 def load_folders(
-    folders: Sequence[ToolFolder],
+    folders: Sequence[Contents],
     settings: Settings,
     *,
     existing: Mapping[str, StepHandler] | None = None,
@@ -57,7 +57,7 @@ class _Loader:
 
     def __init__(
         self,
-        folders: Sequence[ToolFolder],
+        folders: Sequence[Contents],
         settings: Settings,
         handlers: dict[str, StepHandler],
         observe: Observer | None,
@@ -87,10 +87,11 @@ class _Loader:
 
     def _load_all(self) -> None:
         process = os.getpid()
-        for folder in self._folders:
+        for contents in self._folders:
+            folder = contents.folder
             self._observe(folder)
             try:
-                candidate = load_folder(folder, self._settings, self._handlers)
+                candidate = load_contents(contents, self._settings, self._handlers)
             except KeyboardInterrupt as error:  # a tool's: the user's is raised in the main thread
                 candidate = rejected(folder, border_verdicts(error, folder))
             if os.getpid() != process:
@@ -114,7 +115,7 @@ class _Loader:
             if self._time_left() > 0 or is_done:
                 return None
             self._is_abandoned = True
-        folder = self._folders[len(self._candidates)]
+        folder = self._folders[len(self._candidates)].folder
         place = own_place(self._job.frame, folder)  # before it goes on, or ends
         self._job.give_up()
         failure = ImportFailure(place, "", str(TimeLimitError(self._settings.limit)))
@@ -133,6 +134,7 @@ class Load(NamedTuple):
         exclude: patterns of folders that are left out.
         settings: how the folders are loaded.
         collected: the folders.
+        digests: of what was read of them, in the same order.
         candidates: what became of them, in the same order.
         catalog: what was made of the candidates.
         moment: when it began, in nanoseconds since the epoch.
@@ -144,6 +146,7 @@ class Load(NamedTuple):
     exclude: Sequence[str] = ()
     settings: Settings = Settings()
     collected: Collected = Collected((), ())
+    digests: Sequence[str] = ()
     candidates: Sequence[Candidate] = ()
     catalog: Catalog = Catalog()
     moment: int = 0
@@ -159,9 +162,13 @@ def load(
     """Take all tool folders of the paths through the pipeline, and combine what comes of them."""
     moment, base = time_ns(), os.path.abspath("")
     collected = collect(paths, names=names, exclude=exclude)
-    candidates = load_folders(collected.folders, settings)
+    contents = [read_folder(each, settings) for each in collected.folders]
+    candidates = load_folders(contents, settings)
+    digests = [each.digest for each in contents]
     catalog = combine(candidates)
-    return Load(paths, base, names, exclude, settings, collected, candidates, catalog, moment)
+    return Load(
+        paths, base, names, exclude, settings, collected, digests, candidates, catalog, moment
+    )
 
 
 def log_load(report: LoadReport) -> None:

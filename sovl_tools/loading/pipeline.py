@@ -25,13 +25,7 @@ from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
-from sovl_tools.loading.sources import (
-    Snapshot,
-    concerning_patterns,
-    listed,
-    read_manifest,
-    take_snapshot,
-)
+from sovl_tools.loading.sources import Contents, Snapshot, listed, read_folder
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import (
@@ -92,7 +86,14 @@ class Work(NamedTuple):
 def load_folder(
     folder: ToolFolder, settings: Settings, existing: Mapping[str, StepHandler] = _NO_HANDLERS
 ) -> Candidate:
-    """Take one folder through the whole pipeline. Whatever is wrong becomes a diagnostic.
+    """Take one folder through the whole pipeline, as ``load_contents`` does."""
+    return load_contents(read_folder(folder, settings), settings, existing)
+
+
+def load_contents(
+    contents: Contents, settings: Settings, existing: Mapping[str, StepHandler] = _NO_HANDLERS
+) -> Candidate:
+    """Make a tool of what was read of its folder. Whatever is wrong becomes a diagnostic.
 
     Errors are found now; warnings, and the lines and columns of all, when the report is read.
     ``existing`` are the step handlers of the tools loaded before.
@@ -100,35 +101,36 @@ def load_folder(
     Raises:
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
+    folder, reading = contents.folder, contents.manifest
     try:
         is_named = name_problem(folder.name) is None
         verdicts = [] if is_named else ask((folder_rules.invalid_folder_name,), folder)
-        reading = read_manifest(folder)
         if isinstance(reading, Unreadable):
             return rejected(folder, verdicts + _unreadable(folder, reading))
         manifest, found = reading
         verdicts += found
         if manifest is None:
             return rejected(folder, verdicts)
-        return _load(_checked(folder, manifest, verdicts), settings, existing)
+        work = _checked(folder, manifest, verdicts)
+        return _load(work, contents.snapshot, settings, existing)
     except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
         return rejected(folder, [internal_verdict(error)])
 
 
-def _load(work: Work, settings: Settings, existing: Mapping[str, StepHandler]) -> Candidate:
+def _load(
+    work: Work,
+    snapshot: Snapshot | Unreadable,
+    settings: Settings,
+    existing: Mapping[str, StepHandler],
+) -> Candidate:
     """Take a folder whose manifest has been checked through the rest: import, or parse."""
     folder, document = work.folder, work.manifest.document
-    is_disabled = document.get("enabled", True) is False
-    # the module of a disabled tool isn't read, unless the lock knows it
-    is_read = not is_disabled or settings.locked is not None
-    is_run = settings.imports or settings.locked is not None
-    snapshot = take_snapshot(folder, is_run=is_run) if is_read else None
     if settings.locked is not None and isinstance(snapshot, Snapshot):
         # of the very bytes that run, not of what is in the files by then
         manifest = work.manifest._replace(document=work.case.document)
         work.verdicts.extend(lock_verdicts(settings.locked, manifest, snapshot))
         snapshot = snapshot._replace(locked=settings.locked.get(folder.name, {}))
-    if is_disabled or snapshot is None:
+    if document.get("enabled", True) is False:
         return _candidate(work, "disabled", reasons=('its manifest says "enabled": false',))
     if isinstance(snapshot, Unreadable):
         work.verdicts.extend(_unreadable(folder, snapshot))
@@ -390,9 +392,6 @@ def _candidate(  # noqa: PLR0913 - what is known of a candidate
         interface.actions,
         Deferred(partial(_diagnostics, locate, verdicts, late)),
         reasons,
-        patterns=concerning_patterns(work.manifest, snapshot)
-        if snapshot is not None and status == "loaded"
-        else None,
         description=work.manifest.document.get("description", ""),
     )
 

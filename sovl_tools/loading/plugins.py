@@ -23,7 +23,7 @@ from sovl_tools.loading.import_errors import (
 from sovl_tools.loading.load import load_folders
 from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.origins import MODULES, PACKAGES, Directory, OriginLoad, reimporting, run
-from sovl_tools.loading.sources import collect
+from sovl_tools.loading.sources import collect, read_folder
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
@@ -118,7 +118,9 @@ class PackageFolders(_Installed):
             words = f"there is no package {self.name!r}"
             return OriginLoad.of_problem(unavailable(words, self.name))
         collected = collect(places)
-        candidates = load_folders(collected.folders, Settings(limit=self.limit))
+        settings = Settings(limit=self.limit)
+        contents = [read_folder(each, settings) for each in collected.folders]
+        candidates = load_folders(contents, settings)
         return OriginLoad({self.name: tuple(candidates)}, collected.diagnostics)
 
 

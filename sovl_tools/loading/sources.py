@@ -16,7 +16,7 @@ from sovl_tools.loading.rules import text
 from sovl_tools.loading.rules.folder import Unreadable, missing_directory, no_tools
 from sovl_tools.model.diagnostic import Diagnostic, Verdict, ask, has_errors
 from sovl_tools.model.document import JSON, MAX_DEPTH, depth, encodes, strict_decoder
-from sovl_tools.model.folder import READ_FLAGS, Manifest, ToolFolder
+from sovl_tools.model.folder import READ_FLAGS, Manifest, Settings, ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
 
 _HIDDEN = (".", "_")
@@ -209,8 +209,10 @@ class Reading(NamedTuple):
 def read_manifest(folder: ToolFolder) -> Reading | Unreadable:
     """Read and parse the folder's manifest, or return why its file can't be read."""
     data = read_file(folder, folder.manifest_name, limit=MAX_MANIFEST_BYTES)
-    if isinstance(data, Unreadable):
-        return data
+    return data if isinstance(data, Unreadable) else _parsed(folder, data)
+
+
+def _parsed(folder: ToolFolder, data: bytes) -> Reading:
     try:
         content = data.decode()
         document = _DECODER.decode(content)
@@ -264,7 +266,6 @@ class Snapshot(NamedTuple):
         folder: where they were read.
         files: bytes by path relative to the folder, with slashes.
         digest: a hash of the content, the same in every process and place: 64 bits in hexadecimal.
-        has_helpers: whether the module has a way to import others of its folder.
         locked: the hashes that it was held to, if there is a lock file: then nothing but this
             content may run, also no code that was compiled before.
     """
@@ -272,7 +273,6 @@ class Snapshot(NamedTuple):
     folder: ToolFolder
     files: dict[str, bytes]
     digest: str
-    has_helpers: bool = False
     locked: Mapping[str, str] | None = None
 
     @property
@@ -299,13 +299,12 @@ def take_snapshot(folder: ToolFolder, *, is_run: bool = True) -> Snapshot | Unre
     if isinstance(main, Unreadable):
         return main
     files = {name: main}
-    has_helpers = _may_import_helpers(main)
     if folder.is_whole:
         files = {each: data for each, data in folder.drafts if each.endswith(".py")}
-    elif has_helpers and is_run:
+    elif is_run and _may_import_helpers(main):
         files |= _read_helpers(folder)
     digest = source_hash(framed(files) if len(files) > 1 else main).hex()
-    return Snapshot(folder, files, digest, has_helpers)
+    return Snapshot(folder, files, digest)
 
 
 def _read_helpers(folder: ToolFolder) -> dict[str, bytes]:
@@ -355,20 +354,41 @@ def _may_hold_sources(name: str) -> bool:
     return name.isidentifier() and name not in _NO_SOURCES
 
 
-def concerning_patterns(manifest: Manifest, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return patterns of the files beside manifest and module that can make another tool.
+class Contents(NamedTuple):
+    """What was read of a folder at one moment: all that a tool is made of.
 
-    They are empty for most tools, so that nobody has to list their folders.
+    Attributes:
+        folder: where it was read.
+        manifest: the manifest, or why it can't be read.
+        snapshot: the sources, or why the module can't be read.
+        digest: a hash of both.
     """
-    return ("*.py", *manifest.data) if snapshot.has_helpers else manifest.data
+
+    folder: ToolFolder
+    manifest: Reading | Unreadable
+    snapshot: Snapshot | Unreadable
+    digest: str
+
+    def of(self, folder: ToolFolder) -> Contents:
+        """Return the same, as if read of another revision of the folder."""
+        snapshot = self.snapshot
+        if isinstance(snapshot, Snapshot):
+            snapshot = snapshot._replace(folder=folder)
+        return self._replace(folder=folder, snapshot=snapshot)
 
 
-def listed_now(folder: ToolFolder) -> tuple[str, ...] | None:
-    """Return the patterns of the data files that the manifest lists; None if it is unreadable."""
-    reading = read_manifest(folder)
-    if isinstance(reading, Unreadable) or reading.manifest is None:
-        return None
-    return reading.manifest.data
+def read_folder(folder: ToolFolder, settings: Settings) -> Contents:
+    """Read a folder's manifest and sources."""
+    data = read_file(folder, folder.manifest_name, limit=MAX_MANIFEST_BYTES)
+    manifest = data if isinstance(data, Unreadable) else _parsed(folder, data)
+    # without an import, or a lock to compare with, helpers don't matter
+    is_run = settings.imports or settings.locked is not None
+    snapshot = take_snapshot(folder, is_run=is_run)
+    parts = [
+        data if isinstance(data, bytes) else repr(data).encode(),
+        (snapshot.digest if isinstance(snapshot, Snapshot) else repr(snapshot)).encode(),
+    ]
+    return Contents(folder, manifest, snapshot, source_hash(b" ".join(parts)).hex())
 
 
 def matching(paths: Iterable[str], patterns: Sequence[str]) -> set[str]:

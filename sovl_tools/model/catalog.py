@@ -31,8 +31,6 @@ class Candidate(NamedTuple):
         line: its line in a Python file, from 1; 0 for a folder.
         column: its column in that line, from 1; 0 for a folder.
         previous: the last good version, which serves for as long as this one can't.
-        patterns: of the files beside manifest and module that can make another tool of a folder;
-            None if any file can.
         description: what a manifest tells models of it, if that could be read.
     """
 
@@ -49,14 +47,11 @@ class Candidate(NamedTuple):
     line: int = 0
     column: int = 0
     previous: Candidate | None = None
-    patterns: tuple[str, ...] | None = None
     description: str = ""
 
     def to_json(self) -> dict[str, JSON]:
         """Return what JSON can hold of it: all but its definition and the version before."""
-        bare = self._replace(
-            definition=None, previous=None, patterns=None, reasons=tuple(self.reasons)
-        )
+        bare = self._replace(definition=None, previous=None, reasons=tuple(self.reasons))
         return bare._asdict() | {"diagnostics": [each._asdict() for each in self.diagnostics]}
 
     @classmethod
@@ -77,7 +72,7 @@ _STATUSES = frozenset(get_args(Status))
 _MEMBERS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("name", "path", "location", "status", "description"), (str,)),
     **dict.fromkeys(("phrases", "actions", "diagnostics", "reasons"), (list,)),
-    **dict.fromkeys(("definition", "previous", "patterns"), (type(None),)),
+    **dict.fromkeys(("definition", "previous"), (type(None),)),
     **dict.fromkeys(("line", "column"), (int,)),
     "has_own_phrases": (bool,),
 }

@@ -10,14 +10,14 @@ import contextlib
 import logging
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import import_module, invalidate_caches
 from importlib.util import cache_from_source
 from types import ModuleType
 
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
-from sovl_tools.reloading.fingerprint import Fingerprint, fingerprint, is_noise
+from sovl_tools.reloading.fingerprint import is_noise
 from sovl_tools.threads import Abandoned, run_within
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -27,60 +27,37 @@ _KEPT = {"__main__", "sovl_tools", TOOL_ROOT, PLUGIN_ROOT}
 _INSTALLED = "site-packages"
 
 
-class Libraries:
-    """The packages, folders of modules and single modules that are watched."""
+def sources_in(libraries: Collection[str], paths: Iterable[str]) -> set[str]:
+    """Return the paths that are sources in a library, or folders of sources."""
+    inside = {path for path in paths if _lies_in(path, libraries)}
+    return {path for path in inside if path.endswith(".py") or os.path.isdir(path)}
 
-    def __init__(self) -> None:
-        self._looks: dict[str, Fingerprint] = {}
 
-    @property
-    def paths(self) -> frozenset[str]:
-        """Their absolute paths."""
-        return frozenset(self._looks)
+def unload(libraries: Iterable[str], changed: Iterable[str]) -> dict[str, ModuleType]:
+    """Remove the modules of all libraries from ``sys.modules``, and return them by name.
 
-    def add(self, paths: Iterable[str]) -> None:
-        """Watch more of them from now on."""
-        self._looks = {each: fingerprint(each, (".py",)) for each in (*self._looks, *paths)}
-
-    def changed(self) -> set[str]:
-        """Return the sources that look different from when they were last imported."""
-        return {
-            f"{path}{os.sep}{each}" if each else path
-            for path, before in self._looks.items()
-            for each in before.changed(before.again())
-        }
-
-    def sources(self, touched: Iterable[str]) -> set[str]:
-        """Return the paths that are sources in a library, or folders of sources."""
-        inside = {path for path in touched if _lies_in(path, self.paths)}
-        return {path for path in inside if path.endswith(".py") or os.path.isdir(path)}
-
-    def unload(self, sources: Iterable[str]) -> dict[str, ModuleType]:
-        """Remove the modules of all libraries from ``sys.modules``, and return them by name.
-
-        Python's compiled code of the changed sources is deleted: Python compares it with a source
-        by whole seconds and size, so that it would miss a quick edit of equal length.
-        """
-        self._looks = {path: before.again() for path, before in self._looks.items()}
-        folders = {real for path in self.paths for real in (path, os.path.realpath(path))}
-        # a copy, because the garbage collector may remove tools' modules meanwhile
-        found = {
-            name: module
-            for name, module in sys.modules.copy().items()
-            if name.partition(".")[0] not in _KEPT
-            and any(_lies_in(path, folders) for path in _places(module))
-        }
-        for name in found:
-            sys.modules.pop(name, None)
-            package, _, attribute = name.rpartition(".")
-            # ``from package import module`` asks the package first, which may stay
-            if package in sys.modules:
-                vars(sys.modules[package]).pop(attribute, None)
-        for source in sources:
-            with contextlib.suppress(OSError, NotImplementedError):
-                os.unlink(cache_from_source(source))
-        invalidate_caches()
-        return found
+    Python's compiled code of the changed sources is deleted: Python compares it with a source by
+    whole seconds and size, so that it would miss a quick edit of equal length.
+    """
+    folders = {real for path in libraries for real in (path, os.path.realpath(path))}
+    # a copy, because the garbage collector may remove tools' modules meanwhile
+    found = {
+        name: module
+        for name, module in sys.modules.copy().items()
+        if name.partition(".")[0] not in _KEPT
+        and any(_lies_in(path, folders) for path in _places(module))
+    }
+    for name in found:
+        sys.modules.pop(name, None)
+        package, _, attribute = name.rpartition(".")
+        # ``from package import module`` asks the package first, which may stay
+        if package in sys.modules:
+            vars(sys.modules[package]).pop(attribute, None)
+    for source in changed:
+        with contextlib.suppress(OSError, NotImplementedError):
+            os.unlink(cache_from_source(source))
+    invalidate_caches()
+    return found
 
 
 def restore(modules: Mapping[str, ModuleType], *, limit: float) -> None:

@@ -1,308 +1,381 @@
-"""A registry's folders with all that became of them, and how they are brought up to date."""
+"""A registry's sources of tools, and how a reload takes them from one state to the next."""
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import is_
+from typing import NamedTuple
 
 from sovl_tools.loading.catalog_builder import combine, content_of, difference
 from sovl_tools.loading.load import Load, load_folders
 from sovl_tools.loading.modules import forget_folder
-from sovl_tools.loading.origins import Origin
-from sovl_tools.loading.rules.folder import misnamed
-from sovl_tools.loading.sources import Collected, collect, listed
+from sovl_tools.loading.origins import Origin, mark_outdated
+from sovl_tools.loading.rules.folder import Unreadable, misnamed
+from sovl_tools.loading.sources import Collected, Contents, collect, listed, matching, read_folder
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Deferred, Diagnostic
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.reloading.code_tools import Origins, Registrations
-from sovl_tools.reloading.fingerprint import Fingerprint, FolderChanges
-from sovl_tools.reloading.libraries import Libraries, restore
+from sovl_tools.reloading.code_tools import KnownOrigin, Registrations, candidates_of, look_at
+from sovl_tools.reloading.fingerprint import Files, Stamp, files_below
+from sovl_tools.reloading.libraries import restore, sources_in, unload
 
+_LOGGER = logging.getLogger("sovl_tools")
 _REVISIONS = itertools.count(1)
+_MAX_ECHOES = 10
+_TICK = 20_000_000
+"""Nanoseconds between which a file system may not tell two moments apart."""
 
 
-class ReloadState:
-    """The sources of a registry's tools and what became of them; for one thread at a time.
+class Fingerprint(NamedTuple):
+    """What a tool folder looked like at one moment.
 
     Attributes:
-        catalog: the tools as they were when they were last combined.
-        libraries: modules outside of the folders that tools import.
-        changes: what the folders looked like when they were loaded.
-        folders: the folders that there are, by their locations.
-        registrations: tools that were registered by hand.
-        origins: where else tools come from.
+        digest: of manifest and sources.
+        data: stamps of the data files that the manifest lists; None if they are unknown.
+        files: all files and links below the folder; None if they are unknown.
     """
 
-    def __init__(self, load: Load) -> None:
-        self._found = load.collected.diagnostics
-        self._last_collected = load.collected
-        self.libraries = Libraries()
-        self.folders: dict[str, ToolFolder] = {
-            each.location: each for each in load.collected.folders
+    digest: str
+    data: Mapping[str, Stamp] | None = None
+    files: Files | None = None
+
+
+class Known(NamedTuple):
+    """A tool folder that has been loaded.
+
+    Attributes:
+        folder: where it is.
+        seen: what it looked like then.
+        candidate: the result, with the last good version for as long as that may be needed.
+        echoes: the number of loads in a row during which its files changed.
+    """
+
+    folder: ToolFolder
+    seen: Fingerprint
+    candidate: Candidate
+    echoes: int = 0
+
+
+class State(NamedTuple):
+    """The sources of a registry's tools, and the catalog that was combined of them.
+
+    Attributes:
+        load: where the folders are, and how they are loaded.
+        collected: the folders that there are.
+        folders: the folders as they were loaded, by their locations.
+        origins: where else tools come from, as last looked at.
+        registrations: the tools that were registered by hand.
+        libraries: watched modules outside the folders, by their absolute paths, as last imported.
+        candidates: all of these, by their locations and in the order of their precedence.
+        catalog: the candidates combined.
+    """
+
+    load: Load
+    collected: Collected
+    folders: Mapping[str, Known]
+    origins: Mapping[Origin, KnownOrigin]
+    registrations: Registrations
+    libraries: Mapping[str, Files]
+    candidates: Mapping[str, Candidate]
+    catalog: Catalog
+
+    @classmethod
+    def of(cls, load: Load) -> State:
+        """Return the state after a first load."""
+        loaded = zip(load.collected.folders, load.digests, load.candidates, strict=True)
+        folders = {
+            folder.location: Known(folder, Fingerprint(digest), candidate)
+            for folder, digest, candidate in loaded
         }
-        self.changes = FolderChanges(self.folders, since=load.moment)
-        self._source = load._replace(candidates=(), catalog=Catalog())
-        self._roots = self._find_roots()
-        self.registrations = Registrations()
-        self.origins = Origins()
-        self.catalog = load.catalog
-        self._candidates = {each.location: each for each in load.candidates}
-        self._shown = {each.location: each for each in load.catalog.candidates}
-        self._combined = list(load.candidates)
-        self._revisions: dict[str, int] = {}
-        self._is_interrupted = False
+        candidates = {each.location: each for each in load.candidates}
+        source = load._replace(candidates=(), digests=(), catalog=Catalog())
+        return cls(
+            source, load.collected, folders, {}, Registrations(), {}, candidates, load.catalog
+        )
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with the paths and the other origins."""
-        return (*self._found, *self.origins.diagnostics)
+        """What is wrong with the paths and the origins."""
+        found = [each.load.diagnostics for each in self.origins.values()]
+        return tuple(itertools.chain(self.collected.diagnostics, *found))
 
-    def watched(self) -> tuple[frozenset[str], dict[str, str]]:
-        """Return the paths to watch, and what symbolic links below them lead to."""
-        paths = self._roots | self.libraries.paths | self.origins.directories
-        return paths, {**self.changes.links, **self.origins.links}
+    def watched(self) -> tuple[set[str], dict[str, str]]:
+        """Return the paths to watch, and the targets of symbolic links below them."""
+        named = (os.path.join(self.load.base, path) for path in self.load.paths)
+        paths = {*map(os.path.abspath, named)}
+        # folders that were named by themselves
+        paths |= {each for each in self.folders if os.path.dirname(each) not in paths}
+        paths |= self.libraries.keys()
+        links: dict[str, str] = {}
+        for location, known in self.folders.items():
+            if known.seen.files is not None and known.seen.files.links:
+                links |= known.seen.files.links_of(location)
+        for origin, found in self.origins.items():
+            if origin.directory is not None and found.files is not None:
+                paths.add(origin.directory.path)
+                links |= found.files.links_of(origin.directory.path)
+        return paths, links
 
-    def _find_roots(self) -> frozenset[str]:
-        """Return the tools directories, and the folders that were named by themselves."""
-        named = (os.path.join(self._source.base, path) for path in self._source.paths)
-        roots = {*map(os.path.abspath, named)}
-        alone = {each for each in self.folders if each.rpartition(os.sep)[0] not in roots}
-        return frozenset(roots | alone)
 
-    def changed(self) -> set[str]:
-        """Return what looks otherwise than when it was loaded, and the folders that are new."""
-        found = self._collected().folders
-        changes = self.changes
-        others = {
-            each.location
-            for each in found
-            if changes.is_changed(
-                each, changes.look(each, self._patterns(each)), self._patterns(each)
-            )
-        }
-        come_or_gone = {each.location for each in found} ^ self.folders.keys()
-        return others | come_or_gone | self.libraries.changed() | self.origins.changed()
+def changed(state: State) -> set[str]:
+    """Return the paths of what looks different now, with folders that are new or gone."""
+    found = set[str]()
+    collected = _collect(state)
+    for folder in collected.folders:
+        known = state.folders.get(folder.location)
+        if known is None or _is_due(state, known, _look(state, folder)[0], is_patient=True):
+            found.add(folder.location)
+    found |= state.folders.keys() - {each.location for each in collected.folders}
+    for path, files in state.libraries.items():
+        below = files.changed(files_below(path, (".py",)))
+        found |= {f"{path}/{each}".rstrip("/") for each in below}
+    for origin, known_origin in state.origins.items():
+        found |= known_origin.changed(origin)
+    return found
 
-    def _patterns(self, folder: ToolFolder) -> tuple[str, ...] | None:
-        known = self._candidates.get(folder.location)
-        return None if known is None else known.patterns
 
-    def reload(self, touched: Collection[str] | None = None) -> CatalogChange:
-        """Take the folders that were touched through the pipeline again, and combine anew.
+def reload(
+    state: State, touched: Collection[str] | None, *, is_patient: bool
+) -> tuple[State, CatalogChange]:
+    """Look at what was touched, load what has changed, and combine again.
 
-        After a reload that was interrupted the next one looks everywhere.
+    Args:
+        state: the state so far.
+        touched: absolute paths where something may have happened; None looks at everything.
+        is_patient: whether to wait for files that have not arrived. Otherwise a tool that failed,
+            or depends on more than its files, is tried again, too.
+    """
+    known = state.diagnostics
+    sources = sources_in(state.libraries, touched or ())
+    unloaded = unload(state.libraries, sources) if sources else {}
+    if sources:
+        state = state._replace(libraries=look_at_libraries(state.libraries))
+    paths = None if touched is None else [each for each in touched if each not in sources]
+    state = _with_origins(state, paths, has_new_libraries=bool(sources))
+    state = _with_folders(state, paths, is_patient=is_patient, is_forced=bool(sources))
+    restore(unloaded, limit=state.load.settings.limit)
+    return recombined(state, known)
 
-        Args:
-            touched: absolute paths where something may have happened; None looks everywhere.
-        """
-        known = self.diagnostics
-        sources = self.libraries.sources(touched) if touched else set[str]()
-        # set back at the end alone: after Ctrl-C in between nobody knows what was done
-        was_interrupted, self._is_interrupted = self._is_interrupted, True
-        is_everywhere = was_interrupted or touched is None
-        others = [path for path in touched or () if path not in sources]
-        # a path outside of all folders, or a folder itself: some may have come or gone
-        if is_everywhere or any(self._owner(path) in {None, path} for path in others):
-            self._relist()
-        unloaded = self.libraries.unload(sources) if sources else {}
-        affected = self.origins.affected(touched or (), has_new_libraries=bool(sources))
-        self.origins.look(self.origins if is_everywhere else affected)
-        forced = set(self.folders) if sources else set[str]()
-        for location in forced:
-            self._revise(location)
-        if was_interrupted:
-            forced = set(self.folders)
-        if is_everywhere:
-            due = list(self.folders.values())
+
+def look_at_libraries(paths: Iterable[str]) -> dict[str, Files]:
+    """Return what libraries look like now, by their paths."""
+    return {each: files_below(each, (".py",)) for each in paths}
+
+
+def with_origin(state: State, origin: Origin) -> State:
+    """Look at an origin, now and at every reload."""
+    before = state.origins.get(origin, KnownOrigin())
+    return state._replace(origins={**state.origins, origin: look_at(origin, before.load)})
+
+
+def recombined(state: State, known: Collection[Diagnostic]) -> tuple[State, CatalogChange]:
+    """Combine all candidates that there are; ``known`` are the diagnostics reported before."""
+    served = {each.location for each in state.catalog.candidates if each.status == "loaded"}
+    registered = state.registrations.candidates
+    found = [
+        *registered,
+        *(each.candidate for each in state.folders.values()),
+        *candidates_of(state.origins, registered),
+    ]
+    candidates = [
+        successor(state.candidates.get(each.location), each, served=served) for each in found
+    ]
+    problems = [each for each in state.diagnostics if each not in known]
+    # the same candidates make the same catalog: it stays, and the indexes made of it
+    is_same = len(candidates) == len(state.candidates)
+    if is_same and all(map(is_, candidates, state.candidates.values())):
+        return state, CatalogChange(diagnostics=tuple(problems))
+    before = state.catalog
+    catalog = combine(candidates)
+    # a candidate that is in the catalog doesn't need its last good version any more
+    current = {
+        each.location: shown if shown.status == "loaded" else each
+        for each, shown in zip(candidates, catalog.candidates, strict=True)
+    }
+    folders = {
+        location: known_folder._replace(candidate=current[location])
+        for location, known_folder in state.folders.items()
+    }
+    change = difference(before, catalog)
+    if problems:
+        found_later = change.diagnostics
+        change = change._replace(diagnostics=Deferred(lambda: (*problems, *found_later)))
+    return state._replace(candidates=current, folders=folders, catalog=catalog), change
+
+
+def _with_origins(
+    state: State, touched: Collection[str] | None, *, has_new_libraries: bool
+) -> State:
+    """Look at the origins that were touched; at those with a directory, if libraries changed."""
+    origins = dict(state.origins)
+    for origin, known in state.origins.items():
+        directory = origin.directory
+        is_due = touched is None
+        if directory is not None and not is_due:
+            is_due = has_new_libraries or any(map(directory.is_affected, touched or ()))
+        if directory is not None and has_new_libraries:
+            mark_outdated(directory.path)
+        if is_due:
+            origins[origin] = look_at(origin, known.load)
+    return state._replace(origins=origins)
+
+
+def _with_folders(
+    state: State, touched: Collection[str] | None, *, is_patient: bool, is_forced: bool
+) -> State:
+    """Look at the folders that were touched, and load those that changed.
+
+    ``is_forced`` loads all folders, and runs their modules again.
+    """
+    owners = {path: _owner(path, state.folders) for path in touched or ()}
+    # a path outside of all folders, or a folder itself: some may have come or gone
+    if touched is None or any(owner in {None, path} for path, owner in owners.items()):
+        state = _with_list(state)
+    folders = dict(state.folders)
+    is_everywhere = touched is None or is_forced
+    due = folders.keys() if is_everywhere else {*owners.values()}
+    ready: list[tuple[Contents, Fingerprint]] = []
+    for folder in state.collected.folders:
+        location, known = folder.location, folders.get(folder.location)
+        if known is not None and location not in due:
+            continue
+        seen, contents = _look(state, folder)
+        waiting = _arriving(folder, seen, known) if is_patient else None
+        if known is not None and not (
+            is_forced or _is_due(state, known, seen, is_patient=is_patient)
+        ):
+            folders[location] = known._replace(seen=seen)
+        elif waiting is not None:
+            folders[location] = Known(folder, seen, waiting)
+        elif is_forced or (known is not None and _has_other_data(state, known, seen)):
+            ready.append((contents.of(folder._replace(revision=next(_REVISIONS))), seen))
         else:
-            new = self.folders.keys() - self._candidates.keys()
-            locations = new | forced | {self._owner(path) for path in others}
-            # one folder is what most edits touch: the others need not be gone through
-            if len(locations) == 1:
-                due = [self.folders[each] for each in locations if each is not None]
-            else:
-                due = [each for place, each in self.folders.items() if place in locations]
-        candidates = self._load(due, is_patient=touched is not None, forced=forced)
-        restore(unloaded, limit=self._source.settings.limit)
-        for each in candidates:
-            self._enter(each)
-        change = self._recombined(known)
-        self._is_interrupted = False
-        return change
+            ready.append((contents, seen))
+    candidates = _load(state, [contents for contents, _ in ready])
+    for (contents, seen), candidate in zip(ready, candidates, strict=True):
+        folder = contents.folder
+        echoes = folders[folder.location].echoes if folder.location in folders else 0
+        folders[folder.location] = _settled(state, Known(folder, seen, candidate, echoes))
+    order = [each.location for each in state.collected.folders]
+    return state._replace(folders={each: folders[each] for each in order})
 
-    def look(self, origin: Origin) -> CatalogChange:
-        """Look at an origin, and combine anew."""
-        known = self.diagnostics
-        self.origins.look([origin])
-        return self._recombined(known)
 
-    def combine(self) -> CatalogChange:
-        """Combine all candidates that there are; return what that changes."""
-        registered = self.registrations.candidates
-        outside = self.origins.candidates(besides=registered)
-        for each in (*registered, *outside):
-            self._enter(each)
-        order = [each.location for each in registered]
-        order += self.folders
-        order += [each.location for each in outside]
-        candidates = [self._candidates[each] for each in order if each in self._candidates]
-        before = self.catalog
-        # the same candidates make the same catalog: it stays, and the indexes made of it
-        is_same = len(candidates) == len(self._combined)
-        if is_same and all(map(is_, candidates, self._combined)):
-            return CatalogChange()
-        self.catalog = combine(candidates)
-        self._shown = {each.location: each for each in self.catalog.candidates}
-        # one that is in the catalog needs its last good version no more
-        self._candidates = {
-            each.location: shown if shown.status == "loaded" else each
-            for each, shown in zip(candidates, self.catalog.candidates, strict=True)
+def _owner(path: str, folders: Collection[str]) -> str | None:
+    """Return the location of the tool folder that a path is, or lies in."""
+    while path not in folders:
+        above = os.path.dirname(path)
+        if above == path:
+            return None
+        path = above
+    return path
+
+
+def _collect(state: State) -> Collected:
+    load, known = state.load, state.collected.folders
+    return collect(load.paths, names=load.names, base=load.base, known=known, exclude=load.exclude)
+
+
+def _with_list(state: State) -> State:
+    """Look which folders there are, and forget those that are gone."""
+    collected = _collect(state)
+    revisions = {place: each.folder.revision for place, each in state.folders.items()}
+    listed = tuple(
+        each._replace(revision=revisions.get(each.location, 0)) for each in collected.folders
+    )
+    locations = {each.location for each in listed}
+    for location in state.folders.keys() - locations:
+        forget_folder(location)
+    folders = {place: each for place, each in state.folders.items() if place in locations}
+    return state._replace(collected=collected._replace(folders=listed), folders=folders)
+
+
+def _look(state: State, folder: ToolFolder) -> tuple[Fingerprint, Contents]:
+    """Read what a tool is made of, and look at all files of its folder."""
+    contents = read_folder(folder, state.load.settings)
+    files = files_below(folder.location)
+    known = state.folders.get(folder.location)
+    manifest, snapshot = contents.manifest, contents.snapshot
+    if isinstance(manifest, Unreadable) or manifest.manifest is None:
+        # which files it lists will show when it can be read again
+        data = known.seen.data if known is not None else None
+    else:
+        # what was read as a source is compared as such
+        sources = () if isinstance(snapshot, Unreadable) else snapshot.files
+        listed = matching(files.stamps, manifest.manifest.data)
+        data = {
+            path: files.stamps[path] for path in listed.difference([folder.manifest_name, *sources])
         }
-        self._combined = list(self._candidates.values())
-        return difference(before, self.catalog)
-
-    def _recombined(self, known: Collection[Diagnostic]) -> CatalogChange:
-        """Combine; the change tells also what is wrong with the sources now and was not before."""
-        change = self.combine()
-        found = [each for each in self.diagnostics if each not in known]
-        if not found:
-            return change
-        return change._replace(diagnostics=Deferred(lambda: (*found, *change.diagnostics)))
-
-    def _enter(self, new: Candidate) -> None:
-        """Let a candidate take the place of the one before, unless nothing has changed."""
-        old = self._candidates.get(new.location)
-        if old is not None and old is not new:
-            shown = self._shown.get(new.location)
-            is_served = shown is not None and shown.status == "loaded"
-            new = successor(old, new, is_served=is_served)
-        self._candidates[new.location] = new
-
-    def _owner(self, path: str) -> str | None:
-        """Return the location of the tool's folder in which a path lies, if it lies in one."""
-        while path not in self.folders:
-            above = os.path.dirname(path)
-            if above == path:
-                return None
-            path = above
-        return path
-
-    def _collected(self) -> Collected:
-        load = self._source
-        known = self.folders.values()
-        return collect(
-            load.paths, names=load.names, base=load.base, known=known, exclude=load.exclude
-        )
-
-    def _relist(self) -> None:
-        """Look which folders there are, and forget those that are gone."""
-        collected = self._collected()
-        if collected == self._last_collected:
-            return
-        self._last_collected = collected
-        self._found = collected.diagnostics
-        before, revisions = self.folders, self._revisions
-        self.folders = {
-            each.location: each._replace(revision=revisions[each.location])
-            if each.location in revisions
-            else each
-            for each in collected.folders
-        }
-        self._roots = self._find_roots()
-        # a folder that has taken the place of another may have files as old as those before
-        for location, each in self.folders.items():
-            if location in before and each.inode != before[location].inode:
-                self.changes.forget(location)
-        for location in before.keys() - self.folders.keys():
-            self._candidates.pop(location, None)
-            self._revise(location)
-            self.changes.forget(location)
-            forget_folder(location)
-
-    def _revise(self, location: str) -> None:
-        """See to it that the module in the folder runs again, even if its sources are the same."""
-        revision = self._revisions[location] = next(_REVISIONS)
-        if location in self.folders:
-            self.folders[location] = self.folders[location]._replace(revision=revision)
-
-    def _load(
-        self, due: Sequence[ToolFolder], *, is_patient: bool, forced: Collection[str]
-    ) -> list[Candidate]:
-        """Load those folders again that have changed, and those that are forced to.
-
-        Patience is had with files that are still on their way. Who has none asks for everything:
-        then it is also tried again what has failed, or depends on more than files.
-        """
-        looks = self._outdated(due, is_patient=is_patient, forced=forced)
-        candidates: list[Candidate] = []
-        ready: list[ToolFolder] = []
-        for location, seen in [*looks.items()]:
-            folder, known = self.folders[location], self._candidates.get(location)
-            is_new = known is None or known.status == "waiting"
-            waiting = arriving(folder, seen, is_new=is_new) if is_patient else None
-            if waiting is not None:
-                candidates.append(waiting)
-                continue
-            if known is not None and self.changes.has_other_data(folder, seen, known.patterns):
-                self._revise(location)
-            ready.append(self.folders[location])
-        candidates += self._load_all(ready)
-        found = {each.location: each.patterns for each in candidates}
-        for location, seen in looks.items():
-            self.changes.keep(self.folders[location], seen, found.get(location))
-        return candidates
-
-    def _outdated(
-        self, folders: Sequence[ToolFolder], *, is_patient: bool, forced: Collection[str]
-    ) -> dict[str, Fingerprint]:
-        """Return what those folders look like now that have to be loaded again."""
-        looks: dict[str, Fingerprint] = {}
-        for folder in folders:
-            location = folder.location
-            known = self._candidates.get(location)
-            patterns = None if known is None else known.patterns
-            seen = self.changes.look(folder, patterns)
-            if (
-                location in forced
-                or known is None
-                # the result may be another one although the files are as before
-                or not (is_patient or _depends_on_files(known))
-                or self.changes.is_changed(folder, seen, patterns)
-            ):
-                looks[location] = seen
-        return looks
-
-    def _load_all(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
-        """Load folders; each sees the step handlers of all other tools."""
-        handlers = dict(self.catalog.step_handlers)
-        for folder in folders:
-            tool = self.catalog.tools.get(folder.name)
-            for action in tool.step_handlers if tool is not None else ():
-                handlers.pop(action, None)
-        return load_folders(folders, self._source.settings, existing=handlers)
+    return Fingerprint(contents.digest, data, files), contents
 
 
-def _depends_on_files(known: Candidate) -> bool:
-    """Tell whether what became of a folder depends on nothing that it requires or imports."""
-    if known.definition is None:
-        return known.status == "disabled"
-    return not known.definition.requires
+def _is_due(state: State, known: Known, now: Fingerprint, *, is_patient: bool) -> bool:
+    """Tell whether a folder has to be loaded again."""
+    if known.seen.digest != now.digest or _has_other_data(state, known, now):
+        return True
+    candidate = known.candidate
+    if candidate.definition is not None:
+        # what it requires may be there, or not any more
+        return not is_patient and bool(candidate.definition.requires)
+    if candidate.status == "disabled":
+        return False
+    # for want of any file a tool may not have loaded
+    before, after = known.seen.files, now.files
+    return not is_patient or before is None or after is None or before.stamps != after.stamps
 
 
-def arriving(folder: ToolFolder, seen: Fingerprint, *, is_new: bool) -> Candidate | None:
+def _has_other_data(state: State, known: Known, now: Fingerprint) -> bool:
+    """Tell whether data files have changed, for which the module has to run again."""
+    before, after = known.seen.data, now.data or {}
+    if before is not None:
+        return before != after
+    # nobody looked at them when the tool was loaded; then their times tell
+    since = state.load.moment - _TICK
+    return any(max(each.modified, each.changed) > since for each in after.values())
+
+
+def _load(state: State, ready: Sequence[Contents]) -> list[Candidate]:
+    """Load folders; each sees the step handlers of all other tools."""
+    handlers = dict(state.catalog.step_handlers)
+    for each in ready:
+        tool = state.catalog.tools.get(each.folder.name)
+        for action in tool.step_handlers if tool is not None else ():
+            handlers.pop(action, None)
+    return load_folders(ready, state.load.settings, existing=handlers)
+
+
+def _settled(state: State, known: Known) -> Known:
+    """Return a folder that was just loaded, with what it is compared with from now on.
+
+    If its files changed meanwhile, they were edited, and it stays due. If they change each time, it
+    is the module itself that writes them.
+    """
+    now, _ = _look(state, known.folder)
+    if not _is_due(state, known, now, is_patient=True):
+        return known._replace(seen=now, echoes=0)
+    if known.echoes + 1 == _MAX_ECHOES:
+        path = known.folder.path
+        _LOGGER.warning("tool %s writes into its own folder when it is imported", path)
+    seen = known.seen if known.echoes + 1 < _MAX_ECHOES else now
+    return known._replace(seen=seen, echoes=known.echoes + 1)
+
+
+def _arriving(folder: ToolFolder, seen: Fingerprint, known: Known | None) -> Candidate | None:
     """Return the candidate of a folder whose files are on their way, or None if they are there.
 
-    Of a new folder no file may be missing or empty; one that is known has lost both of them.
+    In a new folder no file may be missing or empty; a known one has lost both.
     """
+    stamps = seen.files.stamps if seen.files is not None else {}
     files = (folder.manifest_name, folder.module_name)
-    missing = [name for name in files if name not in seen.files or not seen.files[name].size]
-    if not missing or not (is_new or _is_emptied(folder)):
+    missing = [name for name in files if name not in stamps or not stamps[name].size]
+    is_new = known is None or known.candidate.status == "waiting"
+    if not missing or not (is_new or stamps.keys().isdisjoint(files)):
         return None
     reason = f"{' and '.join(missing)} {'have' if len(missing) > 1 else 'has'} not arrived yet"
-    reason += _advice(folder, [name for name in missing if name not in seen.files])
+    reason += _advice(folder, [name for name in missing if name not in stamps])
     return Candidate(folder.name, folder.path, folder.location, "waiting", reasons=(reason,))
 
 
@@ -321,18 +394,14 @@ def _advice(folder: ToolFolder, missing: Sequence[str]) -> str:
     return f"; {' and '.join(renames)}" if renames else ""
 
 
-def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
-    """Return a folder's candidate from now on: the old one itself if nothing changed.
+def successor(old: Candidate | None, new: Candidate, *, served: Collection[str]) -> Candidate:
+    """Return the candidate of a place from now on: the old one itself if nothing changed.
 
-    A new one keeps the last good version beside it, for as long as it may be needed.
-
-    Args:
-        old: what stood for it.
-        new: what has become of its files.
-        is_served: whether the old one, rather than its last good version, is in the catalog.
+    A new one keeps the last good version for as long as that may be needed. ``served`` are the
+    places whose candidate, rather than its last good version, is in the catalog.
     """
-    if old is new:
-        return old
+    if old is new or old is None:
+        return new
     # what they are first: to compare what is wrong with them, both would have to be linted
     if content_of(old.definition) == content_of(new.definition):
         bare, other = (each._replace(definition=None, previous=None) for each in (old, new))
@@ -342,7 +411,8 @@ def successor(old: Candidate, new: Candidate, *, is_served: bool) -> Candidate:
         return new
     if new.status == "rejected" and _is_emptied(ToolFolder(new.name, new.path, new.location)):
         return new
-    return new._replace(previous=old._replace(previous=None) if is_served else old.previous)
+    last = old._replace(previous=None) if old.location in served else old.previous
+    return new._replace(previous=last)
 
 
 def _is_emptied(folder: ToolFolder) -> bool:

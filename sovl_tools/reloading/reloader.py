@@ -1,8 +1,7 @@
-"""A registry's tools kept up to date, by one reload at a time."""
+"""A registry's tools kept up to date, by one change at a time."""
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -19,38 +18,48 @@ from sovl_tools.model.context import Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
-from sovl_tools.reloading.reload_state import ReloadState
-
-_LOGGER = logging.getLogger("sovl_tools")
+from sovl_tools.reloading.reload_state import (
+    State,
+    changed,
+    look_at_libraries,
+    recombined,
+    reload,
+    with_origin,
+)
 
 Swap: TypeAlias = Callable[[Catalog, tuple[Diagnostic, ...], CatalogChange], None]
 """Puts a new catalog in the place of the old one, with what is wrong with the sources."""
 
 
 class Reloader:
-    """Loads folders again, one reload at a time, and hands the new catalog to the registry."""
+    """Holds the state of a registry's sources, changes it, and hands over each new catalog."""
 
     def __init__(self, load: Load, swap: Swap) -> None:
-        self._state = ReloadState(load)
+        self._state = State.of(load)
         self._swap = swap
         self._lock = threading.RLock()
         self._watches: Any = None
 
-    def reload(
-        self, touched: Collection[str] | None = None, *, since: float | None = None
-    ) -> CatalogChange:
-        """Load the folders in which something was touched, or look at all of them.
+    def reload(self) -> CatalogChange:
+        """Look at everything, and load what has changed, or can't be judged by its files."""
+        return self._reload(None, perf_counter(), is_patient=False)
 
-        A reload that fails by a mistake of ours changes nothing, and its diagnostics say so.
+    def follow(self, touched: set[str] | None, *, since: float) -> CatalogChange:
+        """Load what has changed at the paths, or anywhere; wait for files on their way.
 
         Args:
             touched: absolute paths; None for everything.
             since: when the first sign of the change was seen, by ``perf_counter``.
         """
-        started = perf_counter() if since is None else since
+        return self._reload(touched, since, is_patient=True)
+
+    def _reload(
+        self, touched: set[str] | None, started: float, *, is_patient: bool
+    ) -> CatalogChange:
         with self._lock:
             try:
-                return self._handed_over(self._state.reload(touched), started)
+                state, change = reload(self._state, touched, is_patient=is_patient)
+                return self._become(state, change, started)
             except Exception as error:  # noqa: BLE001 - the barrier: the tools of before serve
                 found = internal_diagnostic(error, ".")
                 return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
@@ -72,47 +81,46 @@ class Reloader:
         started = perf_counter()
         found = definitions_in(tool)
         many = found if isinstance(found, list) else [found]
+        errors: list[Diagnostic] = []
         with self._lock:
-            if strict and not override:
-                self._check_new(many)
-            register = self._state.registrations.register
-            candidates = [register(each, is_first=override) for each in many]
-            self._handed_over(self._state.combine(), started)
-            in_force = [self._state.catalog.tools.get(each.name, each) for each in many]
-        errors = [
-            found
-            for each in candidates
-            if each.status != "loaded"
-            for found in each.diagnostics
-            if found.severity == "error"
-        ]
+            tools = self._state.catalog.tools
+            for each in many if strict and not override else ():
+                if each.name in tools and not is_same_tool(tools[each.name], each):
+                    raise DuplicateToolError(each.name, tools[each.name].source)
+            registrations = self._state.registrations
+            for each in many:
+                registrations, candidate = registrations.register(each, is_first=override)
+                if candidate.status != "loaded":
+                    errors += [one for one in candidate.diagnostics if one.severity == "error"]
+            self._combine(self._state._replace(registrations=registrations), started)
+            tools = self._state.catalog.tools
         if errors:
             raise ToolLoadError(errors)
+        in_force = [tools.get(each.name, each) for each in many]
         return in_force if isinstance(found, list) else in_force[0]
 
-    def _check_new(self, definitions: Iterable[ToolDefinition]) -> None:
-        for each in definitions:
-            known = self._state.catalog.tools.get(each.name)
-            if known is not None and not is_same_tool(known, each):
-                raise DuplicateToolError(each.name, known.source)
-
     def unregister(self, name: str) -> bool:
-        """Take out the tool that was registered by that name first; tell whether there was one."""
+        """Remove the tool that was registered by that name first; tell whether there was one."""
         started = perf_counter()
         with self._lock:
-            is_found = self._state.registrations.unregister(name)
-            self._handed_over(self._state.combine(), started)
-        return is_found
+            before = self._state.registrations
+            registrations = before.unregister(name)
+            self._combine(self._state._replace(registrations=registrations), started)
+        return registrations is not before
 
     def look(self, origin: Origin) -> CatalogChange:
         """Enter all tools of an origin, from now on at every reload."""
         started = perf_counter()
         with self._lock:
-            return self._handed_over(self._state.look(origin), started)
+            return self._combine(with_origin(self._state, origin), started)
 
-    def _handed_over(self, change: CatalogChange, started: float) -> CatalogChange:
+    def _combine(self, state: State, started: float) -> CatalogChange:
+        return self._become(*recombined(state, self._state.diagnostics), started)
+
+    def _become(self, state: State, change: CatalogChange, started: float) -> CatalogChange:
+        self._state = state
         change = change._replace(duration=perf_counter() - started)
-        self._swap(self._state.catalog, self._state.diagnostics, change)
+        self._swap(state.catalog, state.diagnostics, change)
         return change
 
     @contextmanager
@@ -121,12 +129,13 @@ class Reloader:
 
         Args:
             poll: look again and again instead of waiting for events; the first block decides.
-            libraries: folders and modules outside of the tools' folders that tools import.
+            libraries: folders and modules outside the tool folders that tools import.
         """
         from sovl_tools.reloading.watcher import Watches  # noqa: PLC0415 - 2 ms, for this alone
 
         with self._lock:
-            self._state.libraries.add(map(os.path.abspath, libraries))
+            paths = {*self._state.libraries, *map(os.path.abspath, libraries)}
+            self._state = self._state._replace(libraries=look_at_libraries(paths))
             if self._watches is None:
                 self._watches = Watches(self)
             watcher = self._watches.begin(poll=poll)
@@ -136,11 +145,9 @@ class Reloader:
             self._watches.end(watcher)
 
     def watched(self) -> tuple[Collection[str], Mapping[str, str]]:
-        """Return the paths to watch, and what symbolic links below them lead to."""
-        with self._lock:
-            return self._state.watched()
+        """Return the paths to watch, and the targets of symbolic links below them."""
+        return self._state.watched()
 
     def changed(self) -> set[str]:
-        """Return the folders that look otherwise than when they were loaded, or that are new."""
-        with self._lock:
-            return self._state.changed()
+        """Return the folders that look different from when they were loaded, or that are new."""
+        return changed(self._state)

@@ -45,9 +45,9 @@ class Batch(NamedTuple):
     """Paths at which something happened shortly one after the other.
 
     Attributes:
-        paths: absolute paths, each once; none if nothing happened for as long as was waited.
+        paths: absolute paths, each once; none if nothing happened in time.
         since: when the first event came, by ``perf_counter``.
-        number: how many events there were.
+        number: the number of events.
     """
 
     paths: set[str]
@@ -66,11 +66,15 @@ class Debounce:
         self._queue.put((path, perf_counter()))
 
     def end(self) -> None:
-        """Say that nobody wants to know any more."""
+        """Say that no more batches are wanted."""
         self._queue.put(None)
 
     def next(self, timeout: float) -> Batch | None:
-        """Wait for events until they rest, a number of seconds for the first; None at the end."""
+        """Wait for the first event, at most ``timeout`` seconds, then until events rest.
+
+        Returns:
+            None at the end.
+        """
         paths: set[str] = set()
         begun, count, left = perf_counter(), 0, timeout
         since = begun
@@ -80,7 +84,7 @@ class Debounce:
                 if event is None:
                     return None
                 path, moment = event
-                if not count:  # it may have waited for the reaction to what was before
+                if not count:  # it may have waited for the reaction to the events before
                     since, begun = moment, perf_counter()
                 count += 1
                 paths.add(path)
@@ -100,15 +104,15 @@ class Subject(Protocol):
     """What is watched. Its methods are called one at a time."""
 
     def watched(self) -> tuple[Collection[str], Mapping[str, str]]:
-        """Return the paths to watch, and what symbolic links below them lead to."""
+        """Return the paths to watch, and the targets of symbolic links below them."""
         ...
 
     def changed(self) -> set[str]:
         """Look at everything; return the paths that have changed since the last reload."""
         ...
 
-    def reload(self, touched: set[str], *, since: float) -> object:
-        """Bring everything up to date with the paths; ``since`` is by ``perf_counter``."""
+    def follow(self, touched: set[str] | None, *, since: float) -> object:
+        """Reload what changed at the paths, or anywhere; ``since`` is by ``perf_counter``."""
         ...
 
 
@@ -116,7 +120,7 @@ class Watcher:
     """Watches a subject from ``start`` to ``stop``.
 
     Attributes:
-        notice: why it looks again and again where it should wait for events; None if it does not.
+        notice: why it polls where it should wait for events; None if it doesn't.
     """
 
     def __init__(self, subject: Subject, events: Events | None, debounce: Debounce) -> None:
@@ -133,16 +137,16 @@ class Watcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """End when what is being reacted to is done; do not wait long for an import that hangs."""
+        """End when the current reaction is done; don't wait long for an import that hangs."""
         self._debounce.end()
         if self._thread is not threading.current_thread():
             self._thread.join(_PARTING)
 
     def _run(self) -> None:
-        # what changed between the load and the start, and what could not be seen
-        self._attempt(lambda: self._follow(Batch(self._subject.changed(), perf_counter())))
+        # what changed between the load and the start, and what links lead to
+        self._attempt(self._look_everywhere)
         while (batch := self._debounce.next(self._pause)) is not None:
-            self._attempt(partial(self._follow, batch))
+            self._attempt(partial(self._react, batch))
         if self._events is not None:
             self._events.stop()
 
@@ -153,35 +157,36 @@ class Watcher:
         except BaseException:
             _LOGGER.exception("a change could not be followed")
 
-    def _follow(self, batch: Batch) -> None:
-        touched = set(batch.paths)
-        if self._events is None:
-            touched |= self._poll()
-        elif batch.number >= _FLOOD:  # the system may have dropped some of them
-            touched |= self._subject.changed()
-        if touched:
-            self._subject.reload(touched, since=batch.since)
-        # a new folder needs watches of its own, of which the system may have none left
-        has_grown = self._events is not None and any(map(os.path.isdir, batch.paths))
-        if self._aim(has_grown=has_grown):
-            for path in self._subject.changed():
-                self._debounce.put(path)
+    def _look_everywhere(self) -> None:
+        is_new = True
+        while is_new:  # what happened at a place before it was watched, only a look shows
+            self._subject.follow(None, since=perf_counter())
+            is_new = self._aim()
+
+    def _react(self, batch: Batch) -> None:
+        if batch.number >= _FLOOD:  # the system may have dropped some of the events
+            self._look_everywhere()
+            return
+        paths = batch.paths if self._events is not None else batch.paths | self._poll()
+        if paths:
+            self._subject.follow(paths, since=batch.since)
+        # a new folder needs watches, of which the system may have none left
+        if self._aim(has_grown=any(map(os.path.isdir, batch.paths))):
+            self._look_everywhere()
 
     def _poll(self) -> set[str]:
-        """Look at everything until it has come to rest."""
-        started = perf_counter()
+        """Look at everything until two looks in a row find the same changes."""
+        started, before = perf_counter(), set[str]()
         touched = self._subject.changed()
         # looking takes a tenth of the time at most, however many folders there are
         self._pause = max(POLLING, _SHARE * (perf_counter() - started))
-        is_resting = not touched
-        while not is_resting and perf_counter() - started < LONGEST:
+        while touched != before and perf_counter() - started < LONGEST:
             time.sleep(QUIET)
             before = touched
             touched = before | self._subject.changed()
-            is_resting = touched == before
         return touched
 
-    def _aim(self, *, has_grown: bool) -> bool:
+    def _aim(self, *, has_grown: bool = False) -> bool:
         """Watch what there is to watch; tell whether something may have happened unseen."""
         if self._events is None:
             return False
@@ -194,7 +199,7 @@ class Watcher:
         return is_new
 
     def _give_up_events(self, number: int | None, words: str = "") -> bool:
-        """Look again and again from now on; what happened meanwhile may not have been seen."""
+        """Poll from now on; what happened meanwhile may not have been seen."""
         reason = _EXHAUSTED.get(number or 0, f"the system does not tell of changes ({words})")
         self.notice = f"{reason}; looking every {POLLING:g} s instead"
         self._pause = POLLING

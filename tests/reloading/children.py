@@ -12,7 +12,7 @@ _PREAMBLE = """
 import os, sys, warnings
 from queue import SimpleQueue
 from sovl_tools.reloading.events import Events, Place
-from sovl_tools.reloading.fingerprint import fingerprint
+from sovl_tools.reloading.fingerprint import files_below
 
 def tree(path):
     return Place(path, path)
