@@ -53,7 +53,6 @@ class FolderReference(NamedTuple):
             self.location,
             revision=self.revision,
             drafts=drafts,
-            is_whole=bool(drafts),
         )
 
 

@@ -378,12 +378,12 @@ def fixes_in(folder: ToolFolder, found: Sequence[Diagnostic]) -> dict[Diagnostic
     try:
         document, verdicts = _checked(folder)
         case, locator = FixCase(folder, document), Locator(folder)
-        for verdict in verdicts:
+        for verdict in (each for each in verdicts if each.rule.code in FIXERS):
             (diagnostic,) = locator.diagnostics([verdict])
-            shown = wanted.get(_identity(diagnostic))
             place = verdict.finding.place
             path = place.path if isinstance(place, ManifestPlace) else ()
-            fix = None if shown is None else FIXERS[shown.code](case, path)
+            shown = wanted.get(_identity(diagnostic))
+            fix = FIXERS[verdict.rule.code](case, path) if shown is not None else None
             if shown is not None and fix is not None:
                 fixes[shown] = fix
     except Exception as error:  # noqa: BLE001 - the barrier: what can't be fixed stays

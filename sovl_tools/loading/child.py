@@ -69,11 +69,8 @@ def serve(request: dict[str, Any]) -> None:
         sys.stderr.flush()
         os._exit(0)
 
-    settings, contents = Settings(*request["settings"]), []
-    for each in request["folders"]:
-        drafts = [(name, text.encode("latin-1")) for name, text in each["drafts"]]
-        folder = ToolFolder(**{**each, "drafts": tuple(drafts)})
-        contents.append(read_folder(folder, settings))
+    settings = Settings(*request["settings"])
+    contents = [read_folder(ToolFolder(*each), settings) for each in request["folders"]]
     load_folders(contents, settings, observe=report)
     end()
 

@@ -213,16 +213,7 @@ class _Loader(Child):
         super().__init__("sovl_tools.loading.child", echo)
         self._folders = folders
         self._limit = settings.limit
-        documents = [
-            {
-                "name": each.name,
-                "path": each.path,
-                "location": each.location,
-                # JSON has no bytes, and any byte is a character of Latin-1
-                "drafts": [(name, data.decode("latin-1")) for name, data in each.drafts],
-            }
-            for each in folders
-        ]
+        documents = [(each.name, each.path, each.location) for each in folders]
         self.send({"folders": documents, "settings": settings}, is_last=True)
 
     def candidates(self) -> Iterator[Candidate]:

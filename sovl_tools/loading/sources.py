@@ -299,7 +299,7 @@ def take_snapshot(folder: ToolFolder, *, is_run: bool = True) -> Snapshot | Unre
     if isinstance(main, Unreadable):
         return main
     files = {name: main}
-    if folder.is_whole:
+    if folder.drafts:
         files = {each: data for each, data in folder.drafts if each.endswith(".py")}
     elif is_run and _may_import_helpers(main):
         files |= _read_helpers(folder)

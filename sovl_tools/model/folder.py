@@ -71,9 +71,8 @@ class ToolFolder(NamedTuple):
         inode: its number in the file system, by which another folder of its name is known; 0 of one
             that was named by itself.
         is_link: whether it is a symbolic link to a folder.
-        drafts: what some of its files would say, by their names: they are read in place of the
-            files, so that a change can be tried before it is written.
-        is_whole: whether the drafts are its manifest and all its sources, whatever is there.
+        drafts: its manifest and all its sources by their names, where a worker that holds another
+            version reads them in place of the files; empty elsewhere.
     """
 
     name: str
@@ -85,7 +84,6 @@ class ToolFolder(NamedTuple):
     inode: int = 0
     is_link: bool = False
     drafts: tuple[tuple[str, bytes], ...] = ()
-    is_whole: bool = False
 
     @property
     def manifest_name(self) -> str:
