@@ -1,27 +1,23 @@
-"""A manifest patched to fit its function; what it says otherwise stays."""
+"""A manifest patched to fit its function; what it says otherwise stays.
+
+``sync`` writes it, and the rule for what a manifest leaves out compares the two.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 from sovl_tools.loading.function_spec import (
     FunctionSpec,
     unwritable,
 )
 from sovl_tools.loading.rules.schema import describes, lacks_description
-from sovl_tools.model.document import JSON, Path, canonical, copied
+from sovl_tools.model.document import JSON, canonical, copied
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema.alignment import Pair, Roots, aligned, matches
-from sovl_tools.schema.applicators import (
-    Kinds,
-    alternatives_of,
-    exclude_each_other,
-    is_wider,
-    kinds,
-)
+from sovl_tools.schema.applicators import combinator_of, exclude_each_other, is_wider, kinds
 from sovl_tools.schema.comparison import contrary_bound
 from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.keywords import ANNOTATIONS
@@ -44,59 +40,6 @@ _STRUCTURE = frozenset(
 )  # fmt: skip
 
 _SAYS_VALUES = frozenset({"enum", "const", "anyOf", "oneOf", "allOf", "not", "if"})
-_SAYS_ITEMS = frozenset({"items", "prefixItems", "contains"})
-
-
-class Change(NamedTuple):
-    """What a function says and a manifest doesn't: how the manifest would change.
-
-    Attributes:
-        path: of a member or an item, from the root of the patched manifest; of what is required,
-            the name comes last.
-        is_added: whether it is added, or else taken out.
-        value: what is added or taken out.
-    """
-
-    path: Path
-    is_added: bool
-    value: JSON
-
-
-def changes(document: Mapping[str, JSON], spec: FunctionSpec) -> list[Change]:
-    """Return how a sound manifest would change, to be in line with its function."""
-    patched = patch_manifest(document, spec, name=document["name"])
-    return [] if patched is document else [*_changes((), document, patched)]
-
-
-def _changes(path: Path, before: JSON, after: JSON) -> Iterator[Change]:
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key, value in after.items():
-            if key in before:
-                if before[key] is not value:  # most of a patched manifest is the manifest's own
-                    yield from _changes((*path, key), before[key], value)
-            elif key == "required":
-                yield from _changes((*path, key), [], value)
-            else:
-                yield Change((*path, key), is_added=True, value=value)
-    elif before == after:
-        return
-    elif isinstance(before, list) and isinstance(after, list):
-        yield from _changed_items(path, before, after)
-    else:
-        yield Change(path, is_added=True, value=after)
-
-
-def _changed_items(path: Path, before: list[JSON], after: list[JSON]) -> Iterator[Change]:
-    if path[-1] == "required":
-        for each in [*after, *before]:
-            if each not in before or each not in after:
-                yield Change((*path, each), is_added=each in after, value=each)
-        return
-    for index, each in enumerate(after):
-        if index < len(before):
-            yield from _changes((*path, index), before[index], each)
-        else:
-            yield Change((*path, index), is_added=True, value=each)
 
 
 def patch_manifest(
@@ -104,8 +47,7 @@ def patch_manifest(
 ) -> dict[str, JSON]:
     """Return a manifest brought into line with its folder and its function.
 
-    What it says otherwise stays, and so do the objects in which it says that; itself if nothing
-    changes.
+    What it says otherwise stays.
 
     Args:
         document: a manifest whose ``parameters``, if it has any, are a valid schema.
@@ -281,15 +223,22 @@ def _patch_below(roots: Roots, *, prune: bool) -> dict[str, JSON]:
 
 def _patched(pair: Pair, roots: Roots, *, prune: bool) -> dict[str, JSON]:
     """Return the manifest's side of a pair when it is patched."""
-    found: dict[str, JSON] = pair.schema
-    ours, theirs = kinds(found, roots.schema), kinds(pair.own, roots.own)
+    found, own = pair.schema, pair.own
+    ours, theirs = kinds(found, roots.schema), kinds(own, roots.own)
     # What contradicts the function is reported, not patched; see sync.
-    is_known = "$ref" not in found and ours is not None and theirs is not None
-    if is_known and not exclude_each_other(ours, theirs):
-        case = _PatchCase(pair.own, roots, prune, ours, theirs)
-        for part in _PARTS:
-            found = part(case, found)
-    return found
+    if "$ref" in found or ours is None or theirs is None or exclude_each_other(ours, theirs):
+        return found
+    both = {frozenset(each - {"null"}) for each in (ours, theirs)}
+    if both == {_OBJECT}:
+        found = _with_properties(found, own, prune=prune)
+    if both == {_ARRAY}:
+        found = _with_items(found, own)
+    found = _with_values(found, own, is_same=ours == theirs, prune=prune)
+    found = _with_alternatives(found, own, roots)
+    return found if is_wider(ours, theirs) else _with_constraints(found, own)
+
+
+_OBJECT, _ARRAY = frozenset({"object"}), frozenset({"array"})
 
 
 def _is_annotated(pair: Pair) -> bool:
@@ -316,94 +265,67 @@ def _with_annotations(
     return found
 
 
-class _PatchCase(NamedTuple):
-    """What a function says of a place, the whole schemas, and the JSON types that both admit."""
-
-    own: dict[str, JSON]
-    roots: Roots
-    prune: bool
-    kinds: Kinds
-    own_kinds: Kinds
-
-    def are(self, kind: str) -> bool:
-        """Tell whether both sides speak of values of one JSON type, beside null."""
-        both = (self.kinds, self.own_kinds)
-        return all(each is not None and each - {"null"} == {kind} for each in both)
-
-
-def _with_properties(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    own = case.own
-    is_plain = "anyOf" not in found and "oneOf" not in found
-    if "properties" not in own or not (is_plain and case.are("object")):
+def _with_properties(
+    found: dict[str, JSON], own: dict[str, JSON], *, prune: bool
+) -> dict[str, JSON]:
+    if "properties" not in own or combinator_of(found) is not None:
         return found
+    known = found.get("properties", {})
     # Without ``prune`` nothing that somebody wrote is taken out.
-    is_closed = case.prune and own.get("additionalProperties") is False
-    superfluous = found.get("properties", {}).keys() - own["properties"] if is_closed else set()
-    known = {
-        key: each for key, each in found.get("properties", {}).items() if key not in superfluous
-    }
-    properties = _add_missing(known, own["properties"])
-    required = [name for name in found.get("required", ()) if name not in superfluous]
+    if prune and own.get("additionalProperties") is False:
+        known = {key: each for key, each in known.items() if key in own["properties"]}
+    gone = found.get("properties", {}).keys() - known.keys()
+    required = [name for name in found.get("required", ()) if name not in gone]
     required += [name for name in own.get("required", ()) if name not in required]
+    properties = _add_missing(known, own["properties"])
     found = insert(found, "properties", properties, after=("type", "title", "description"))
     if required or "required" in found:
         found = insert(found, "required", required, after=("properties",))
     return found
 
 
-def _with_items(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    own = case.own
-    if not case.are("array"):
-        return found
-    if found.keys().isdisjoint(_SAYS_ITEMS):
+def _with_items(found: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSON]:
+    if found.keys().isdisjoint({"items", "prefixItems", "contains"}):
         said: dict[str, JSON] = {key: own[key] for key in ("prefixItems", "items") if key in own}
         found = _add_missing(found, said, after=("type", "title", "description"))
-    places, known = own.get("prefixItems", []), found.get("prefixItems", [])
-    if "prefixItems" in found and len(places) > len(known):
-        found = {**found, "prefixItems": [*known, *places[len(known) :]]}
+    known = found.get("prefixItems", [])
+    if known:
+        return {**found, "prefixItems": [*known, *own.get("prefixItems", ())[len(known) :]]}
     return found
 
 
-def _with_values(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    own = case.own
+def _with_values(
+    found: dict[str, JSON], own: dict[str, JSON], *, is_same: bool, prune: bool
+) -> dict[str, JSON]:
+    """Add the values that the function takes; ``is_same`` tells whether the types are the same."""
     if "enum" not in own or "const" in found:
         return found
     if "enum" not in found:
-        is_same = case.kinds == case.own_kinds
         is_open = is_same and found.keys().isdisjoint(_SAYS_VALUES)
         return insert(found, "enum", own["enum"], after=("type",)) if is_open else found
     taken = {*map(canonical, [*own["enum"], None])}
-    kept = [each for each in found["enum"] if not case.prune or canonical(each) in taken]
+    kept = [each for each in found["enum"] if not prune or canonical(each) in taken]
     known = {*map(canonical, found["enum"])}
     return {**found, "enum": kept + [each for each in own["enum"] if canonical(each) not in known]}
 
 
-def _with_alternatives(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    key = next((key for key in ("anyOf", "oneOf") if key in found), None)
-    if key is None or "anyOf" not in case.own:
+def _with_alternatives(
+    found: dict[str, JSON], own: dict[str, JSON], roots: Roots
+) -> dict[str, JSON]:
+    key = combinator_of(found)
+    if key is None or "anyOf" not in own:
         return found
-    met = [{"type": "null"}, *(own for _, own in matches(found, case.own, case.roots))]
-    new = [each for each in case.own["anyOf"] if each not in met]
-    return {**found, key: [*alternatives_of(found), *new]}
+    met = [{"type": "null"}, *(each for _, each in matches(found, own, roots))]
+    new = [each for each in own["anyOf"] if each not in met]
+    return {**found, key: [*found[key], *new]}
 
 
-def _with_constraints(case: _PatchCase, found: dict[str, JSON]) -> dict[str, JSON]:
-    own = {key: each for key, each in case.own.items() if key not in _STRUCTURE}
-    if is_wider(case.kinds, case.own_kinds) or not found.keys().isdisjoint(
-        {"anyOf", "oneOf", "allOf"}
-    ):
+def _with_constraints(found: dict[str, JSON], own: dict[str, JSON]) -> dict[str, JSON]:
+    said = {key: each for key, each in own.items() if key not in _STRUCTURE}
+    is_combined = not found.keys().isdisjoint({"anyOf", "oneOf", "allOf"})
+    if is_combined or any(contrary_bound(found, key, each) for key, each in said.items()):
         return found
-    is_contrary = any(contrary_bound(found, key, each) for key, each in own.items())
-    return found if is_contrary else _add_missing(found, own, after=found)
-
-
-_PARTS: tuple[Callable[[_PatchCase, dict[str, JSON]], dict[str, JSON]], ...] = (
-    _with_properties,
-    _with_items,
-    _with_values,
-    _with_alternatives,
-    _with_constraints,
-)
+    return _add_missing(found, said, after=found)
 
 
 def insert(

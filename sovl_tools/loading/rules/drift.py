@@ -2,22 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sovl_tools.annotations.docstrings import Documentation
-from sovl_tools.loading.function_spec import function_spec
-from sovl_tools.loading.patch import Change, changes
+from sovl_tools.loading.function_spec import FunctionSpec, function_spec
+from sovl_tools.loading.patch import patch_manifest
 from sovl_tools.loading.rules.agreement import PROPERTIES, AgreementCase, argument_of
 from sovl_tools.loading.rules.schema import lacks_description, missing_items
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, rule
-from sovl_tools.model.document import Path
+from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import Manifest
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.schema.problem import shown
 from sovl_tools.schema.subschemas import nodes
 from sovl_tools.signature.agreement import PARAMETERS
+
+
+class Change(NamedTuple):
+    """What a function says and a manifest doesn't: how the manifest would change.
+
+    Attributes:
+        path: of a member or an item, from the root of the patched manifest; of what is required,
+            the name comes last.
+        is_added: whether it is added, or else taken out.
+        value: what is added or taken out.
+    """
+
+    path: Path
+    is_added: bool
+    value: JSON
+
+
+def changes(document: Mapping[str, JSON], spec: FunctionSpec) -> list[Change]:
+    """Return how a sound manifest would change, to be in line with its function."""
+    return [*_changes((), document, patch_manifest(document, spec, name=document["name"]))]
+
+
+def _changes(path: Path, before: JSON, after: JSON) -> Iterator[Change]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key, value in after.items():
+            if key in before:
+                yield from _changes((*path, key), before[key], value)
+            elif key == "required":
+                yield from _changes((*path, key), [], value)
+            else:
+                yield Change((*path, key), is_added=True, value=value)
+    elif before == after:
+        return
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _changed_items(path, before, after)
+    else:
+        yield Change(path, is_added=True, value=after)
+
+
+def _changed_items(path: Path, before: list[JSON], after: list[JSON]) -> Iterator[Change]:
+    if path[-1] == "required":
+        for each in [*after, *before]:
+            if each not in before or each not in after:
+                yield Change((*path, each), is_added=each in after, value=each)
+        return
+    for index, each in enumerate(after):
+        if index < len(before):
+            yield from _changes((*path, index), before[index], each)
+        else:
+            yield Change((*path, index), is_added=True, value=each)
 
 
 class DriftCase(NamedTuple):
