@@ -438,7 +438,8 @@ def test_a_library_that_tools_import_is_watched(start: Start, write: Write, tmp_
     watching = start("watch", PYTHONPATH=search)
     assert "watching tools, library: 2 tools loaded" in watching.err.until(SUMMARY)
     (library / "words.py").write_text("WORD = 'another'\n")
-    assert watching.out.until("updated").endswith("  echo\n")
+    # any tool may have imported it
+    assert watching.out.until("updated").endswith("  echo, shout\n")
 
 
 def test_plugins_are_watched_beside_the_folders(start: Start, write: Write, tmp_path: Path) -> None:
