@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from sovl_tools.cli import child_checks
+from sovl_tools.cli.check import Check, lock_of, plugins_of
 from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
-    Progress,
     configured_targets,
     import_timeout_option,
     locked_option,
@@ -26,32 +24,19 @@ from sovl_tools.cli.command import (
     tools_option,
     value_reader,
 )
-from sovl_tools.cli.output import colored, echo, write, write_each
+from sovl_tools.cli.output import colored, write, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
-from sovl_tools.configuration import Configuration, configuration
-from sovl_tools.linting.fixes import Fix, fixes_in, suppression_fix
+from sovl_tools.configuration import Configuration
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import (
-    Selection,
-    Suppression,
-    as_error,
     codes_of,
     selection_of,
-    strict,
-    suppress_findings,
-    suppressions_of,
 )
-from sovl_tools.loading.catalog_builder import combine, equal_descriptions, report_of
-from sovl_tools.loading.isolation import loaded_in_child
-from sovl_tools.loading.lock import read_lock, removed_tools
-from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.rules.folder import no_tools
-from sovl_tools.loading.sources import collect, tool_folder
-from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.loading.sources import tool_folder
+from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.errors import ConfigurationError
-from sovl_tools.model.folder import Lock, Settings, ToolFolder
+from sovl_tools.model.folder import Settings
 from sovl_tools.model.path_patterns import PathPattern
 from sovl_tools.reporting.outcome import (
     FORMATS,
@@ -312,127 +297,7 @@ def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destinat
     return destinations
 
 
-class _Found(NamedTuple):
-    """What was found, before anything is left out.
-
-    Attributes:
-        candidates: of the tool folders.
-        procedures: what is wrong with the procedures.
-        suppressions: what each folder asks to leave out, by its location.
-    """
-
-    candidates: Sequence[Candidate]
-    procedures: Sequence[Diagnostic]
-    suppressions: Mapping[str, Sequence[Suppression]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Check:
-    """What is checked, and what is shown of it.
-
-    Attributes:
-        places: the folders, plugins and procedures.
-        settings: how tools are loaded.
-        targets: the formats whose losses are shown.
-        selection: the rules whose findings are shown.
-        is_strict: whether warnings are errors.
-        plugged: the tools in plugins.
-        others: what is wrong with directories, plugins and the lock.
-    """
-
-    places: Places
-    settings: Settings
-    targets: tuple[str, ...]
-    selection: Selection
-    is_strict: bool
-    plugged: Sequence[Candidate]
-    others: Sequence[Diagnostic]
-
-    def run(self) -> _Found:
-        """Check the folders, then the procedures."""
-        return self.completed(self.load(self.places.collected.folders))
-
-    def completed(self, candidates: Sequence[Candidate]) -> _Found:
-        """Check the procedures with these tools."""
-        suppressions = _suppressions(self.places.collected.folders)
-        return _Found(candidates, self._procedures(candidates), suppressions)
-
-    def load(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
-        """Load folders: import them in a child process, or parse them here."""
-        if not folders:
-            return []
-        found = []
-        with Progress(len(folders)) as progress:
-            # parsing runs nothing of a tool, so it needs no child
-            parsed = (load_folder(each, self.settings) for each in folders)
-            imports = self.settings.imports
-            for each in loaded_in_child(folders, self.settings, echo=echo) if imports else parsed:
-                progress.advance(each.name)
-                found.append(each)
-        return found
-
-    def _catalog(self, candidates: Sequence[Candidate]) -> Catalog:
-        # folders come before plugins, as where they are served
-        return combine((*candidates, *self.plugged))
-
-    def _procedures(self, candidates: Sequence[Candidate]) -> Sequence[Diagnostic]:
-        paths = self.places.procedures
-        if not paths:
-            return ()
-        if not self.settings.imports:
-            return child_checks.check_procedures(paths, None)
-        found = replace(self.places.configuration, import_timeout=self.settings.limit)
-        return child_checks.check_procedures_with_tools(paths, found, self._catalog(candidates))
-
-    def shown(self, found: _Found) -> tuple[LoadReport, dict[Diagnostic, Fix]]:
-        """Return the report that is shown, and what fixes its findings."""
-        # to find nothing is an error where a check was asked for
-        others = [
-            each._replace(severity="error") if each.code == no_tools.code else each
-            for each in self.others
-        ]
-        catalog = self._catalog(found.candidates)
-        if self.targets:
-            from sovl_tools.loading.exporting import checked as losses  # noqa: PLC0415 - for them
-
-            others += losses(catalog.candidates, self.targets)
-        others += equal_descriptions(catalog.candidates)
-        report = report_of(catalog, [*others, *found.procedures])
-        unasked = [
-            *["ST413", "ST5", "ST6"] * (not self.settings.imports),
-            *["ST9"] * (not self.targets),
-        ]
-        asked = [each for asked in found.suppressions.values() for each in asked]
-        report, idle = suppress_findings(report, asked, self.places.procedures, unasked=unasked)
-        report = self.selection.of(report)
-        fixes = self._fixes(report, idle)
-        if not self.is_strict:
-            return report, fixes
-        return strict(report), {as_error(found): fix for found, fix in fixes.items()}
-
-    def _fixes(
-        self, report: LoadReport, idle: Mapping[Diagnostic, Suppression]
-    ) -> dict[Diagnostic, Fix]:
-        """Return what fixes findings of a report."""
-        folders = {each.path: each for each in self.places.collected.folders}
-        in_folder: dict[str, list[Diagnostic]] = {}
-        for each in report.diagnostics:
-            in_folder.setdefault(os.path.dirname(each.path), []).append(each)
-        found: dict[Diagnostic, Fix] = {}
-        for path, diagnostics in in_folder.items():
-            if path in folders:
-                found |= fixes_in(folders[path], diagnostics)
-        # only an import, or a whole look at a procedure, tells what a suppression leaves out
-        flawed = {each.path for each in report.errors}
-        for each in report.diagnostics if self.settings.imports else ():
-            is_ours = os.path.dirname(each.path) in folders or each.path in self.places.procedures
-            if each in idle and is_ours and each.path not in flawed:
-                fix = suppression_fix(idle[each])
-                found |= {each: fix} if fix is not None else {}
-        return found
-
-
-def _check_of(asked: _Options, places: Places) -> _Check:
+def _check_of(asked: _Options, places: Places) -> Check:
     """Return what the options and the configuration ask for; the plugins are looked at already.
 
     Raises:
@@ -440,14 +305,14 @@ def _check_of(asked: _Options, places: Places) -> _Check:
             lock can't be read.
     """
     found = places.configuration
-    lock, removed = _lock(places)
+    lock, removed = lock_of(places)
     is_run = not asked.no_import
     limit = asked.import_timeout or found.import_timeout
     settings = Settings(imports=is_run, limit=limit, locked=lock)
     selection = selection_of(found, asked.select, asked.extend_select, asked.ignore)
     targets = asked.targets or configured_targets(found)
-    plugged, unusable = _plugins(places, settings)
-    return _Check(
+    plugged, unusable = plugins_of(places, settings)
+    return Check(
         places,
         settings,
         targets,
@@ -456,35 +321,6 @@ def _check_of(asked: _Options, places: Places) -> _Check:
         plugged,
         (*places.misplaced, *places.collected.diagnostics, *unusable, *removed),
     )
-
-
-def _lock(places: Places) -> tuple[Lock | None, Sequence[Diagnostic]]:
-    """Return the lock that tools must fit, and which of its tools are gone."""
-    found = places.configuration
-    if not found.locked:
-        return None, ()
-    lock = read_lock(found.lock_file)
-    there = {each.name for each in places.collected.folders}
-    if not there >= lock.keys():  # a check of some tools doesn't miss the configured others
-        directories = filter(os.path.exists, configuration().paths)
-        there |= {each.name for each in collect(directories).folders}
-    return lock, removed_tools(lock, found.lock_file, there)
-
-
-def _plugins(
-    places: Places, settings: Settings
-) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
-    """Return the tools in plugins, and what is wrong with the directories."""
-    if not places.plugins:
-        return (), ()
-    if not settings.imports:
-        return child_checks.missing_plugins(places.plugins)
-    exclude = places.configuration.exclude
-    return child_checks.check_plugins(places.plugins, settings.limit, exclude=exclude)
-
-
-def _suppressions(folders: Iterable[ToolFolder]) -> dict[str, Sequence[Suppression]]:
-    return {each.location: [*suppressions_of(each)] for each in folders}
 
 
 def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:

@@ -1,0 +1,174 @@
+"""What ``validate`` checks: folders, plugins and procedures, and what is shown of that."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NamedTuple
+
+from sovl_tools.cli import child_checks
+from sovl_tools.cli.command import Progress
+from sovl_tools.cli.output import echo
+from sovl_tools.cli.places import Places
+from sovl_tools.configuration import configuration
+from sovl_tools.linting.fixes import Fix, fixes_in, suppression_fix
+from sovl_tools.linting.selection import (
+    Selection,
+    Suppression,
+    as_error,
+    strict,
+    suppress_findings,
+    suppressions_of,
+)
+from sovl_tools.loading.catalog_builder import combine, equal_descriptions, report_of
+from sovl_tools.loading.exporting import checked as losses
+from sovl_tools.loading.isolation import loaded_in_child
+from sovl_tools.loading.lock import read_lock, removed_tools
+from sovl_tools.loading.pipeline import load_folder
+from sovl_tools.loading.rules.folder import no_tools
+from sovl_tools.loading.sources import collect
+from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.folder import Lock, Settings, ToolFolder
+
+
+class Found(NamedTuple):
+    """What was found, before anything is left out.
+
+    Attributes:
+        candidates: of the tool folders.
+        procedures: what is wrong with the procedures.
+    """
+
+    candidates: Sequence[Candidate]
+    procedures: Sequence[Diagnostic]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What is checked, and what is shown of it.
+
+    Attributes:
+        places: the folders, plugins and procedures.
+        settings: how tools are loaded.
+        targets: the formats whose losses are shown.
+        selection: the rules whose findings are shown.
+        is_strict: whether warnings are errors.
+        plugged: the tools in plugins.
+        others: what is wrong with directories, plugins and the lock.
+    """
+
+    places: Places
+    settings: Settings
+    targets: tuple[str, ...]
+    selection: Selection
+    is_strict: bool
+    plugged: Sequence[Candidate]
+    others: Sequence[Diagnostic]
+
+    def run(self) -> Found:
+        """Check the folders, then the procedures."""
+        return self.completed(self.load(self.places.collected.folders))
+
+    def completed(self, candidates: Sequence[Candidate]) -> Found:
+        """Check the procedures with these tools."""
+        return Found(candidates, self._procedures(candidates))
+
+    def load(self, folders: Sequence[ToolFolder]) -> list[Candidate]:
+        """Load folders: import them in a child process, or parse them here."""
+        if not folders:
+            return []
+        found = []
+        with Progress(len(folders)) as progress:
+            # parsing runs nothing of a tool, so it needs no child
+            parsed = (load_folder(each, self.settings) for each in folders)
+            imports = self.settings.imports
+            for each in loaded_in_child(folders, self.settings, echo=echo) if imports else parsed:
+                progress.advance(each.name)
+                found.append(each)
+        return found
+
+    def _catalog(self, candidates: Sequence[Candidate]) -> Catalog:
+        # folders come before plugins, as where they are served
+        return combine((*candidates, *self.plugged))
+
+    def _procedures(self, candidates: Sequence[Candidate]) -> Sequence[Diagnostic]:
+        paths = self.places.procedures
+        if not paths:
+            return ()
+        if not self.settings.imports:
+            return child_checks.check_procedures(paths, None)
+        found = replace(self.places.configuration, import_timeout=self.settings.limit)
+        return child_checks.check_procedures_with_tools(paths, found, self._catalog(candidates))
+
+    def shown(self, found: Found) -> tuple[LoadReport, dict[Diagnostic, Fix]]:
+        """Return the report that is shown, and what fixes its findings."""
+        # to find nothing is an error where a check was asked for
+        others = [
+            each._replace(severity="error") if each.code == no_tools.code else each
+            for each in self.others
+        ]
+        catalog = self._catalog(found.candidates)
+        if self.targets:
+            others += losses(catalog.candidates, self.targets)
+        others += equal_descriptions(catalog.candidates)
+        report = report_of(catalog, [*others, *found.procedures])
+        unasked = [
+            *["ST413", "ST5", "ST6"] * (not self.settings.imports),
+            *["ST9"] * (not self.targets),
+        ]
+        asked = chain.from_iterable(map(suppressions_of, self.places.collected.folders))
+        report, idle = suppress_findings(report, asked, self.places.procedures, unasked=unasked)
+        report = self.selection.of(report)
+        fixes = self._fixes(report, idle)
+        if not self.is_strict:
+            return report, fixes
+        return strict(report), {as_error(found): fix for found, fix in fixes.items()}
+
+    def _fixes(
+        self, report: LoadReport, idle: Mapping[Diagnostic, Suppression]
+    ) -> dict[Diagnostic, Fix]:
+        """Return what fixes findings of a report."""
+        folders = {each.path: each for each in self.places.collected.folders}
+        in_folder: dict[str, list[Diagnostic]] = {}
+        for each in report.diagnostics:
+            in_folder.setdefault(os.path.dirname(each.path), []).append(each)
+        found: dict[Diagnostic, Fix] = {}
+        for path, diagnostics in in_folder.items():
+            if path in folders:
+                found |= fixes_in(folders[path], diagnostics)
+        # only an import, or a whole look at a procedure, tells what a suppression leaves out
+        flawed = {each.path for each in report.errors}
+        for each in report.diagnostics if self.settings.imports else ():
+            is_ours = os.path.dirname(each.path) in folders or each.path in self.places.procedures
+            if each in idle and is_ours and each.path not in flawed:
+                fix = suppression_fix(idle[each])
+                found |= {each: fix} if fix is not None else {}
+        return found
+
+
+def lock_of(places: Places) -> tuple[Lock | None, Sequence[Diagnostic]]:
+    """Return the lock that tools must fit, and which of its tools are gone."""
+    found = places.configuration
+    if not found.locked:
+        return None, ()
+    lock = read_lock(found.lock_file)
+    there = {each.name for each in places.collected.folders}
+    if not there >= lock.keys():  # a check of some tools doesn't miss the configured others
+        directories = filter(os.path.exists, configuration().paths)
+        there |= {each.name for each in collect(directories).folders}
+    return lock, removed_tools(lock, found.lock_file, there)
+
+
+def plugins_of(
+    places: Places, settings: Settings
+) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
+    """Return the tools in plugins, and what is wrong with the directories."""
+    if not places.plugins:
+        return (), ()
+    if not settings.imports:
+        return child_checks.missing_plugins(places.plugins)
+    exclude = places.configuration.exclude
+    return child_checks.check_plugins(places.plugins, settings.limit, exclude=exclude)
