@@ -21,7 +21,7 @@ from sovl_tools import ToolDefinition, ToolRegistry
 from sovl_tools.formats.base import FORMATS, STRICT
 
 TOOLS = 1000
-FIRST, AGAIN = 6.0, 0.1
+FIRST, AGAIN = 10.0, 0.1
 """Targets: so many times the floor the first time, so many milliseconds again."""
 
 _TIMES = 100

@@ -16,10 +16,11 @@ from typing import NamedTuple
 from sovl_tools.annotations.jsonvalues import text_of
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.meaning import note, with_notes
-from sovl_tools.formats.providers import ANY_NAME, Rules, has_lookaround
+from sovl_tools.formats.providers import Rules, has_lookaround
 from sovl_tools.model.document import JSON, Path, copied, pointer
 from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SILENT, SINGLE
-from sovl_tools.schema.rewrite import Definitions, Rewrite, merged
+from sovl_tools.schema.merge import merged
+from sovl_tools.schema.rewrite import Definitions, Rewrite
 from sovl_tools.schema.subschemas import children, nodes
 
 _WITH_SCHEMAS = IN_OBJECT | IN_LIST | SINGLE
@@ -82,7 +83,7 @@ class Adaptation(Rewrite):
     dropped = SILENT
 
     def __init__(self, parameters: dict[str, JSON], rules: Rules) -> None:
-        super().__init__(Definitions(parameters), ROOT, rules)
+        super().__init__(Definitions(parameters), ROOT)
         self.rules = rules
         self.losses: list[Loss] = []
         self.is_weakened = False
@@ -174,14 +175,6 @@ def compatible(parameters: dict[str, JSON], rules: Rules) -> Compatible:
 _INVERSE = frozenset({"oneOf", "not", "if", "maxContains"})
 
 _MEMBERS = {"array": "items", "object": "properties"}
-_WITHOUT_MEMBERS = ("string", "integer", "number", "boolean", "null")
-
-
-def _may_lack_members(keywords: frozenset[str], kind: str | None) -> bool:
-    """Tell whether a schema may not say what there is in its arrays or objects."""
-    if kind is None:
-        return not keywords.issuperset(_MEMBERS.values())
-    return kind not in _WITHOUT_MEMBERS and _MEMBERS.get(kind) not in keywords
 
 
 class _Compat(Adaptation):
@@ -197,17 +190,6 @@ class _Compat(Adaptation):
         return any(
             self._is_touched_in_one_of(schema, path) or next(_inverse(schema, self.rules), None)
             for schema, path in self._inverse
-        )
-
-    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
-        """Ask of restricted names, of what may have to go, and of what counts on others."""
-        rules = self.rules
-        return (
-            ("properties" in keywords and rules.names is not ANY_NAME)
-            or (rules.needs_members and "type" in keywords and _may_lack_members(keywords, kind))
-            or (rules.needs_members and "unevaluatedItems" in keywords)
-            or not (rules.takes_lookaround or keywords.isdisjoint(("pattern", "patternProperties")))
-            or not keywords.isdisjoint(_INVERSE)
         )
 
     def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:

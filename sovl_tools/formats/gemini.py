@@ -21,10 +21,10 @@ from sovl_tools.formats.providers import GEMINI
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.keywords import IN_LIST, SINGLE
-from sovl_tools.schema.rewrite import merged
+from sovl_tools.schema.merge import merged
 
-_HEEDED, _DOUBTFUL = GEMINI.rules.heeded, GEMINI.rules.doubtful
-_KEPT = _HEEDED | _DOUBTFUL
+_DOUBTFUL = GEMINI.rules.doubtful
+_KEPT = GEMINI.rules.heeded | _DOUBTFUL
 # those of the root are seen to later
 _KEPT_AT_ROOT = _KEPT | {"$ref", "allOf", "oneOf", "if", "then", "else"}
 # what these refer to may take their place
@@ -93,16 +93,6 @@ class _Node(NamedTuple):
 
 class _Declaration(Adaptation):
     """A copy of a schema of arguments in the keywords that Gemini knows."""
-
-    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
-        """Ask of names of properties, and of all keywords that Gemini may not heed."""
-        del kind
-        is_heeded = keywords == {"$ref"} or _HEEDED.issuperset(keywords)
-        return "properties" in keywords or not is_heeded
-
-    def replaces(self, keyword: str) -> bool:
-        """Tell whether a keyword is said in words wherever it stands."""
-        return keyword not in _KEPT_AT_ROOT and keyword not in _TRANSLATIONS
 
     def adapted(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> Changed | None:
         """Return a subschema in the keywords that Gemini knows, None if it has no others."""

@@ -238,11 +238,6 @@ class SpelledOut(Rewrite):
         super().__init__(definitions)
         self._open = [in_definitions(None)]
 
-    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
-        """Ask of references."""
-        del kind
-        return "$ref" in keywords
-
     def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
         """Return what a reference leads to, with the keywords beside it."""
         del schema

@@ -188,9 +188,6 @@ def _components(schema: dict[str, JSON], name: str, base: Path) -> _Components:
     return own, parts, tuple(work.losses)
 
 
-_CONCERNED = frozenset({"default", "pattern", "$ref", "$dynamicRef"})
-
-
 class _Component(Rewrite):
     """A copy of a schema in which checkers of documents find nothing to refuse.
 
@@ -203,11 +200,6 @@ class _Component(Rewrite):
     def __init__(self, definitions: Definitions, base: Path) -> None:
         super().__init__(definitions, base)
         self.losses: list[Loss] = []
-
-    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
-        """Ask of references, and of what checkers may refuse."""
-        del kind
-        return not keywords.isdisjoint(_CONCERNED)
 
     def reference(self, reference: str) -> str:
         """Return the reference to a component, which is never only true or false."""

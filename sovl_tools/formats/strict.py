@@ -28,7 +28,8 @@ from sovl_tools.formats.meaning import (
 from sovl_tools.formats.providers import Dialect, Size
 from sovl_tools.model.document import JSON, Path, copied, kind
 from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SCALAR, SINGLE
-from sovl_tools.schema.rewrite import Definitions, merged, refer
+from sovl_tools.schema.merge import merged
+from sovl_tools.schema.rewrite import Definitions, refer
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "items"})

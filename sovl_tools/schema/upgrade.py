@@ -12,7 +12,6 @@ from sovl_tools.schema.subschemas import follow
 _BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _MOST_DIGITS = 19
-_OLD = frozenset({"nullable", "example", "items", "dependencies", "properties", *_BOUNDS, *_COUNTS})
 
 
 def upgrade(
@@ -49,10 +48,6 @@ class _Upgrade(Rewrite):
     def __init__(self, definitions: Definitions, *, is_request: bool) -> None:
         super().__init__(definitions)
         self._is_request = is_request
-
-    def concerns(self, keywords: frozenset[str], kind: str | None) -> bool:
-        """Tell whether there are keywords of other dialects, or a type as Gemini writes it."""
-        return not _OLD.isdisjoint(keywords) or (kind is not None and kind not in JSON_KINDS)
 
     def single(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return the copy of a keyword's subschema; that of ``items`` may be a list."""

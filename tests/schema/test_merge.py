@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.schema.rewrite import merged
+from sovl_tools.schema.merge import merged
 from tests.schema.strategies import moderate
 from tests.schema.validators import validator
 from tests.tables import check_each
