@@ -22,7 +22,7 @@ from sovl_tools.loading.location import relative_path
 from sovl_tools.loading.plugins import Modules
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.document import JSON, is_record, parse_json
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.path_patterns import patterns_of
 
@@ -49,17 +49,11 @@ class Findings(NamedTuple):
         }
 
     @classmethod
-    def from_json(cls, document: JSON) -> Findings:
-        """Return the findings that ``to_json`` was called on.
-
-        Raises:
-            ValueError: the document is something else.
-        """
-        if not is_record(document, {"candidates": (list,), "diagnostics": (list,)}):
-            raise ValueError("these aren't findings")
+    def from_json(cls, document: dict[str, JSON]) -> Findings:
+        """Return the findings that ``to_json`` was called on."""
         return cls(
             tuple(map(Candidate.from_json, document["candidates"])),
-            tuple(map(Diagnostic.from_json, document["diagnostics"])),
+            tuple(Diagnostic(**each) for each in document["diagnostics"]),
         )
 
 
@@ -144,11 +138,12 @@ def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Fi
     child = Child(__name__, echo)
     try:
         child.send(request, is_last=True)
-        return Findings.from_json(parse_json(child.line(time.monotonic() + most)))
+        line = child.line(time.monotonic() + most)
+        if line:
+            return Findings.from_json(json.loads(line))
+        words = f"ended the process: {child.ended_by()}"
     except Empty:
         words = str(TimeLimitError(most))
-    except ValueError:  # the child has ended, or a module has written the line
-        words = f"ended the process: {child.ended_by()}"
     finally:
         child.end()
     return Findings((), (unavailable(f"importing {what} {words}", path),))

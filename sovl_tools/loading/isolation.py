@@ -25,7 +25,7 @@ from sovl_tools.loading.rules.module import (
 )
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Position, Rule, ask
-from sovl_tools.model.document import JSON, parse_json
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError, TimeLimitError
 from sovl_tools.model.folder import Settings, ToolFolder
 
@@ -230,11 +230,10 @@ class _Loader(Child):
                 self.abort()
                 yield self._failed(import_stalled, folder, str(TimeLimitError(self._limit)))
                 return
-            try:
-                candidate = Candidate.from_json(parse_json(line))
-            except ValueError:  # the child has ended, or a tool has written the line
+            if not line:
                 yield self._ended(folder)
                 return
+            candidate = Candidate.from_json(json.loads(line))
             self.printed = 0
             yield candidate
             if has_stalled(candidate):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.document import JSON, is_record, texts
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolLoadError
 
 Status: TypeAlias = Literal["loaded", "disabled", "unavailable", "rejected", "waiting"]
@@ -56,26 +56,10 @@ class Candidate(NamedTuple):
 
     @classmethod
     def from_json(cls, document: dict[str, JSON]) -> Self:
-        """Return what ``to_json`` was made of, as far as that holds it.
-
-        Raises:
-            ValueError: ``to_json`` makes nothing like this.
-        """
-        if not is_record(document, _MEMBERS) or document["status"] not in _STATUSES:
-            raise ValueError("this is no candidate")
-        lists = {key: texts(document[key]) for key in ("phrases", "actions", "reasons")}
-        found = tuple(map(Diagnostic.from_json, document["diagnostics"]))
+        """Return the candidate that ``to_json`` was called on, as far as JSON holds it."""
+        lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons")}
+        found = tuple(Diagnostic(**each) for each in document["diagnostics"])
         return cls(**{**document, **lists, "diagnostics": found})
-
-
-_STATUSES = frozenset(get_args(Status))
-_MEMBERS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("name", "path", "location", "status", "description"), (str,)),
-    **dict.fromkeys(("phrases", "actions", "diagnostics", "reasons"), (list,)),
-    **dict.fromkeys(("definition", "previous"), (type(None),)),
-    **dict.fromkeys(("line", "column"), (int,)),
-    "has_own_phrases": (bool,),
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
-from sovl_tools.model.document import JSON, Path, is_record
+from sovl_tools.model.document import Path
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -87,17 +87,6 @@ class Diagnostic(NamedTuple):
     line: int
     column: int
 
-    @classmethod
-    def from_json(cls, document: JSON) -> Self:
-        """Return a diagnostic of its members, as ``_asdict`` has them.
-
-        Raises:
-            ValueError: they are something else.
-        """
-        if not is_record(document, _MEMBERS) or document["severity"] not in {"error", "warning"}:
-            raise ValueError("this is no diagnostic")
-        return cls(**document)
-
     @property
     def has_line(self) -> bool:
         """Whether it lies in a file; a folder and a package have no lines."""
@@ -116,13 +105,6 @@ class Diagnostic(NamedTuple):
         place = f"{self.place}: " if self.path else ""
         named = f"{self.tool}: " if self.tool and not self.path else ""
         return f"{place}{named}{self.code} {self.message}"
-
-
-_MEMBERS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("code", "severity", "message", "path"), (str,)),
-    **dict.fromkeys(("help", "tool"), (str, type(None))),
-    **dict.fromkeys(("line", "column"), (int,)),
-}
 
 
 def in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
 JSON: TypeAlias = Any
@@ -177,34 +177,6 @@ def encodes(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-MAX_COUNT = 1 << 53
-"""What every reader of JSON can count to."""
-
-
-def is_record(value: JSON, kinds: Mapping[str, tuple[type, ...]]) -> bool:
-    """Tell whether a value is an object of these keys, whose values are of these types exactly.
-
-    Integers are counts: 0 or more, and few enough for every reader of JSON.
-    """
-    return (
-        type(value) is dict
-        and value.keys() == kinds.keys()
-        and all(type(value[key]) in types for key, types in kinds.items())
-        and all(0 <= each <= MAX_COUNT for each in value.values() if type(each) is int)
-    )
-
-
-def texts(value: JSON) -> tuple[str, ...]:
-    """Return the items of a list of texts.
-
-    Raises:
-        ValueError: it is something else.
-    """
-    if type(value) is not list or not all(type(each) is str for each in value):
-        raise ValueError("this is no list of texts")
-    return tuple(value)
 
 
 def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
