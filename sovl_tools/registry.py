@@ -119,7 +119,7 @@ class ToolRegistry:
         registry._load = load(folders, names=wanted, exclude=patterns, settings=settings)
         registry._catalog = registry._load.catalog
         registry._source_diagnostics = registry._load.collected.diagnostics
-        log_load(registry.report)
+        log_load(registry._catalog)
         log_sources(registry._source_diagnostics)
         return registry
 

@@ -18,7 +18,7 @@ from sovl_tools.linting.rules import unused_suppression
 from sovl_tools.linting.selection import SUPPRESSIONS, Suppression, without_suppression
 from sovl_tools.loading.interface import parse_module
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.pipeline import SEVERITIES, schema_verdicts
+from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.rules import manifest as rules
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import (
@@ -407,7 +407,7 @@ def _checked(folder: ToolFolder) -> tuple[Document, list[Verdict]]:
     problems = _problems(document)
     verdicts += ask(rules.RULES, rules.ManifestCase(folder, document, problems))
     if not any(each.path[:1] in {("parameters",), ("output_schema",)} for each in problems):
-        for severity in SEVERITIES:
+        for severity in ("error", "warning"):
             verdicts += schema_verdicts(document, severity)
     return document, verdicts
 

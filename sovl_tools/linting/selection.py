@@ -95,7 +95,7 @@ class Selection:
 
     def of(self, report: LoadReport) -> LoadReport:
         """Return a report with nothing but what is shown."""
-        return report.showing(tuple(filter(self.shows, report.diagnostics)))
+        return LoadReport(report.folders, tuple(filter(self.shows, report.diagnostics)))
 
 
 def selection_of(
@@ -133,7 +133,7 @@ def _longest(code: str, beginnings: Iterable[str]) -> int:
 
 def strict(report: LoadReport) -> LoadReport:
     """Return a report with every warning made an error."""
-    return report.showing(tuple(map(as_error, report.diagnostics)))
+    return LoadReport(report.folders, tuple(map(as_error, report.diagnostics)))
 
 
 def as_error(found: Diagnostic) -> Diagnostic:
@@ -228,7 +228,7 @@ def suppress_findings(
         is_excused = each.tool in rejected or (each.code and each.code.startswith(tuple(unasked)))
         if each not in used and not is_excused:
             idle[each.diagnostic()] = each
-    return report.showing(in_order([*shown, *idle])), idle
+    return LoadReport(report.folders, in_order([*shown, *idle])), idle
 
 
 def suppressions_of(folder: ToolFolder) -> Iterator[Suppression]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from types import MethodType
 from typing import Any
@@ -19,7 +19,7 @@ from sovl_tools.loading.rules.between import (
 )
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.definition import StepHandler, ToolDefinition
-from sovl_tools.model.diagnostic import MAX_FINDINGS, Deferred, Diagnostic, Rule, ask, in_order
+from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, Rule, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.search.words import words
 
@@ -149,37 +149,30 @@ def difference(before: Catalog, after: Catalog) -> CatalogChange:
     known = before.tools.keys() & after.tools.keys()
     other = {name for name in known if before.tools[name] is not after.tools[name]}
     places = {each.path for each in present}
-
-    def diagnostics() -> tuple[Diagnostic, ...]:
-        # the place of a clash is a file of code, or one in a folder
-        between = [
-            each
-            for each in after.diagnostics
-            if not places.isdisjoint((each.path, os.path.dirname(each.path)))
-        ]
-        return in_order([*between, *chain.from_iterable(each.diagnostics for each in present)])
-
+    # the place of a clash is a file of code, or one in a folder
+    between = [
+        each
+        for each in after.diagnostics
+        if not places.isdisjoint((each.path, os.path.dirname(each.path)))
+    ]
     return CatalogChange(
         added=_sorted(after.tools.keys() - known),
         updated=_sorted(other | (sound & known)),
         removed=_sorted(before.tools.keys() - known),
         rejected=_sorted(each.name for each in present if each.status == "rejected"),
-        # like those of the report, they are worked out when somebody looks
-        diagnostics=Deferred(diagnostics) if present else (),
+        diagnostics=in_order([*between, *_found(present)]),
         waiting=_sorted(each.name for each in present if each.status == "waiting"),
     )
 
 
 def report_of(catalog: Catalog, diagnostics: Iterable[Diagnostic]) -> LoadReport:
     """Return the report of a load: of the paths, of each folder, and between tools."""
-    known = (*diagnostics, *catalog.diagnostics)
+    between = (*diagnostics, *catalog.diagnostics)
+    return LoadReport(catalog.candidates, in_order([*between, *_found(catalog.candidates)]))
 
-    def found(candidates: Iterable[Candidate]) -> tuple[Diagnostic, ...]:
-        return in_order([*known, *chain.from_iterable(each.diagnostics for each in candidates)])
 
-    every = catalog.candidates
-    flawed = [each for each in every if each.status != "loaded"]
-    return LoadReport(every, Deferred(lambda: found(every)), Deferred(lambda: found(flawed)))
+def _found(candidates: Iterable[Candidate]) -> Iterator[Diagnostic]:
+    return chain.from_iterable(each.diagnostics for each in candidates)
 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +23,6 @@ from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import (
-    Deferred,
     Diagnostic,
     ManifestPlace,
     ModulePlace,
@@ -65,7 +65,7 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         definition.activation_phrases,
         has_own_phrases=True,
         actions=tuple(definition.step_handlers),
-        diagnostics=Deferred(lambda: tuple(_warnings(definition, document))),
+        lint=_Lint(definition, document),
         line=place.line,
         column=place.column,
     )
@@ -97,7 +97,7 @@ def rejected(name: str, location: str, found: list[Diagnostic]) -> Candidate:
         first.path,
         location,
         "rejected",
-        diagnostics=tuple(found),
+        found=tuple(found),
         reasons=reasons,
         line=first.line,
         column=first.column,
@@ -146,6 +146,22 @@ def _errors(definition: ToolDefinition, document: dict[str, JSON] | str) -> Iter
             message=message.replace("the manifest", "the schema"),
             help=advice and advice.replace("the manifest", "the schema"),
         )
+
+
+@dataclass(frozen=True)
+class _Lint:
+    """A definition and its manifest, in which warnings are looked for when they are read."""
+
+    definition: ToolDefinition
+    document: dict[str, JSON]
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All warnings."""
+        try:
+            return tuple(_warnings(self.definition, self.document))
+        except Exception as error:  # noqa: BLE001 - the barrier: the other tools are reported
+            return (internal_diagnostic(error, self.definition.source, self.definition.name),)
 
 
 def _weaknesses(definition: ToolDefinition) -> Iterator[Diagnostic]:

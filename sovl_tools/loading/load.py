@@ -15,7 +15,7 @@ from sovl_tools.loading.import_errors import border_verdicts, own_place
 from sovl_tools.loading.pipeline import load_contents, rejected
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.sources import Collected, Contents, collect, read_folder
-from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.definition import StepHandler
 from sovl_tools.model.diagnostic import Diagnostic, ask
 from sovl_tools.model.errors import TimeLimitError
@@ -171,9 +171,9 @@ def load(
     )
 
 
-def log_load(report: LoadReport) -> None:
+def log_load(catalog: Catalog) -> None:
     """Log each tool of a load: a warning for one that was rejected."""
-    for each in report.folders:
+    for each in catalog.candidates:
         if each.status == "rejected":
             log_rejected(each)
         elif each.status == "loaded":

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING
-from dataclasses import fields as fields_of
-from functools import partial
-from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.kind import ConversionError
@@ -29,7 +27,6 @@ from sovl_tools.loading.sources import Contents, Snapshot, listed, read_folder
 from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import (
-    Deferred,
     Diagnostic,
     Severity,
     Verdict,
@@ -40,47 +37,59 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import SchemaError
-from sovl_tools.model.folder import KEYS, Manifest, Settings, ToolFolder, name_problem
+from sovl_tools.model.folder import FIELDS, Manifest, Settings, ToolFolder, name_problem
 from sovl_tools.schema.engine import compile_schema, published
 from sovl_tools.signature.signature import call_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()
 _NO_HANDLERS: Mapping[str, StepHandler] = {}
-SEVERITIES: tuple[Severity, ...] = ("error", "warning")
 _SCHEMAS = ("parameters", "output_schema")
-_EMPTY: dict[Any, Any] = {dict: MappingProxyType({}), tuple: ()}
-# The other fields that a manifest doesn't name are class attributes already.
-_DEFAULTS: dict[str, Any] = {
-    field.name: _EMPTY[field.default_factory]
-    for field in fields_of(ToolDefinition)
-    if field.default_factory is not MISSING
-}
-_NOT_COPIED = {"name", "description", "parameters", "activation_phrases"}
-_OPTIONAL = ({field.name for field in fields_of(ToolDefinition)} & KEYS) - _NOT_COPIED
-
-Lint: TypeAlias = Callable[[], list[Verdict]]
-"""Asks what is asked only when somebody looks at the report."""
 
 
-class Work(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Work:
     """A folder whose manifest has been checked.
 
     Attributes:
         folder: where it is.
-        case: the manifest as it was read, and what its meta-schema refuses in it.
-        manifest: the same without the refused keys, so that nobody reads them.
-        verdicts: what the checks have said so far.
+        case: the manifest as it was read, and what its meta-schema rejects in it.
+        manifest: the same without the rejected keys, so that no rule reads them.
+        verdicts: what was found so far.
         has_schemas: whether the parameters and the output's schema can be relied on.
         examples: the inputs that are arguments, unless something is wrong already.
+        source: what the module says, if it was read.
+        agreed: the module against the manifest, if its errors were looked for.
+        is_module_left: whether they are looked for with the warnings: the manifest has errors.
     """
 
     folder: ToolFolder
     case: ManifestCase
     manifest: Manifest
-    verdicts: list[Verdict]
+    verdicts: tuple[Verdict, ...]
     has_schemas: bool
     examples: Sequence[ExampleCase]
+    source: bytes | None = None
+    agreed: agreement.AgreementCase | None = None
+    is_module_left: bool = False
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the tool can't be loaded."""
+        return has_errors(self.verdicts)
+
+    def with_more(self, verdicts: Iterable[Verdict]) -> Work:
+        """Return the folder with more verdicts."""
+        return replace(self, verdicts=(*self.verdicts, *verdicts))
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What the load found, and the warnings, which are looked for when this is read first."""
+        locator = Locator(self.folder, self.manifest.text, self.source)
+        try:
+            return locator.diagnostics([*self.verdicts, *_warnings(self)])
+        except Exception as error:  # noqa: BLE001 - the barrier: the other tools are reported
+            return (internal_diagnostic(error, self.folder.path, self.folder.name),)
 
 
 def load_folder(
@@ -106,12 +115,11 @@ def load_contents(
         is_named = name_problem(folder.name) is None
         verdicts = [] if is_named else ask((folder_rules.invalid_folder_name,), folder)
         if isinstance(reading, Unreadable):
-            return rejected(folder, verdicts + _unreadable(folder, reading))
-        manifest, found = reading
-        verdicts += found
-        if manifest is None:
+            return rejected(folder, [*verdicts, *_unreadable(folder, reading)])
+        verdicts += reading.verdicts
+        if reading.manifest is None:
             return rejected(folder, verdicts)
-        work = _checked(folder, manifest, verdicts)
+        work = _checked(folder, reading.manifest, verdicts)
         return _load(work, contents.snapshot, settings, existing)
     except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
         return rejected(folder, [internal_verdict(error)])
@@ -128,20 +136,19 @@ def _load(
     if settings.locked is not None and isinstance(snapshot, Snapshot):
         # of the very bytes that run, not of what is in the files by then
         manifest = work.manifest._replace(document=work.case.document)
-        work.verdicts.extend(lock_verdicts(settings.locked, manifest, snapshot))
+        work = work.with_more(lock_verdicts(settings.locked, manifest, snapshot))
         snapshot = snapshot._replace(locked=settings.locked.get(folder.name, {}))
     if document.get("enabled", True) is False:
         return _candidate(work, "disabled", reasons=('its manifest says "enabled": false',))
     if isinstance(snapshot, Unreadable):
-        work.verdicts.extend(_unreadable(folder, snapshot))
-        return _candidate(work, "rejected")
-    is_sound = not has_errors(work.verdicts)
-    missing: tuple[str, ...] = ()
-    if is_sound and ("requires" in document or "execution" in document):
-        missing = unmet(document) + unmet_by_platform(document)
+        return _candidate(work.with_more(_unreadable(folder, snapshot)), "rejected")
+    work = replace(work, source=snapshot.main)
     # no module runs that would be rejected anyway: what it does at import can't be undone
-    if not (settings.imports and is_sound) or missing:
-        return _parse(work, snapshot, missing)
+    if work.has_errors:
+        return _candidate(replace(work, is_module_left=True), "rejected")
+    missing = unmet(document) + unmet_by_platform(document)
+    if missing or not settings.imports:
+        return _parse(work, missing)
     return _import(work, snapshot, existing)
 
 
@@ -172,7 +179,7 @@ def _checked(folder: ToolFolder, manifest: Manifest, verdicts: list[Verdict]) ->
         if "examples" in document and not has_errors(verdicts):
             examples = example_inputs(manifest)
             verdicts += example_verdicts(manifest, examples)
-    return Work(folder, case, manifest, verdicts, has_schemas, examples)
+    return Work(folder, case, manifest, tuple(verdicts), has_schemas, examples)
 
 
 def schema_verdicts(document: Mapping[str, JSON], severity: Severity) -> list[Verdict]:
@@ -247,7 +254,7 @@ def call_verdicts(
 
 def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
     """Run the module and make the tool; without one the module is forgotten again."""
-    folder, manifest, verdicts = snapshot.folder, work.manifest, work.verdicts
+    folder, manifest = work.folder, work.manifest
     with use(snapshot) as generation:
         try:
             interface = inspect_module(generation.run(), folder.name, existing)
@@ -255,70 +262,94 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
             raise
         except BaseException as error:
             _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
-            verdicts += border_verdicts(error, folder)
-            return _candidate(work, "rejected", snapshot=snapshot)
-        agreed = _agreement(manifest, interface)
-        verdicts += interface_verdicts(manifest, agreed, "error")
-        if work.examples and not has_errors(verdicts):
-            verdicts += call_verdicts(manifest, work.examples, interface)
-        # warnings stop no load, and wait until somebody looks at the report
-        lint = partial(interface_verdicts, manifest, agreed, "warning", source=snapshot.main)
-        if has_errors(verdicts):
-            return _candidate(work, "rejected", snapshot=snapshot, lint=lint)
+            return _candidate(work.with_more(border_verdicts(error, folder)), "rejected")
+        work = _compared(work, interface)
+        if work.has_errors:
+            return _candidate(work, "rejected")
         definition = bind(manifest, interface, source=folder.path)
         generation.keep_for(definition, Sources(manifest.text, snapshot))
-    return _candidate(
-        work, "loaded", snapshot=snapshot, lint=lint, definition=definition, interface=interface
-    )
+    return _candidate(work, "loaded", interface=interface, definition=definition)
 
 
-def _agreement(manifest: Manifest, interface: Interface) -> agreement.AgreementCase:
-    """Return how a manifest and a module agree; in values too, if a call refuses some of them."""
-    case = agreement.AgreementCase.between(manifest, interface)
-    return case.with_values() if case.converted else case
+def _parse(work: Work, missing: tuple[str, ...]) -> Candidate:
+    """Check the module by its text alone: nothing of the tool runs."""
+    work, interface = _parsed(work)
+    status: Status = "unavailable" if missing else "loaded"
+    return _candidate(work, status, interface=interface, reasons=missing)
 
 
-def interface_verdicts(
-    checked: Manifest,
-    agreed: agreement.AgreementCase,
-    severity: Severity,
-    *,
-    source: bytes = b"",
-) -> list[Verdict]:
-    """Return what is wrong with what a module offers, held against a manifest that is sound.
+def _parsed(work: Work) -> tuple[Work, Interface]:
+    """Look for the errors in a module's text; return what it offers, too."""
+    folder, source = work.folder, work.source or b""
+    try:
+        interface = parse_module(source, folder.name)
+        siblings = sibling_imports(source, folder)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if isinstance(error, SyntaxError):  # named as an import would have done
+            error.filename = f"{folder.location}/{folder.module_name}"
+        return work.with_more(import_verdicts(error, folder)), _SILENT
+    found = ask((module.absolute_sibling_import,), *siblings.absolute)
+    found += ask((module.import_failed,), *siblings.missing)
+    work = work.with_more(found)
+    # without a name that a function could have, the module isn't searched for one
+    is_named = work.manifest.document.get("name") == folder.name and not name_problem(folder.name)
+    if work.has_schemas and is_named:
+        work = _compared(work, interface)
+    return work, interface
 
-    The module's text, and values that no call refuses, are looked at for warnings alone.
-    """
-    if severity == "warning" and agreed.implied is None:
+
+def _compared(work: Work, interface: Interface) -> Work:
+    """Look for errors between a manifest and its module, and keep the comparison for warnings."""
+    agreed = agreement.AgreementCase.between(work.manifest, interface)
+    if agreed.converted:  # calls reject some values
         agreed = agreed.with_values()
-    found = ask(agreement.RULES, agreed, severity=severity)
-    if severity == "warning":
-        found += drift.drift_verdicts(checked, agreed)
-    case = offer.OfferCase(agreed.interface, checked.phrases, source)
-    return found + ask(offer.RULES, case, severity=severity)
+    found = ask(agreement.RULES, agreed, severity="error")
+    case = offer.OfferCase(interface, work.manifest.phrases)
+    found += ask(offer.RULES, case, severity="error")
+    work = replace(work, agreed=agreed).with_more(found)
+    # with a schema that is rejected, no engine may ever answer
+    if work.examples and not work.has_errors:
+        work = work.with_more(call_verdicts(work.manifest, work.examples, interface))
+    return work
+
+
+def _warnings(work: Work) -> list[Verdict]:
+    """Find what stops no load: warnings, and errors in the module if the manifest has some."""
+    found = ask(manifest_rules.RULES, work.case, severity="warning")
+    found += description.verdicts(work.manifest.document)
+    if work.has_schemas:
+        found += schema_verdicts(work.case.document, "warning")
+    if work.is_module_left:
+        known = len(work.verdicts)
+        work, _ = _parsed(work)
+        found += work.verdicts[known:]
+    if work.agreed is not None:
+        agreed = work.agreed if work.agreed.implied is not None else work.agreed.with_values()
+        found += ask(agreement.RULES, agreed, severity="warning")
+        found += drift.drift_verdicts(work.manifest, agreed)
+        case = offer.OfferCase(agreed.interface, work.manifest.phrases, work.source or b"")
+        found += ask(offer.RULES, case, severity="warning")
+    return found
 
 
 def bind(manifest: Manifest, interface: Interface, *, source: str) -> ToolDefinition:
     """Return the tool; everything that it is made of has passed its checks."""
     document = manifest.document
-    fields = {
-        **_DEFAULTS,
-        "name": document["name"],
-        "description": document["description"],
-        "parameters": document["parameters"],
-        "function": interface.function,
-        "activation_phrases": _phrases(manifest, interface),
-        "step_handlers": interface.step_handlers,
-        "source": source,
+    given: dict[str, Any] = {
+        key: tuple(document[key]) if isinstance(document[key], list) else document[key]
+        for key in FIELDS
+        if key in document
     }
-    for key in document.keys() & _OPTIONAL:
-        value = document[key]
-        fields[key] = tuple(value) if isinstance(value, list) else value
-    # The generated initialiser of a frozen dataclass sets its fields one by one, at three times
-    # the cost: a twentieth of the whole load.
-    definition = object.__new__(ToolDefinition)
-    vars(definition).update(fields)
-    return definition
+    given["activation_phrases"] = _phrases(manifest, interface)
+    return ToolDefinition(
+        document["name"],
+        document["description"],
+        document["parameters"],
+        interface.function,
+        step_handlers=interface.step_handlers,
+        source=source,
+        **given,
+    )
 
 
 def _phrases(manifest: Manifest, interface: Interface) -> tuple[str, ...]:
@@ -326,114 +357,41 @@ def _phrases(manifest: Manifest, interface: Interface) -> tuple[str, ...]:
     return tuple(interface.phrases) if interface.has_phrases else manifest.phrases
 
 
-def _parse(work: Work, snapshot: Snapshot, missing: tuple[str, ...]) -> Candidate:
-    """Check the module by its text alone: nothing of the tool runs."""
-    folder = work.folder
-    # without a name that a function could have there is no sense in looking for one
-    is_named = work.manifest.document.get("name") == folder.name and not name_problem(folder.name)
-    readable = work.has_schemas and is_named
-    if has_errors(work.verdicts):
-        lint = lambda: _parsed(work, snapshot.main, readable=readable)[1]  # noqa: E731
-        return _candidate(work, "rejected", snapshot=snapshot, lint=lint)
-    interface, found = _parsed(work, snapshot.main, readable=readable)
-    work.verdicts.extend(found)
-    status: Status = "unavailable" if missing else "loaded"
-    return _candidate(work, status, snapshot=snapshot, interface=interface, reasons=missing)
-
-
-def _parsed(work: Work, source: bytes, *, readable: bool) -> tuple[Interface, list[Verdict]]:
-    """Parse the module, and return what it offers and what is wrong with that; nothing runs."""
-    try:
-        interface = parse_module(source, work.folder.name)
-        siblings = sibling_imports(source, work.folder)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        if isinstance(error, SyntaxError):  # named as an import would have done
-            error.filename = f"{work.folder.location}/{work.folder.module_name}"
-        return _SILENT, import_verdicts(error, work.folder)
-    found = ask((module.absolute_sibling_import,), *siblings.absolute)
-    found += ask((module.import_failed,), *siblings.missing)
-    if readable:
-        agreed = _agreement(work.manifest, interface)
-        for severity in SEVERITIES:
-            text = source if severity == "warning" else b""
-            found += interface_verdicts(work.manifest, agreed, severity, source=text)
-    # with a schema that is refused, no engine may ever answer
-    is_sound = readable and not has_errors((*work.verdicts, *found))
-    if is_sound and work.examples:
-        found += call_verdicts(work.manifest, work.examples, interface)
-    return interface, found
-
-
-def _candidate(  # noqa: PLR0913 - what is known of a candidate
+def _candidate(
     work: Work,
     status: Status,
     *,
-    snapshot: Snapshot | None = None,
-    lint: Lint | None = None,
-    definition: ToolDefinition | None = None,
     interface: Interface = _SILENT,
+    definition: ToolDefinition | None = None,
     reasons: tuple[str, ...] = (),
 ) -> Candidate:
-    """Return the candidate of a folder; what is wrong is located when somebody looks."""
-    folder, verdicts = work.folder, work.verdicts
-    source = None if snapshot is None else snapshot.main
-    locate = partial(Locator, folder, work.manifest.text, source)
-    late = partial(_lint, work, lint)
-    if has_errors(verdicts):
-        return rejected(folder, verdicts, locator=locate(), lint=late)
+    """Return the candidate of a folder: a rejected one if there are errors."""
+    folder = work.folder
+    errors = [each for each in work.verdicts if each.rule.severity == "error"]
+    if errors:
+        located = Locator(folder, work.manifest.text, work.source).diagnostics(errors)
+        reasons = tuple(map(str, located))
+        return Candidate(
+            folder.name, folder.path, folder.location, "rejected", reasons=reasons, lint=work
+        )
     return Candidate(
         folder.name,
         folder.path,
         folder.location,
         status,
         definition,
-        _phrases(work.manifest, interface) if definition is None else definition.activation_phrases,
-        interface.has_phrases,
-        interface.actions,
-        Deferred(partial(_diagnostics, locate, verdicts, late)),
-        reasons,
+        phrases=_phrases(work.manifest, interface),
+        has_own_phrases=interface.has_phrases,
+        actions=interface.actions,
+        reasons=reasons,
         description=work.manifest.document.get("description", ""),
+        lint=work,
     )
 
 
-def _lint(work: Work, lint: Lint | None) -> list[Verdict]:
-    """Ask what was left for later: warnings, and a rejected tool's module."""
-    found = ask(manifest_rules.RULES, work.case, severity="warning")
-    found += description.verdicts(work.manifest.document)
-    if work.has_schemas:
-        found += schema_verdicts(work.case.document, "warning")
-    return found if lint is None else found + lint()
-
-
-def rejected(
-    folder: ToolFolder,
-    verdicts: Sequence[Verdict],
-    *,
-    locator: Locator | None = None,
-    lint: Lint = list,
-) -> Candidate:
-    """Return the candidate of a folder that can't be loaded, for the errors among the verdicts."""
-    errors = [each for each in verdicts if each.rule.severity == "error"]
-    # one for both, because each reads the manifest again to find places in it
-    locator = locator or Locator(folder)
-    found = Deferred(partial(_diagnostics, lambda: locator, verdicts, lint))
-    causes = partial(_diagnostics, lambda: locator, errors, list)
-    return Candidate(
-        folder.name,
-        folder.path,
-        folder.location,
-        "rejected",
-        diagnostics=found,
-        reasons=Deferred(lambda: tuple(map(str, causes()))),
-    )
-
-
-def _diagnostics(
-    locate: Callable[[], Locator], verdicts: Iterable[Verdict], lint: Lint
-) -> tuple[Diagnostic, ...]:
-    """Ask what was left for later, and locate everything in the files as they were loaded."""
-    locator = locate()
-    try:
-        return locator.diagnostics([*verdicts, *lint()])
-    except Exception as error:  # noqa: BLE001 - the barrier, for what is worked out late
-        return (internal_diagnostic(error, locator.folder.path, locator.folder.name),)
+def rejected(folder: ToolFolder, verdicts: Sequence[Verdict]) -> Candidate:
+    """Return the candidate of a folder of which nothing is known but what is wrong."""
+    found = Locator(folder).diagnostics(verdicts)
+    reasons = tuple(str(each) for each in found if each.severity == "error")
+    place = folder.path, folder.location
+    return Candidate(folder.name, *place, "rejected", found=found, reasons=reasons)

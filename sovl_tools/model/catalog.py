@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Self, TypeAlias
+from typing import Literal, NamedTuple, Protocol, Self, TypeAlias
 
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
@@ -14,8 +14,17 @@ from sovl_tools.model.errors import ToolLoadError
 Status: TypeAlias = Literal["loaded", "disabled", "unavailable", "rejected", "waiting"]
 
 
+class Lint(Protocol):
+    """What a load keeps of a tool, so that its warnings can be found when they are read."""
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What the load found, and all warnings."""
+        ...
+
+
 class Candidate(NamedTuple):
-    """What became of one source of a tool.
+    """What one source of a tool gave.
 
     Attributes:
         name: the tool's name, which is the folder's.
@@ -24,14 +33,15 @@ class Candidate(NamedTuple):
         status: ``"loaded"`` if it can enter the catalog.
         definition: the tool; None unless the status is ``"loaded"``.
         phrases: what it is activated by.
-        has_own_phrases: whether they stand in the module and not in the manifest.
+        has_own_phrases: whether they are in the module and not in the manifest.
         actions: the kinds of steps that it brings.
-        diagnostics: all that was found on the way, and warnings; worked out on the first look.
+        found: its diagnostics, unless there is a ``lint``.
         reasons: in words, why it can't be called; empty if it can.
         line: its line in a Python file, from 1; 0 for a folder.
         column: its column in that line, from 1; 0 for a folder.
         previous: the last good version, which serves for as long as this one can't.
         description: what a manifest tells models of it, if that could be read.
+        lint: what finds its diagnostics.
     """
 
     name: str
@@ -42,24 +52,32 @@ class Candidate(NamedTuple):
     phrases: tuple[str, ...] = ()
     has_own_phrases: bool = False
     actions: tuple[str, ...] = ()
-    diagnostics: Sequence[Diagnostic] = ()
-    reasons: Sequence[str] = ()
+    found: tuple[Diagnostic, ...] = ()
+    reasons: tuple[str, ...] = ()
     line: int = 0
     column: int = 0
     previous: Candidate | None = None
     description: str = ""
+    lint: Lint | None = None
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Errors and warnings; those are looked for when this is read first."""
+        return self.found if self.lint is None else self.lint.diagnostics
 
     def to_json(self) -> dict[str, JSON]:
         """Return what JSON can hold of it: all but its definition and the version before."""
-        bare = self._replace(definition=None, previous=None, reasons=tuple(self.reasons))
-        return bare._asdict() | {"diagnostics": [each._asdict() for each in self.diagnostics]}
+        members = self._replace(definition=None, previous=None)._asdict()
+        del members["found"], members["lint"]
+        return members | {"diagnostics": [each._asdict() for each in self.diagnostics]}
 
     @classmethod
     def from_json(cls, document: dict[str, JSON]) -> Self:
         """Return the candidate that ``to_json`` was called on, as far as JSON holds it."""
+        members = dict(document)
+        found = tuple(Diagnostic(**each) for each in members.pop("diagnostics"))
         lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons")}
-        found = tuple(Diagnostic(**each) for each in document["diagnostics"])
-        return cls(**{**document, **lists, "diagnostics": found})
+        return cls(**{**members, **lists, "found": found})
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +107,17 @@ class LoadReport:
     """
 
     folders: tuple[Candidate, ...] = ()
-    diagnostics: Sequence[Diagnostic] = ()
-    # those that may be errors, so that who asks for errors need not wait for all warnings
-    _severe: Sequence[Diagnostic] | None = field(default=None, repr=False, compare=False)
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         """The diagnostics that kept a tool from loading."""
-        among = self.diagnostics if self._severe is None else self._severe
-        return tuple(each for each in among if each.severity == "error")
+        return tuple(each for each in self.diagnostics if each.severity == "error")
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """The diagnostics of tools that loaded all the same."""
         return tuple(each for each in self.diagnostics if each.severity == "warning")
-
-    def showing(self, diagnostics: Sequence[Diagnostic]) -> LoadReport:
-        """Return the report of the same folders with other diagnostics."""
-        return LoadReport(self.folders, diagnostics)
 
     def raise_if_errors(self) -> None:
         """Raise ToolLoadError with all errors if there are any."""
@@ -115,15 +126,14 @@ class LoadReport:
 
 
 class CatalogChange(NamedTuple):
-    """What became of a change in the files: one swap of the catalog.
+    """What a change in the files changed: one swap of the catalog.
 
     Attributes:
         added: names of tools that can be called from now on.
         updated: names of tools that have another version from now on, or are sound again.
         removed: names of tools that can't be called any more.
         rejected: names of folders whose new version can't be loaded; the last good one serves.
-        diagnostics: what was found in the folders that changed, and between tools; worked out when
-            somebody looks.
+        diagnostics: what was found in the folders that changed, and between tools.
         duration: seconds from the first sign of the change until the new catalog was there.
         waiting: names of folders whose files have not all arrived yet.
     """
@@ -132,7 +142,7 @@ class CatalogChange(NamedTuple):
     updated: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
-    diagnostics: Sequence[Diagnostic] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     duration: float = 0.0
     waiting: tuple[str, ...] = ()
 

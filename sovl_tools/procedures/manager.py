@@ -454,7 +454,7 @@ def _candidate(source: ProcedureDocument) -> Candidate:
         for each in candidate.diagnostics
     )
     return candidate._replace(
-        path=relative_path(source.path), diagnostics=(*found, *own), line=1, column=1
+        path=relative_path(source.path), found=(*found, *own), lint=None, line=1, column=1
     )
 
 

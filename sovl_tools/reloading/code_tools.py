@@ -42,7 +42,7 @@ def look_at(origin: Origin, before: OriginLoad) -> KnownOrigin:
     hidden = {} if load.hidden is None else dict.fromkeys(before.units, load.hidden)
     lost = {
         unit: tuple(
-            rejected(each.name, each.location, [found])._replace(diagnostics=())
+            rejected(each.name, each.location, [found])._replace(found=())
             for each in before.units.get(unit, ())
         )
         for unit, found in {**hidden, **load.lost}.items()

@@ -17,7 +17,7 @@ from sovl_tools.loading.origins import Origin, mark_outdated
 from sovl_tools.loading.rules.folder import Unreadable, misnamed
 from sovl_tools.loading.sources import Collected, Contents, collect, listed, matching, read_folder
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
-from sovl_tools.model.diagnostic import Deferred, Diagnostic
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.code_tools import KnownOrigin, Registrations, candidates_of, look_at
 from sovl_tools.reloading.fingerprint import Files, Stamp, files_below
@@ -202,8 +202,7 @@ def recombined(state: State, known: Collection[Diagnostic]) -> tuple[State, Cata
     }
     change = difference(before, catalog)
     if problems:
-        found_later = change.diagnostics
-        change = change._replace(diagnostics=Deferred(lambda: (*problems, *found_later)))
+        change = change._replace(diagnostics=(*problems, *change.diagnostics))
     return state._replace(candidates=current, folders=folders, catalog=catalog), change
 
 
@@ -404,7 +403,10 @@ def successor(old: Candidate | None, new: Candidate, *, served: Collection[str])
         return new
     # what they are first: to compare what is wrong with them, both would have to be linted
     if content_of(old.definition) == content_of(new.definition):
-        bare, other = (each._replace(definition=None, previous=None) for each in (old, new))
+        bare, other = (
+            each._replace(definition=None, previous=None, found=each.diagnostics, lint=None)
+            for each in (old, new)
+        )
         if bare == other:
             return old
     if new.status in {"disabled", "unavailable", "waiting"}:

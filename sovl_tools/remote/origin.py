@@ -119,10 +119,10 @@ class RemoteTools(NamedTuple):
             function = _Offered(self.server, found).run
             definition = replace(found.definition(name, function), source=path)
             candidate = checked(definition, location)
-            diagnostics = (
+            warnings = tuple(
                 each._replace(path=path, line=1, column=1) for each in candidate.diagnostics
             )
-            return candidate._replace(path=path, line=1, column=1, diagnostics=tuple(diagnostics))
+            return candidate._replace(path=path, line=1, column=1, found=warnings, lint=None)
         except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
             return rejected(name, location, [internal_diagnostic(error, str(self.server), name)])
 
