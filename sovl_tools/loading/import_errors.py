@@ -18,7 +18,6 @@ from sovl_tools.loading.sources import listed
 from sovl_tools.model.diagnostic import Diagnostic, Position, Rule, Verdict, ask
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.threads import is_from_user
 
 _DIGEST = "[0-9a-f]{16}"
 _PACKAGE = rf"\b(?:{TOOL_ROOT}|{PLUGIN_ROOT})\.{_DIGEST}\b\.?"
@@ -39,18 +38,6 @@ def without_modules(text: str) -> str:
 _LONGEST_MESSAGE = 500
 
 
-def border_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
-    """Return what an exception means, even one whose own code fails when it is looked at."""
-    try:
-        return import_verdicts(error, folder)
-    except BaseException as raised:
-        if is_from_user(raised):
-            raise
-        place = Position(folder.module_name)
-        failure = ImportFailure(place, "an exception", "it can't be looked at")
-        return ask((module.import_failed,), failure)
-
-
 def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
     """Return what an exception that left the tool's import means, at the tool's own line."""
     if isinstance(error, SyntaxError) and _is_own(error.filename, folder):
@@ -59,6 +46,7 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
         place = Position(path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
         return _verdicts(module.syntax_error, error, place)
     place = own_place(error, folder)
+    advice = None
     if isinstance(error, ModuleNotFoundError):
         name = str(error.name or "").partition(".")[0]
         files, folders = _entries(folder)
@@ -68,21 +56,20 @@ def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
         if sibling is not None:
             failure = ImportFailure(place, "", "", sibling)
             return ask((module.absolute_sibling_import,), failure)
-    if isinstance(error, ImportError):
-        missing = _missing(error, folder)
-        if missing is not None:
-            return ask((module.import_failed,), missing._replace(place=place))
-    if isinstance(error, ModuleNotFoundError):
-        words, advice = _message(error), _advice(str(error.name or ""), folder)
-        failure = ImportFailure(place, type(error).__name__, words, advice=advice)
-        return ask((module.import_failed,), failure)
-    if isinstance(error, Exception):
-        return _verdicts(module.import_failed, error, place)
-    return _verdicts(module.import_exited, error, place)
+        advice = _advice(str(error.name or ""), folder)
+    missing = _missing(error, folder) if isinstance(error, ImportError) else None
+    if missing is not None:
+        return ask((module.import_failed,), missing._replace(place=place))
+    is_failure = isinstance(error, Exception)
+    rule = module.import_failed if is_failure else module.import_exited
+    return _verdicts(rule, error, place, advice)
 
 
-def _verdicts(rule: Rule, error: BaseException, place: Position) -> list[Verdict]:
-    return ask((rule,), ImportFailure(place, type(error).__name__, _message(error)))
+def _verdicts(
+    rule: Rule, error: BaseException, place: Position, advice: str | None = None
+) -> list[Verdict]:
+    failure = ImportFailure(place, type(error).__name__, _message(error), advice=advice)
+    return ask((rule,), failure)
 
 
 def error_text(error: BaseException) -> str:
@@ -95,9 +82,7 @@ def _message(error: BaseException) -> str:
         return str(error.msg)
     try:
         text = as_written(str(error))
-    except BaseException as raised:  # the tool's own __str__ is as broken as the tool
-        if is_from_user(raised):
-            raise
+    except Exception:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
         text = "its message can't be read"
     return text[:_LONGEST_MESSAGE]
 

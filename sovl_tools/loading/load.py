@@ -11,7 +11,7 @@ from time import time_ns
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.import_errors import border_verdicts, own_place
+from sovl_tools.loading.import_errors import import_verdicts, own_place
 from sovl_tools.loading.pipeline import load_contents, rejected
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.sources import Collected, Contents, collect, read_folder
@@ -93,7 +93,7 @@ class _Loader:
             try:
                 candidate = load_contents(contents, self._settings, self._handlers)
             except KeyboardInterrupt as error:  # a tool's: the user's is raised in the main thread
-                candidate = rejected(folder, border_verdicts(error, folder))
+                candidate = rejected(folder, import_verdicts(error, folder))
             if os.getpid() != process:
                 os._exit(0)  # the tool has forked, and its parent goes on
             with self._lock:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.kind import ConversionError
-from sovl_tools.loading.import_errors import border_verdicts, import_verdicts
+from sovl_tools.loading.import_errors import import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.lock import lock_verdicts
@@ -262,7 +262,7 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
             raise
         except BaseException as error:
             _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
-            return _candidate(work.with_more(border_verdicts(error, folder)), "rejected")
+            return _candidate(work.with_more(import_verdicts(error, folder)), "rejected")
         work = _compared(work, interface)
         if work.has_errors:
             return _candidate(work, "rejected")

@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import NamedTuple
 
 from sovl_tools.loading.function_spec import FunctionSpec, function_spec
-from sovl_tools.loading.import_errors import border_verdicts, own_place
+from sovl_tools.loading.import_errors import import_verdicts, own_place
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import use
@@ -215,7 +215,7 @@ def _run(snapshot: Snapshot) -> _ImportedFunction:
         except InferenceError as error:
             return _ImportedFunction(interface, reason=str(error))
     except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
-        return _ImportedFunction(verdicts=tuple(border_verdicts(error, snapshot.folder)))
+        return _ImportedFunction(verdicts=tuple(import_verdicts(error, snapshot.folder)))
 
 
 def _patch(
