@@ -52,8 +52,10 @@ _LIST = Keyword("data", "a list", lambda value: isinstance(value, list))
 _NAMES = Keyword("data", "a list of different strings", _is_set)
 _DATA = Keyword("data")
 _SCHEMA = Keyword("schema")
-_SCHEMAS = Keyword("schemas")
-_BY_NAME = Keyword("schemas by name")
+_SCHEMAS = Keyword("schemas", "a list", lambda value: isinstance(value, list))
+_BY_NAME = Keyword(
+    "schemas by name", "schemas by their names", lambda value: isinstance(value, dict)
+)
 
 KEYWORDS: dict[str, Keyword] = {
     **dict.fromkeys(("$schema", "$id", "$anchor", "$dynamicAnchor", "$comment"), _TEXT),
@@ -125,9 +127,6 @@ OF_SEVERAL_PROPERTIES = frozenset(
 
 
 def wanted(keyword: str, value: JSON) -> str | None:
-    """Return in words what a keyword's value has to be; None if it is that, or may be anything.
-
-    Schemas and keywords that are not known may be anything.
-    """
+    """Return in words what a keyword's value has to be; None if it is that, or may be anything."""
     known = KEYWORDS.get(keyword, _DATA)
     return None if known.is_met(value) else known.words

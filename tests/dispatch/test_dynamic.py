@@ -144,8 +144,8 @@ def leaves() -> list[str]:
     [
         (fails, "the dynamic part properties.one.enum failed: OSError: no network"),
         (leaves, "the dynamic part properties.one.enum failed: SystemExit: 3"),
-        (lambda: "a", "the dynamic part properties.one.enum returned str, not a list"),
-        (lambda: None, "the dynamic part properties.one.enum returned NoneType, not a list"),
+        (lambda: "a", "the dynamic part properties.one.enum returned 'a', not a list"),
+        (lambda: None, "the dynamic part properties.one.enum returned None, not a list"),
     ],
     ids=["raises", "exits", "text", "nothing"],
 )

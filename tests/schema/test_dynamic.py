@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from enum import Enum, StrEnum
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -82,13 +81,13 @@ def test_whatever_can_be_gone_through_is_a_list(value: Any) -> None:
     assert found["properties"]["color"] == {"enum": ["red"]}
 
 
-@check_each("value", ["red", b"red", {"red": 1}, None, 5, MappingProxyType({})])
+@check_each("value", ["red", {"red": 1}, None, 5])
 def test_what_is_no_list_is_refused_with_its_place(value: Any) -> None:
-    schema = parameters(color={"items": [{"enum": lambda: value}]})
+    schema = parameters(color={"anyOf": [{"enum": lambda: value}]})
     with pytest.raises(ResolutionError) as caught:
         resolved(schema, called)
-    assert caught.value.place == "properties.color.items[0].enum"
-    assert caught.value.reason == f"returned {type(value).__name__}, not a list"
+    assert caught.value.place == "properties.color.anyOf[0].enum"
+    assert caught.value.reason == f"returned {value!r}, not a list"
 
 
 def test_a_whole_property_and_all_properties_may_be_functions() -> None:
@@ -112,7 +111,7 @@ def test_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
 @pytest.mark.parametrize("schema", [parameters(color=colors), colors, {"properties": colors}])
 def test_in_the_place_of_a_schema_there_must_be_one(schema: Any) -> None:
     with pytest.raises(
-        ResolutionError, match=r"returned list, not (a schema|schemas by their nam)"
+        ResolutionError, match=r"returned \['red', 'blue'\], not (a schema|schemas by their nam)"
     ):
         resolved(schema, called)
 
@@ -202,9 +201,9 @@ NAMED = "a JSON type or a list of them"
         ("uniqueItems", 1, "returned 1, not true or false"),
         ("required", ["a", "a"], "returned ['a', 'a'], not a list of different strings"),
         ("required", [1], "returned [1], not a list of different strings"),
-        ("properties", ["a"], "returned list, not schemas by their names"),
-        ("allOf", {"type": "string"}, "returned dict, not a list"),
-        ("items", 5, "returned int, not a schema"),
+        ("properties", ["a"], "returned ['a'], not schemas by their names"),
+        ("allOf", {"type": "string"}, "returned {'type': 'string'}, not a list"),
+        ("items", 5, "returned 5, not a schema"),
         ("default", float("nan"), "returned nan, not JSON"),
         ("default", {1}, "returned set, not JSON"),
         ("const", b"a", "returned bytes, not JSON"),
@@ -244,7 +243,7 @@ def test_what_a_keyword_can_have_is_taken(key: str, value: Any) -> None:
         ({"enum": ["a", {1: 2}]}, "enum[1]", "returned the key 1, not a string"),
         ({5: "a"}, "", "returned the key 5, not a string"),
         ({"properties": {5: {}}}, "properties", "returned the key 5, not a string"),
-        ({"allOf": ["a"]}, "allOf[0]", "returned str, not a schema"),
+        ({"allOf": ["a"]}, "allOf[0]", "returned 'a', not a schema"),
     ],
 )
 def test_what_is_no_json_is_refused_however_deep_it_lies(
