@@ -9,15 +9,14 @@ from __future__ import annotations
 import copy
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path, canonical, kind
+from sovl_tools.model.document import JSON, Path, canonical, kind, value_at
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.applicators import (
-    alternatives_of,
     combinator_of,
     exclude_each_other,
     numeric,
@@ -114,15 +113,14 @@ def refusals(
         in_format: checks the formats of listed values; to JSON Schema a format only describes.
         roots: the schemas that the two are parts of, if they are parts.
     """
+    walk = _Walk(*(roots or (wide, narrow)), in_format)
+    path = () if roots is None else None
     try:
-        walk = _Walk(*(roots or (wide, narrow)), in_format)
-        found = walk.compare("", [wide], narrow)
+        found = walk.compare("", [_Part(wide, path, walk.wide)], _Part(narrow, path, walk.narrow))
     except (_TooFarError, RecursionError):
         found = [Difference("", (), "allOf", None, None)]
-    if (
-        found and roots is None and _means_the_same(wide, narrow)
-    ):  # although it says more than can be compared
-        return []
+    if found and roots is None and _means_the_same(wide, narrow):
+        return []  # although it says more than can be compared
     unique: dict[Any, Difference] = {}
     for each in found:
         unique.setdefault((each.name, canonical(each[2:])), each)
@@ -155,133 +153,124 @@ _NUMBERS = frozenset({"integer", "number"})
 _ALL = _NUMBERS | {"null", "boolean", "string", "array", "object"}
 """Types of values; here ``number`` means those that are no integers."""
 
-_ANYTHING: dict[str, JSON] = {}
-"""The schema that says nothing: always this one, because schemas are known by their identity."""
 
-_Parts: TypeAlias = tuple[dict[str, JSON], ...]
-"""Schemas all of which a value fits."""
+class _Part(NamedTuple):
+    """A subschema, its path if it has one, and the schema in which its references are looked up."""
 
-_Key: TypeAlias = tuple[frozenset[int], int]
-"""By identity, what is compared: all that a value fits, and the schema that it should fit."""
+    schema: JSON
+    path: Path | None
+    root: JSON
+
+    def at(self, *keys: str | int) -> _Part:
+        """Return a subschema below it."""
+        path = None if self.path is None else (*self.path, *keys)
+        return self._replace(schema=value_at(self.schema, keys), path=path)
+
+    def branches(self, keyword: str) -> list[_Part]:
+        """Return the subschemas that a keyword lists."""
+        return [self.at(keyword, index) for index in range(len(self.schema.get(keyword, ())))]
+
+    def applied(self, key: str | int) -> list[_Part]:
+        """Return the subschemas for a member of that name, or for the item at that index."""
+        return [self.at(*path) for path in places_of(self.schema, key)]
+
+    def without(self, *keywords: str) -> _Part:
+        """Return the same without some keywords."""
+        kept = {key: each for key, each in self.schema.items() if key not in keywords}
+        return self._replace(schema=kept)
+
+    def target(self) -> _Part:
+        """Return what its ``$ref`` leads to; the schema is None if only an engine could follow."""
+        target, _, path = lookup(self.root, self.schema["$ref"])
+        return _Part(target, path, self.root)
+
+
+_Parts: TypeAlias = tuple[_Part, ...]
+"""Subschemas all of which a value fits."""
+
+
+def _applying(parts: Iterable[_Part]) -> _Parts | None:
+    """Return all subschemas that apply to a value that fits some; None if no value can."""
+    pending, followed = [*parts], list[JSON]()
+    found = []
+    for part in pending:  # which grows meanwhile
+        if part.schema is False:
+            return None
+        if not isinstance(part.schema, dict) or any(each is part.schema for each in followed):
+            continue
+        followed.append(part.schema)
+        if isinstance(part.schema.get("$ref"), str):
+            pending.append(part.target())
+        pending += part.branches("allOf")
+        found.append(part.without("$ref", "allOf"))
+    # what only refers says nothing itself
+    return tuple(each for each in found if not _SPEAKING.isdisjoint(each.schema)) or tuple(found)
 
 
 class _Walk:
     """A walk through two schemas at once.
 
-    A value is known by a list of schemas that it fits, all from the wide side; each keyword of the
-    narrow side has to follow from them.
+    A value is known by a list of subschemas that it fits, all from the wide side; each keyword of
+    the narrow side has to follow from them.
     """
 
     def __init__(self, wide: JSON, narrow: JSON, in_format: InFormat | None) -> None:
-        self._wide, self._narrow, self._in_format = wide, narrow, in_format
-        self._paths, self._narrow_paths = _paths(wide), _paths(narrow)
-        self._steps = _STEPS * (100 + len(self._paths) + len(self._narrow_paths))
-        self._open: dict[_Key, str] = {}
-        self._known: dict[_Key, tuple[str, list[Difference]]] = {}
-        self._held: list[_Key] = []
-        # kept with what it was made of: it is known by its identity, and schemas may recur
-        self._made: dict[tuple[Any, ...], dict[str, JSON]] = {}
-        self._types_found: dict[tuple[int, bool], frozenset[str]] = {}
+        self.wide, self.narrow, self._in_format = wide, narrow, in_format
+        both = [each for each in (wide, narrow) if isinstance(each, dict)]
+        self._steps = _STEPS * (100 + sum(1 for each in both for _ in nodes(each, ())))
+        # what is being compared, with the name of its place, or holds, with None
+        self._assumed: dict[tuple[frozenset[str], str], str | None] = {}
+        self._types_known: dict[tuple[Path, bool], frozenset[str]] = {}
 
-    def compare(self, name: str, wide: Sequence[JSON], narrow: JSON) -> list[Difference]:
-        """Return why what fits all the wide schemas may be refused by the narrow one."""
-        parts = self._parts(wide, self._wide)
-        types = _ALL if parts is None else self._types(parts, self._wide)
-        if parts is None or not types or narrow is True:
+    def compare(self, name: str, wide: Iterable[_Part], narrow: _Part) -> list[Difference]:
+        """Return why what fits all the wide subschemas may be refused by the narrow one."""
+        parts = _applying(wide)
+        types = _ALL if parts is None else self._types(parts)
+        if parts is None or not types or narrow.schema is True:
             return []
-        if not isinstance(narrow, dict):
-            return [self._difference(name, parts, "properties", narrow)]
-        # values that are listed may not be in the format that is named beside them
-        if any(_repeats(each, narrow) and values_of(each) is None for each in parts):
+        if not isinstance(narrow.schema, dict):
+            return [_difference(name, parts, "properties", narrow.schema)]
+        if any(_repeats(each.schema, narrow.schema) for each in parts):
             return []
-        key = frozenset(map(id, parts)), id(narrow)
-        if key in self._known:
-            place, known = self._known[key]
-            # one is enough of what is elsewhere already
-            return [each._replace(name=_moved(each.name, place, name)) for each in known[:1]]
-        if key in self._open:
+        key = frozenset(canonical(each.schema) for each in parts), canonical(narrow.schema)
+        if key in self._assumed:
             # what recurs in a member holds if it holds here; in the same place it says nothing
-            is_inner = self._open[key] != name
-            return [] if is_inner else [self._difference(name, parts, "$ref", narrow.get("$ref"))]
+            recurs = self._assumed[key] == name
+            said = narrow.schema.get("$ref")
+            return [_difference(name, parts, "$ref", said)] if recurs else []
         self._steps -= 1
         if self._steps < 0:
             raise _TooFarError
-        self._open[key] = name
-        mark = len(self._held)
-        try:
-            found = [*self._refused(name, parts, types, narrow)]
-            found = found and self._by_case(name, parts, types, narrow, found)
-        finally:
-            del self._open[key]
-        if found:
-            # what held meanwhile may have relied on this
-            for each in self._held[mark:]:
-                del self._known[each]
-            del self._held[mark:]
-        else:
-            self._held.append(key)
-        self._known[key] = name, found
+        mark = len(self._assumed)
+        self._assumed[key] = name
+        found = [*self._refused(name, parts, types, narrow)]
+        found = found and self._by_case(name, parts, types, narrow, found)
+        if not found:
+            self._assumed[key] = None
+        while found and len(self._assumed) > mark:
+            self._assumed.popitem()  # what held meanwhile may have relied on this
         return found
 
-    def _difference(self, name: str, parts: _Parts, keyword: str, narrow: JSON) -> Difference:
-        said = [each for each in parts if keyword in each]
-        wide = said[0][keyword] if said else None
-        return Difference(name, self._place((*said, *parts)), keyword, wide, narrow)
-
-    def _place(self, parts: Iterable[dict[str, JSON]]) -> Path | None:
-        """Return the path of the first of the schemas that the wide side has."""
-        return next((self._paths[id(each)] for each in parts if id(each) in self._paths), None)
-
-    def _parts(self, schemas: Iterable[JSON], root: JSON) -> _Parts | None:
-        """Return all schemas that apply to what fits some; None if nothing can."""
-        found: dict[int, dict[str, JSON]] = {}
-        pending = [*schemas]
-        while pending:
-            schema = pending.pop()
-            if schema is False:
-                return None
-            if isinstance(schema, dict) and id(schema) not in found:
-                found[id(schema)] = self._alone(schema)
-                if isinstance(schema.get("$ref"), str):
-                    target, _, path = lookup(root, schema["$ref"])
-                    if root is self._wide:
-                        self._paths.setdefault(id(target), path)
-                    pending.append(target)
-                pending += schema.get("allOf", ())
-        # what only refers says nothing itself
-        speaking = [each for each in found.values() if not _SPEAKING.isdisjoint(each)]
-        return tuple(speaking or found.values())
-
-    def _alone(self, schema: dict[str, JSON], *without: str) -> dict[str, JSON]:
-        """Return a schema without the keywords that say that others apply as well."""
-        left_out = without or ("$ref", "allOf")
-        if schema.keys().isdisjoint(left_out):
-            return schema
-        made = {key: each for key, each in schema.items() if key not in left_out}
-        made = self._made.setdefault((id(schema), *left_out), made)
-        if id(schema) in self._paths:
-            self._paths[id(made)] = self._paths[id(schema)]
-        return made
-
-    def _types(self, parts: _Parts, root: JSON) -> frozenset[str]:
+    def _types(self, parts: _Parts) -> frozenset[str]:
         """Return the types that a value can have, or more."""
         types = _ALL
         for part in parts:
-            if "type" in part:
-                types &= numeric(part["type"])
-            if "multipleOf" in part and float(part["multipleOf"]).is_integer():
+            schema, keyword = part.schema, combinator_of(part.schema)
+            if "type" in schema:
+                types &= numeric(schema["type"])
+            if "multipleOf" in schema and float(schema["multipleOf"]).is_integer():
                 types -= {"number"}
-            values = values_of(part)
+            values = values_of(schema)
             if values is not None:
                 types &= frozenset(map(_type_of, values))
-            if combinator_of(part) is not None:
-                key = id(part), root is self._wide
-                if key not in self._types_found:
-                    self._types_found[key] = _ALL  # for an alternative that leads back here
-                    cases = [self._parts([each], root) for each in alternatives_of(part)]
-                    known = [self._types(each, root) for each in cases if each is not None]
-                    self._types_found[key] = frozenset[str]().union(*known)
-                types &= self._types_found[key]
+            if keyword is not None and part.path is not None:
+                key = (*part.path, keyword), part.root is self.wide
+                if key not in self._types_known:
+                    self._types_known[key] = _ALL  # for an alternative that leads back here
+                    cases = [_applying([each]) for each in part.branches(keyword)]
+                    known = [self._types(each) for each in cases if each is not None]
+                    self._types_known[key] = frozenset[str]().union(*known)
+                types &= self._types_known[key]
         return types
 
     def _by_case(
@@ -289,29 +278,30 @@ class _Walk:
         name: str,
         parts: _Parts,
         types: frozenset[str],
-        narrow: dict[str, JSON],
+        narrow: _Part,
         found: list[Difference],
     ) -> list[Difference]:
         """Compare each alternative by itself, because another one may take its place."""
         for part in parts:
-            keyword = combinator_of(part)
+            keyword = combinator_of(part.schema)
             if keyword is None:
                 continue
-            others = [self._alone(each, keyword) if each is part else each for each in parts]
-            cases = [[*others, each] for each in part[keyword]]
+            others = [each.without(keyword) if each is part else each for each in parts]
+            cases = [[each, *others] for each in part.branches(keyword)]
             return [n for each in cases for n in self.compare(name, each, narrow)]
         groups = ["number" if "number" in types else "integer"] * (not types.isdisjoint(_NUMBERS))
         groups += sorted(types - _NUMBERS)
-        if len(groups) == 1 or types == _ALL or combinator_of(narrow) is None:
+        if len(groups) == 1 or types == _ALL or combinator_of(narrow.schema) is None:
             return found
-        each_type = [self._made.setdefault((each,), {"type": each}) for each in groups]
+        each_type = [_Part({"type": each}, None, None) for each in groups]
         return [n for each in each_type for n in self.compare(name, [*parts, each], narrow)]
 
     def _refused(
-        self, name: str, parts: _Parts, types: frozenset[str], narrow: dict[str, JSON]
+        self, name: str, parts: _Parts, types: frozenset[str], narrow: _Part
     ) -> Iterator[Difference]:
-        if "type" in narrow and exclude_each_other(types, numeric(narrow["type"])):
-            found = self._difference(name, parts, "type", narrow["type"])
+        said = narrow.schema
+        if "type" in said and exclude_each_other(types, numeric(said["type"])):
+            found = _difference(name, parts, "type", said["type"])
             yield found._replace(is_contradictory=True)
             return
         by_value = self._refused_values(name, parts, types, narrow)
@@ -320,99 +310,92 @@ class _Walk:
             return
         keywords = [
             each
-            for each in narrow
+            for each in said
             if each in _SPEAKING and not types.isdisjoint(_CONCERNED.get(each, _ALL))
         ]
         for keyword in keywords:
-            if keyword not in _WALKS and not self._follows(parts, types, narrow, keyword):
-                found = self._difference(name, parts, keyword, narrow[keyword])
-                is_apart = any(contrary_bound(each, keyword, narrow[keyword]) for each in parts)
+            if keyword not in _WALKS and not self._follows(parts, types, said, keyword):
+                found = _difference(name, parts, keyword, said[keyword])
+                is_apart = any(
+                    contrary_bound(each.schema, keyword, said[keyword]) for each in parts
+                )
                 yield found._replace(is_contradictory=is_apart)
         for walk in dict.fromkeys(_WALKS[each] for each in keywords if each in _WALKS):
             yield from walk(self, name, parts, narrow)
 
     def _refused_values(
-        self, name: str, parts: _Parts, types: frozenset[str], narrow: dict[str, JSON]
+        self, name: str, parts: _Parts, types: frozenset[str], narrow: _Part
     ) -> list[Difference] | None:
         """Return which of all possible values are refused; None if they have to be compared."""
-        values = _values(parts, types)
+        listing = tuple(each for each in parts if values_of(each.schema) is not None)
+        values = values_of(listing[0].schema) if listing else None
+        if values is None and types <= {"boolean", "null"}:
+            values = [True, False, None]
         if values is None:
             return None
-        refused = tuple(
+        values = [each for each in values if _type_of(each) in types]
+        refused = [
             each
             for each in values
             if not self._admits(each, narrow)
-            and all(self._is_valid(each, part, self._wide) is not False for part in parts)
-        )
-        if not refused:
-            return []
-        if all(values_of(each) is None for each in parts):
-            return None
-        others = numeric(narrow["type"]) if "type" in narrow else _ALL
+            and all(_is_valid(each, part) is not False for part in parts)
+        ]
+        if not refused or not listing:
+            return None if refused else []
+        said = narrow.schema
+        others = numeric(said["type"]) if "type" in said else _ALL
         listed = tuple(each for each in refused if _type_of(each) in others)
         found = []
         if len(listed) < len(refused):
-            found.append(self._difference(name, parts, "type", narrow["type"]))
+            found.append(_difference(name, parts, "type", said["type"]))
         if listed:
-            keyword = "const" if "const" in narrow else "enum"
-            listing = tuple(each for each in parts if values_of(each) is not None)
-            each = self._difference(name, listing, keyword, narrow.get(keyword))
+            keyword = "const" if "const" in said else "enum"
+            each = _difference(name, listing, keyword, said.get(keyword))
             is_apart = len(listed) == len(values)
             found.append(each._replace(values=listed, is_contradictory=is_apart))
         return found
 
-    def _admits(self, value: JSON, narrow: dict[str, JSON]) -> bool:
-        """Tell whether a schema of the narrow side surely admits a value."""
-        if self._in_format is not None and combinator_of(narrow) == "anyOf":
-            return any(self._admits(value, each) for each in narrow["anyOf"])
-        if self._in_format is not None and "$ref" in narrow:
-            target = lookup(self._narrow, narrow["$ref"]).target
-            return isinstance(target, dict) and self._admits(value, target)
-        return self._is_valid(value, narrow, self._narrow) is True and (
-            self._in_format is None
-            or "format" not in narrow
-            or self._in_format(value, narrow["format"])
-        )
+    def _admits(self, value: JSON, narrow: _Part) -> bool:
+        """Tell whether a subschema of the narrow side surely admits a value."""
+        said = narrow.schema
+        if self._in_format is not None and isinstance(said, dict):
+            if "anyOf" in said:
+                return any(self._admits(value, each) for each in narrow.branches("anyOf"))
+            if "$ref" in said:
+                return self._admits(value, narrow.target())
+            if "format" in said and not self._in_format(value, said["format"]):
+                return False
+        return _is_valid(value, narrow) is True
 
-    def _is_valid(self, value: JSON, schema: dict[str, JSON], root: dict[str, JSON]) -> bool | None:
-        """Tell whether a value fits a part of a schema; None if that is unknown."""
-        paths = self._paths if root is self._wide else self._narrow_paths
-        try:
-            node = SchemaNode(paths[id(schema)], schema, root, ())
-            return compile_part(node).is_valid(value)
-        except (KeyError, SchemaError):
-            return None
-
-    def reference(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> list[Difference]:
-        target, _, path = lookup(self._narrow, narrow["$ref"])
-        if target is None:  # only an engine could follow it
-            return [self._difference(name, parts, "$ref", narrow["$ref"])]
-        self._narrow_paths.setdefault(id(target), path)
+    def reference(self, name: str, parts: _Parts, narrow: _Part) -> list[Difference]:
+        target = narrow.target()
+        if target.schema is None:  # only an engine could follow it
+            return [_difference(name, parts, "$ref", narrow.schema["$ref"])]
         return self.compare(name, parts, target)
 
-    def every(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Difference]:
-        for each in narrow["allOf"]:
+    def every(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
+        for each in narrow.branches("allOf"):
             yield from self.compare(name, parts, each)
 
-    def alternatives(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> list[Difference]:
-        keywords = [each for each in ("anyOf", "oneOf") if each in narrow]
-        return [n for each in keywords for n in self._any_of(name, parts, each, narrow[each])]
+    def alternatives(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in narrow.schema and not any(
+                self._is_same(each.schema.get(keyword), narrow.schema[keyword]) for each in parts
+            ):
+                yield from self._any_of(name, parts, keyword, narrow)
 
-    def _any_of(
-        self, name: str, parts: _Parts, keyword: str, branches: list[JSON]
-    ) -> list[Difference]:
-        if any(self._is_same(each[keyword], branches) for each in parts if keyword in each):
-            return []
+    def _any_of(self, name: str, parts: _Parts, keyword: str, narrow: _Part) -> list[Difference]:
+        branches = narrow.branches(keyword)
+        cases = [_applying([each]) or () for each in branches]
         # one alone fits only where no value can fit two
-        if keyword == "oneOf" and not self._exclude_each_other(branches):
-            return [self._difference(name, parts, keyword, branches)]
+        if keyword == "oneOf" and not self._exclude_each_other(cases):
+            return [_difference(name, parts, keyword, narrow.schema[keyword])]
         tries = []
         for each in branches:
             tries.append(self.compare(name, parts, each))
             if not tries[-1]:
                 return []
         # those that are for values of other kinds say nothing of why this one is not taken
-        cases = [self._parts([each], self._narrow) or () for each in branches]
         alike = [
             each
             for case, each in zip(cases, tries, strict=True)
@@ -425,81 +408,75 @@ class _Walk:
         ]
         if alike:
             return min(alike, key=len)
-        known = frozenset[str]().union(*(self._types(each, self._narrow) for each in cases))
-        found = self._difference(name, parts, "alternatives", sorted(known))
-        is_apart = exclude_each_other(self._types(parts, self._wide), known)
+        known = frozenset[str]().union(*map(self._types, cases))
+        is_apart = exclude_each_other(self._types(parts), known)
+        found = _difference(name, parts, "alternatives", sorted(known))
         return [found._replace(is_contradictory=is_apart)]
 
-    def _exclude_each_other(self, branches: list[JSON]) -> bool:
+    def _exclude_each_other(self, cases: list[_Parts]) -> bool:
         """Tell whether no value fits two, by their types or by a member that tells them apart."""
-        cases = [self._parts([each], self._narrow) for each in branches]
-        known = [(self._types(each, self._narrow), each) for each in cases if each is not None]
-        return all(
+        known = [(self._types(each), each) for each in cases if each]
+        return len(known) == len(cases) and all(
             one.isdisjoint(other) or (one == other == {"object"} and _are_told_apart(this, that))
             for (one, this), (other, that) in combinations(known, 2)
         )
 
-    def members(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Difference]:
-        known = dict.fromkeys(k for each in (*parts, narrow) for k in each.get("properties", ()))
+    def members(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
+        known = dict.fromkeys(
+            key for each in (*parts, narrow) for key in each.schema.get("properties", ())
+        )
         for member in known:
-            wide = [schema for each in parts for schema in _applied(each, member)]
+            wide = [each for part in parts for each in part.applied(member)]
             whole = f"{name}.{member}" if name else member
-            for schema in _applied(narrow, member):
-                found = self.compare(whole, wide, schema)
-                if found and (schema is False or not wide):  # it is taken no more, or was anything
-                    place = self._place([p for p in parts if member in p.get("properties", ())])
-                    place = self._place(parts) if place is None else place
-                    path = None if place is None else (*place, "properties", member)
-                    found = [Difference(whole, path, "properties", None, schema)]
+            for each in narrow.applied(member):
+                found = self.compare(whole, wide, each)
+                if found and (each.schema is False or not wide):
+                    # it is not taken any more, or could be anything
+                    found = [_member_difference(whole, parts, member, each.schema)]
                 yield from found
-        others = [self._others(each) for each in parts]
-        additional = narrow.get("additionalProperties", _ANYTHING)
-        found = self.compare(f"{name}[]", others, additional)
-        if found and (additional is False or all(each in (_ANYTHING, True) for each in others)):
-            found = [self._difference(name, parts, "additionalProperties", additional)]
-        yield from found
-        for pattern, schema in narrow.get("patternProperties", {}).items():
+        others = [each for part in parts for each in _others(part)]
+        if "additionalProperties" in narrow.schema:
+            additional = narrow.at("additionalProperties")
+            found = self.compare(f"{name}[]", others, additional)
+            is_open = all(each.schema in ({}, True) for each in others)
+            if found and (additional.schema is False or is_open):
+                found = [_difference(name, parts, "additionalProperties", additional.schema)]
+            yield from found
+        for pattern in narrow.schema.get("patternProperties", ()):
             same = [
-                each["patternProperties"][pattern]
+                each.at("patternProperties", pattern)
                 for each in parts
-                if pattern in each.get("patternProperties", ())
+                if pattern in each.schema.get("patternProperties", ())
             ]
-            yield from self.compare(f"{name}[]", [*others, *same], schema)
+            inner = narrow.at("patternProperties", pattern)
+            yield from self.compare(f"{name}[]", [*others, *same], inner)
 
-    def _others(self, schema: dict[str, JSON]) -> JSON:
-        """Return what a schema says of members that it doesn't name, or less."""
-        additional = schema.get("additionalProperties", _ANYTHING)
-        patterns = schema.get("patternProperties")
-        if not patterns:
-            return additional
-        anyone = {"anyOf": [additional, *patterns.values()]}
-        return self._made.setdefault((id(schema), "patternProperties"), anyone)
-
-    def items(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Difference]:
-        listed = max(len(each.get("prefixItems", ())) for each in (*parts, narrow))
+    def items(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
+        listed = max(len(each.schema.get("prefixItems", ())) for each in (*parts, narrow))
         for index in range(listed):
-            wide = [schema for each in parts for schema in _applied(each, index)]
-            for schema in _applied(narrow, index):
-                yield from self.compare(f"{name}[{index}]", wide, schema)
-        rest = [each.get("items", _ANYTHING) for each in parts]
-        yield from self.compare(f"{name}[]", rest, narrow.get("items", _ANYTHING))
+            wide = [each for part in parts for each in part.applied(index)]
+            for each in narrow.applied(index):
+                yield from self.compare(f"{name}[{index}]", wide, each)
+        if "items" in narrow.schema:
+            rest = [each.at("items") for each in parts if "items" in each.schema]
+            yield from self.compare(f"{name}[]", rest, narrow.at("items"))
 
-    def names(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> list[Difference]:
-        wide = [each["propertyNames"] for each in parts if "propertyNames" in each]
-        text = self._made.setdefault(("string",), {"type": "string"})
-        return self.compare(f"names of {name}", [*wide, text], narrow["propertyNames"])
+    def names(self, name: str, parts: _Parts, narrow: _Part) -> list[Difference]:
+        wide = [each.at("propertyNames") for each in parts if "propertyNames" in each.schema]
+        text = _Part({"type": "string"}, None, None)
+        return self.compare(f"names of {name}", [*wide, text], narrow.at("propertyNames"))
 
-    def required(self, name: str, parts: _Parts, narrow: dict[str, JSON]) -> Iterator[Difference]:
+    def required(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
         needed = _needed(parts)
-        missing = [each for each in dict.fromkeys(narrow["required"]) if each not in needed]
+        missing = [each for each in dict.fromkeys(narrow.schema["required"]) if each not in needed]
         if missing:
-            yield self._difference(name, parts, "required", missing)
+            yield _difference(name, parts, "required", missing)
 
     def _follows(
         self, parts: _Parts, types: frozenset[str], narrow: dict[str, JSON], keyword: str
     ) -> bool:
         """Tell whether a keyword follows from what is known of a value."""
-        value, needed = narrow[keyword], _needed(parts)
+        value, known = narrow[keyword], [each.schema for each in parts]
         if keyword == "type":
             return types <= numeric(value)
         if keyword.startswith("unevaluated") or keyword.endswith("Ref"):
@@ -508,14 +485,15 @@ class _Walk:
             is_whole = "number" not in types
             ours = [
                 _strictness(other, each[other], is_whole=is_whole)
-                for each in parts
+                for each in known
                 for other in each.keys() & _LIMITS.keys()
                 if _LIMITS[other][0] == _LIMITS[keyword][0]
             ]
             return max(ours, default=_LOOSEST) >= _strictness(keyword, value, is_whole=is_whole)
         holds = _HOLDS.get(keyword)
-        if holds and any(holds(each[keyword], value) for each in parts if keyword in each):
+        if holds and any(holds(each[keyword], value) for each in known if keyword in each):
             return True
+        needed = _needed(parts)
         is_idle = (
             (keyword in _COUNTS and value == 0)
             or (keyword == "uniqueItems" and not value)
@@ -529,42 +507,74 @@ class _Walk:
                 (k in part) == (k in narrow) and self._is_same(part.get(k), narrow.get(k))
                 for k in group
             )
-            for part in parts
+            for part in known
         )
 
     def _is_same(self, wide: JSON, narrow: JSON) -> bool:
-        """Tell whether two parts of schemas are equal, and what they refer to likewise."""
-        pending, seen = [(wide, narrow)], set[str]()
-        while pending:
-            one, other = pending.pop()
-            if not _means_the_same(one, other) or 'Ref": ' in canonical(one):
-                return False
-            for reference in set(_references(one)) - seen:
-                seen.add(reference)
-                targets = (
-                    lookup(self._wide, reference).target,
-                    lookup(self._narrow, reference).target,
-                )
-                if None in targets:
-                    return False
-                pending.append(targets)
-        return True
+        """Tell whether two parts of schemas say the same, and what they refer to likewise."""
+        if not _means_the_same(wide, narrow):
+            return False
+        if '"$ref"' not in (text := canonical(wide)) and 'Ref"' not in text:
+            return True
+        sides = [each if isinstance(each, dict) else {} for each in (self.wide, self.narrow)]
+        ours, theirs = (canonical(each.get("$defs")) for each in sides)
+        references = _REFERENCE.findall(text + ours)
+        are_near = all(each.startswith("#/$defs/") for each in references)
+        return ours == theirs and are_near and 'Ref"' not in text + ours
 
 
-def _paths(root: JSON) -> dict[int, Path]:
-    """Return the path of each subschema, by its identity."""
-    return {id(each.schema): each.path for each in nodes(root, ())} if type(root) is dict else {}
+_REFERENCE = re.compile(r'"\$ref": "([^"]*)')
+
+
+def _difference(name: str, parts: _Parts, keyword: str, narrow: JSON) -> Difference:
+    said = [each for each in parts if keyword in each.schema]
+    wide = said[0].schema[keyword] if said else None
+    return Difference(name, _place((*said, *parts)), keyword, wide, narrow)
+
+
+def _member_difference(name: str, parts: _Parts, member: str, narrow: JSON) -> Difference:
+    listing = [each for each in parts if member in each.schema.get("properties", ())]
+    place = _place((*listing, *parts))
+    path = None if place is None else (*place, "properties", member)
+    return Difference(name, path, "properties", None, narrow)
+
+
+def _place(parts: Iterable[_Part]) -> Path | None:
+    return next((each.path for each in parts if each.path is not None), None)
+
+
+def _others(part: _Part) -> list[_Part]:
+    """Return what a schema says of members that it doesn't name, or less."""
+    additional = part.schema.get("additionalProperties", True)
+    patterns = part.schema.get("patternProperties")
+    if patterns:
+        return [_Part({"anyOf": [additional, *patterns.values()]}, None, part.root)]
+    return [part.at("additionalProperties")] if "additionalProperties" in part.schema else []
 
 
 def _repeats(part: dict[str, JSON], narrow: dict[str, JSON]) -> bool:
     """Tell whether a schema says all that another one does, which holds no schemas."""
     said = narrow.keys() & _SPEAKING
-    return said <= _FLAT and all(k in part and repr(part[k]) == repr(narrow[k]) for k in said)
+    # values that are listed may not be in the format that is named beside them
+    return (
+        said <= _FLAT
+        and values_of(part) is None
+        and all(k in part and repr(part[k]) == repr(narrow[k]) for k in said)
+    )
 
 
-def _moved(name: str, place: str, other: str) -> str:
-    """Return the name that something at a place has at another one."""
-    return f"{other}{name.removeprefix(place)}".lstrip(".") if name.startswith(place) else name
+def _is_valid(value: JSON, part: _Part) -> bool | None:
+    """Tell whether a value fits a subschema; None if that is unknown."""
+    if not isinstance(part.schema, dict):
+        return None if part.schema is None else bool(part.schema)
+    refers = any(_REFERRING & each.schema.keys() for each in nodes(part.schema, ()))
+    if part.path is None and refers:
+        return None
+    try:
+        node = SchemaNode(part.path or (), part.schema, part.root, ())
+        return compile_part(node).is_valid(value)
+    except SchemaError:
+        return None
 
 
 def _are_told_apart(one: _Parts, other: _Parts) -> bool:
@@ -574,28 +584,30 @@ def _are_told_apart(one: _Parts, other: _Parts) -> bool:
     return any(ours and theirs and ours.isdisjoint(theirs) for ours, theirs in texts)
 
 
-def _have_other_members(one: _Parts, other: _Parts) -> bool:
-    """Tell whether two schemas list members of which none is the same."""
-    ours, theirs = (
-        {name for each in parts for name in each.get("properties", ())} for parts in (one, other)
-    )
-    return bool(ours and theirs) and ours.isdisjoint(theirs)
-
-
 def _texts_of_member(parts: _Parts, member: str) -> set[str]:
     """Return the texts that a member can be; nothing if it may be anything else."""
-    schemas = [each["properties"][member] for each in parts if member in each.get("properties", ())]
+    schemas = [each.schema.get("properties", {}).get(member) for each in parts]
     listed = [values_of(each) or () for each in schemas if isinstance(each, dict)]
     texts = ({*each} for each in listed if each and all(isinstance(v, str) for v in each))
     return next(texts, set())
 
 
-def _references(value: JSON) -> Iterator[str]:
-    if isinstance(value, dict) and isinstance(value.get("$ref"), str):
-        yield value["$ref"]
-    inner = value.values() if isinstance(value, dict) else value
-    for each in inner if isinstance(value, dict | list) else ():
-        yield from _references(each)
+def _have_other_members(one: _Parts, other: _Parts) -> bool:
+    """Tell whether two schemas list members of which none is the same."""
+    ours, theirs = (
+        {name for each in parts for name in each.schema.get("properties", ())}
+        for parts in (one, other)
+    )
+    return bool(ours and theirs) and ours.isdisjoint(theirs)
+
+
+def _needed(parts: _Parts) -> frozenset[str]:
+    return frozenset(name for each in parts for name in each.schema.get("required", ()))
+
+
+def _type_of(value: JSON) -> str:
+    is_whole = isinstance(value, float) and value.is_integer()
+    return "integer" if is_whole else kind(value)
 
 
 _REFERRING = frozenset({"$ref", "$dynamicRef"})
@@ -604,29 +616,6 @@ _SPEAKING = (KEYWORDS.keys() | {"additionalItems", "$recursiveRef"}) - SILENT - 
 
 _FLAT = _SPEAKING.difference(IN_OBJECT, IN_LIST, SINGLE, _REFERRING, {"dependencies"})
 """Those whose values hold no schemas."""
-
-
-def _type_of(value: JSON) -> str:
-    is_whole = isinstance(value, float) and value.is_integer()
-    return "integer" if is_whole else kind(value)
-
-
-def _values(parts: _Parts, types: frozenset[str]) -> list[JSON] | None:
-    """Return all values that there can be, or more; None if there may be any number of them."""
-    values = next((each for each in map(values_of, parts) if each is not None), None)
-    if values is None and types <= {"boolean", "null"}:
-        values = [True, False, None]
-    return None if values is None else [each for each in values if _type_of(each) in types]
-
-
-def _needed(parts: _Parts) -> frozenset[str]:
-    return frozenset(name for each in parts for name in each.get("required", ()))
-
-
-def _applied(schema: JSON, key: str | int) -> list[JSON]:
-    """Return the schemas of a member of that name, or of the item at that index."""
-    return [reduce(operator.getitem, path, schema) for path in places_of(schema, key)]
-
 
 _COUNTS = frozenset({"minLength", "minItems", "minProperties"})
 _LIMITS = {
@@ -700,7 +689,7 @@ _CONCERNED = {
 }  # fmt: skip
 """The types of values of which a keyword says something; of all, if it is not here."""
 
-_Compare: TypeAlias = Callable[[_Walk, str, _Parts, dict[str, JSON]], Iterable[Difference]]
+_Compare: TypeAlias = Callable[[_Walk, str, _Parts, _Part], Iterable[Difference]]
 _WALKS: dict[str, _Compare] = {
     "$ref": _Walk.reference,
     "allOf": _Walk.every,
