@@ -274,6 +274,20 @@ def test_data_that_the_manifest_lists_runs_a_tool_again_and_other_files_do_not(
     assert registry["echo"] is not before
 
 
+def test_an_edit_of_the_manifest_alone_runs_nothing_again_also_after_data_did(
+    write: Write, tools: Path
+) -> None:
+    folder = write("echo", manifest_of("echo", reload=["*.csv"]), code=says(0))
+    registry, _ = loaded(tools)
+    first = registry["echo"].function
+    (folder / "words.csv").write_text("a,b")
+    assert registry.reload().updated == ("echo",)
+    second = registry["echo"].function
+    write("echo", manifest_of("echo", reload=["*.csv"], tags=["new"]), says(0))
+    assert registry.reload().updated == ("echo",)
+    assert first is not second is registry["echo"].function
+
+
 @pytest.mark.parametrize("looks", [True, False])
 @pytest.mark.parametrize("may_have_helpers", [True, False])
 def test_files_belong_to_a_tool_from_the_moment_at_which_it_names_them(

@@ -33,17 +33,8 @@ def discover(root: str, location: str) -> list[ToolFolder]:
     """
     with os.scandir(location) as entries:
         # the order of a directory differs from one file system to the next
-        found = sorted(
-            (entry.name, entry.inode(), entry.is_symlink())
-            for entry in entries
-            if _is_candidate(entry)
-        )
-    none: frozenset[str] = frozenset()
-    return [
-        # by place, which takes half the time: a reload makes all of them
-        ToolFolder(name, f"{root}/{name}", f"{location}{os.sep}{name}", none, none, 0, inode, link)
-        for name, inode, link in found
-    ]
+        names = sorted(entry.name for entry in entries if _is_candidate(entry))
+    return [ToolFolder(name, f"{root}/{name}", f"{location}{os.sep}{name}") for name in names]
 
 
 def is_tool_name(path: str) -> bool:
@@ -75,8 +66,7 @@ def tool_folder(path: str, location: str) -> ToolFolder | None:
     # a link to nothing counts: the folder is a tool that lacks a file
     if not any(os.path.lexists(f"{location}/{name}.{suffix}") for suffix in ("json", "py")):
         return None
-    is_link = os.path.islink(location)
-    return ToolFolder(name, folder.rstrip("/") or folder, location, is_link=is_link)
+    return ToolFolder(name, folder.rstrip("/") or folder, location)
 
 
 def listed(folder: ToolFolder) -> ToolFolder:

@@ -68,9 +68,6 @@ class ToolFolder(NamedTuple):
         files: names of the entries that are no folders; empty until somebody asks for them.
         folders: names of the sub-folders, likewise.
         revision: how often something that its module may use has changed, other than sources.
-        inode: its number in the file system, by which another folder of its name is known; 0 of one
-            that was named by itself.
-        is_link: whether it is a symbolic link to a folder.
         drafts: its manifest and all its sources by their names, where a worker that holds another
             version reads them in place of the files; empty elsewhere.
     """
@@ -81,8 +78,6 @@ class ToolFolder(NamedTuple):
     files: frozenset[str] = frozenset()
     folders: frozenset[str] = frozenset()
     revision: int = 0
-    inode: int = 0
-    is_link: bool = False
     drafts: tuple[tuple[str, bytes], ...] = ()
 
     @property

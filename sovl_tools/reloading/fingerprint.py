@@ -17,6 +17,10 @@ from itertools import chain, islice
 from stat import S_ISDIR, S_ISLNK
 from typing import NamedTuple
 
+from sovl_tools.loading.rules.folder import Unreadable
+from sovl_tools.loading.sources import Contents, matching, read_folder
+from sovl_tools.model.folder import Settings, ToolFolder
+
 MAX_DEPTH = 8
 """Levels of folders below a tool's own that are looked into."""
 
@@ -147,3 +151,38 @@ def _entries(path: str, visited: set[tuple[int, int]]) -> list[os.DirEntry[str]]
             return sorted(islice(entries, MAX_ENTRIES), key=lambda entry: entry.name)
     except (OSError, ValueError):  # the latter of a path with a NUL
         return []
+
+
+class Fingerprint(NamedTuple):
+    """What a tool folder looked like at one moment.
+
+    Attributes:
+        digest: of the manifest and the sources.
+        data: the data files that the manifest lists; None if they are unknown.
+        files: all files and links below the folder; None if they are unknown.
+    """
+
+    digest: str
+    data: Mapping[str, Stamp] | None = None
+    files: Files | None = None
+
+
+def look(
+    folder: ToolFolder, settings: Settings, before: Fingerprint | None
+) -> tuple[Fingerprint, Contents]:
+    """Return what a tool folder looks like now, and what was read of it.
+
+    ``before`` tells which data files count while the manifest can't be read.
+    """
+    contents = read_folder(folder, settings)
+    files = files_below(folder.location)
+    manifest, snapshot = contents.manifest, contents.snapshot
+    if isinstance(manifest, Unreadable) or manifest.manifest is None:
+        data = None if before is None else before.data
+    else:
+        listed = matching(files.stamps, manifest.manifest.data)
+        # what was read as a source is compared as such
+        sources = () if isinstance(snapshot, Unreadable) else snapshot.files
+        others = listed.difference([folder.manifest_name, folder.module_name, *sources])
+        data = {path: files.stamps[path] for path in others}
+    return Fingerprint(contents.digest, data, files), contents

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import logging
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import is_
@@ -14,50 +12,16 @@ from sovl_tools.loading.catalog_builder import combine, content_of, difference
 from sovl_tools.loading.load import Load, load_folders
 from sovl_tools.loading.modules import forget_folder
 from sovl_tools.loading.origins import Origin, mark_outdated
-from sovl_tools.loading.rules.folder import Unreadable, misnamed
-from sovl_tools.loading.sources import Collected, Contents, collect, listed, matching, read_folder
+from sovl_tools.loading.sources import Collected, Contents, collect
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.code_tools import KnownOrigin, Registrations, candidates_of, look_at
-from sovl_tools.reloading.fingerprint import Files, Stamp, files_below
+from sovl_tools.reloading.fingerprint import Files, Fingerprint, files_below, look
 from sovl_tools.reloading.libraries import restore, sources_in, unload
+from sovl_tools.reloading.loaded_folder import LoadedFolder, arriving
 
-_LOGGER = logging.getLogger("sovl_tools")
 _REVISIONS = itertools.count(1)
-_MAX_ECHOES = 10
-_TICK = 20_000_000
-"""Nanoseconds between which a file system may not tell two moments apart."""
-
-
-class Fingerprint(NamedTuple):
-    """What a tool folder looked like at one moment.
-
-    Attributes:
-        digest: of manifest and sources.
-        data: stamps of the data files that the manifest lists; None if they are unknown.
-        files: all files and links below the folder; None if they are unknown.
-    """
-
-    digest: str
-    data: Mapping[str, Stamp] | None = None
-    files: Files | None = None
-
-
-class Known(NamedTuple):
-    """A tool folder that has been loaded.
-
-    Attributes:
-        folder: where it is.
-        seen: what it looked like then.
-        candidate: the result, with the last good version for as long as that may be needed.
-        echoes: the number of loads in a row during which its files changed.
-    """
-
-    folder: ToolFolder
-    seen: Fingerprint
-    candidate: Candidate
-    echoes: int = 0
 
 
 class State(NamedTuple):
@@ -76,7 +40,7 @@ class State(NamedTuple):
 
     load: Load
     collected: Collected
-    folders: Mapping[str, Known]
+    folders: Mapping[str, LoadedFolder]
     origins: Mapping[Origin, KnownOrigin]
     registrations: Registrations
     libraries: Mapping[str, Files]
@@ -88,7 +52,7 @@ class State(NamedTuple):
         """Return the state after a first load."""
         loaded = zip(load.collected.folders, load.digests, load.candidates, strict=True)
         folders = {
-            folder.location: Known(folder, Fingerprint(digest), candidate)
+            folder.location: LoadedFolder(folder, Fingerprint(digest), candidate, load.moment)
             for folder, digest, candidate in loaded
         }
         candidates = {each.location: each for each in load.candidates}
@@ -127,7 +91,7 @@ def changed(state: State) -> set[str]:
     collected = _collect(state)
     for folder in collected.folders:
         known = state.folders.get(folder.location)
-        if known is None or _is_due(state, known, _look(state, folder)[0], is_patient=True):
+        if known is None or known.is_due(_look(state, folder)[0], is_patient=True):
             found.add(folder.location)
     found |= state.folders.keys() - {each.location for each in collected.folders}
     for path, files in state.libraries.items():
@@ -197,8 +161,8 @@ def recombined(state: State, known: Collection[Diagnostic]) -> tuple[State, Cata
         for each, shown in zip(candidates, catalog.candidates, strict=True)
     }
     folders = {
-        location: known_folder._replace(candidate=current[location])
-        for location, known_folder in state.folders.items()
+        place: each if each.candidate is current[place] else each._replace(candidate=current[place])
+        for place, each in state.folders.items()
     }
     change = difference(before, catalog)
     if problems:
@@ -234,33 +198,49 @@ def _with_folders(
     # a path outside of all folders, or a folder itself: some may have come or gone
     if touched is None or any(owner in {None, path} for path, owner in owners.items()):
         state = _with_list(state)
+    due = None if touched is None or is_forced else {*owners.values()}
     folders = dict(state.folders)
-    is_everywhere = touched is None or is_forced
-    due = folders.keys() if is_everywhere else {*owners.values()}
     ready: list[tuple[Contents, Fingerprint]] = []
     for folder in state.collected.folders:
-        location, known = folder.location, folders.get(folder.location)
-        if known is not None and location not in due:
+        known = folders.get(folder.location)
+        if known is not None and due is not None and folder.location not in due:
             continue
         seen, contents = _look(state, folder)
-        waiting = _arriving(folder, seen, known) if is_patient else None
-        if known is not None and not (
-            is_forced or _is_due(state, known, seen, is_patient=is_patient)
-        ):
-            folders[location] = known._replace(seen=seen)
-        elif waiting is not None:
-            folders[location] = Known(folder, seen, waiting)
-        elif is_forced or (known is not None and _has_other_data(state, known, seen)):
-            ready.append((contents.of(folder._replace(revision=next(_REVISIONS))), seen))
+        is_due = known is None or is_forced or known.is_due(seen, is_patient=is_patient)
+        waiting = arriving(folder, seen, known) if is_due and is_patient else None
+        if waiting is not None:
+            folders[folder.location] = LoadedFolder(folder, seen, waiting)
+        elif known is not None and not is_due:
+            folders[folder.location] = known._replace(seen=seen)
+        elif is_forced or (known is not None and known.has_other_data(seen)):
+            revised = contents.folder._replace(revision=next(_REVISIONS))
+            ready.append((contents.of(revised), seen))
         else:
             ready.append((contents, seen))
+    return _with_loaded(state._replace(folders=folders), ready)
+
+
+def _with_loaded(state: State, ready: Sequence[tuple[Contents, Fingerprint]]) -> State:
+    """Load folders from what was read of them."""
+    folders = dict(state.folders)
     candidates = _load(state, [contents for contents, _ in ready])
     for (contents, seen), candidate in zip(ready, candidates, strict=True):
         folder = contents.folder
-        echoes = folders[folder.location].echoes if folder.location in folders else 0
-        folders[folder.location] = _settled(state, Known(folder, seen, candidate, echoes))
+        known = folders.get(folder.location)
+        echoes = 0 if known is None else known.echoes
+        loaded = LoadedFolder(folder, seen, candidate, echoes=echoes)
+        now, _ = look(folder, state.load.settings, seen)
+        folders[folder.location] = loaded.settled(now)
     order = [each.location for each in state.collected.folders]
     return state._replace(folders={each: folders[each] for each in order})
+
+
+def _look(state: State, folder: ToolFolder) -> tuple[Fingerprint, Contents]:
+    known = state.folders.get(folder.location)
+    if known is None:
+        return look(folder, state.load.settings, None)
+    folder = folder._replace(revision=known.folder.revision)
+    return look(folder, state.load.settings, known.seen)
 
 
 def _owner(path: str, folders: Collection[str]) -> str | None:
@@ -281,59 +261,11 @@ def _collect(state: State) -> Collected:
 def _with_list(state: State) -> State:
     """Look which folders there are, and forget those that are gone."""
     collected = _collect(state)
-    revisions = {place: each.folder.revision for place, each in state.folders.items()}
-    listed = tuple(
-        each._replace(revision=revisions.get(each.location, 0)) for each in collected.folders
-    )
-    locations = {each.location for each in listed}
+    locations = {each.location for each in collected.folders}
     for location in state.folders.keys() - locations:
         forget_folder(location)
     folders = {place: each for place, each in state.folders.items() if place in locations}
-    return state._replace(collected=collected._replace(folders=listed), folders=folders)
-
-
-def _look(state: State, folder: ToolFolder) -> tuple[Fingerprint, Contents]:
-    """Read what a tool is made of, and look at all files of its folder."""
-    contents = read_folder(folder, state.load.settings)
-    files = files_below(folder.location)
-    known = state.folders.get(folder.location)
-    manifest, snapshot = contents.manifest, contents.snapshot
-    if isinstance(manifest, Unreadable) or manifest.manifest is None:
-        # which files it lists will show when it can be read again
-        data = known.seen.data if known is not None else None
-    else:
-        # what was read as a source is compared as such
-        sources = () if isinstance(snapshot, Unreadable) else snapshot.files
-        listed = matching(files.stamps, manifest.manifest.data)
-        data = {
-            path: files.stamps[path] for path in listed.difference([folder.manifest_name, *sources])
-        }
-    return Fingerprint(contents.digest, data, files), contents
-
-
-def _is_due(state: State, known: Known, now: Fingerprint, *, is_patient: bool) -> bool:
-    """Tell whether a folder has to be loaded again."""
-    if known.seen.digest != now.digest or _has_other_data(state, known, now):
-        return True
-    candidate = known.candidate
-    if candidate.definition is not None:
-        # what it requires may be there, or not any more
-        return not is_patient and bool(candidate.definition.requires)
-    if candidate.status == "disabled":
-        return False
-    # for want of any file a tool may not have loaded
-    before, after = known.seen.files, now.files
-    return not is_patient or before is None or after is None or before.stamps != after.stamps
-
-
-def _has_other_data(state: State, known: Known, now: Fingerprint) -> bool:
-    """Tell whether data files have changed, for which the module has to run again."""
-    before, after = known.seen.data, now.data or {}
-    if before is not None:
-        return before != after
-    # nobody looked at them when the tool was loaded; then their times tell
-    since = state.load.moment - _TICK
-    return any(max(each.modified, each.changed) > since for each in after.values())
+    return state._replace(collected=collected, folders=folders)
 
 
 def _load(state: State, ready: Sequence[Contents]) -> list[Candidate]:
@@ -344,53 +276,6 @@ def _load(state: State, ready: Sequence[Contents]) -> list[Candidate]:
         for action in tool.step_handlers if tool is not None else ():
             handlers.pop(action, None)
     return load_folders(ready, state.load.settings, existing=handlers)
-
-
-def _settled(state: State, known: Known) -> Known:
-    """Return a folder that was just loaded, with what it is compared with from now on.
-
-    If its files changed meanwhile, they were edited, and it stays due. If they change each time, it
-    is the module itself that writes them.
-    """
-    now, _ = _look(state, known.folder)
-    if not _is_due(state, known, now, is_patient=True):
-        return known._replace(seen=now, echoes=0)
-    if known.echoes + 1 == _MAX_ECHOES:
-        path = known.folder.path
-        _LOGGER.warning("tool %s writes into its own folder when it is imported", path)
-    seen = known.seen if known.echoes + 1 < _MAX_ECHOES else now
-    return known._replace(seen=seen, echoes=known.echoes + 1)
-
-
-def _arriving(folder: ToolFolder, seen: Fingerprint, known: Known | None) -> Candidate | None:
-    """Return the candidate of a folder whose files are on their way, or None if they are there.
-
-    In a new folder no file may be missing or empty; a known one has lost both.
-    """
-    stamps = seen.files.stamps if seen.files is not None else {}
-    files = (folder.manifest_name, folder.module_name)
-    missing = [name for name in files if name not in stamps or not stamps[name].size]
-    is_new = known is None or known.candidate.status == "waiting"
-    if not missing or not (is_new or stamps.keys().isdisjoint(files)):
-        return None
-    reason = f"{' and '.join(missing)} {'have' if len(missing) > 1 else 'has'} not arrived yet"
-    reason += _advice(folder, [name for name in missing if name not in stamps])
-    return Candidate(folder.name, folder.path, folder.location, "waiting", reasons=(reason,))
-
-
-def _advice(folder: ToolFolder, missing: Sequence[str]) -> str:
-    """Return what to do if the files are there but have kept the name of another folder."""
-    with contextlib.suppress(OSError):
-        folder = listed(folder)
-    # the former name of the folder is that of its only manifest
-    former = (misnamed(folder, folder.manifest_name) or folder.manifest_name).removesuffix(".json")
-    others = {name: f"{former}{os.path.splitext(name)[1]}" for name in missing}
-    renames = [
-        f"rename {other!r} to {name!r}"
-        for name, other in others.items()
-        if other in folder.files and other != name
-    ]
-    return f"; {' and '.join(renames)}" if renames else ""
 
 
 def successor(old: Candidate | None, new: Candidate, *, served: Collection[str]) -> Candidate:

@@ -1,0 +1,107 @@
+"""A tool folder that has been loaded, and whether it has to be loaded again."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sovl_tools.loading.rules.folder import misnamed
+from sovl_tools.loading.sources import listed
+from sovl_tools.model.catalog import Candidate
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.reloading.fingerprint import Fingerprint
+
+_LOGGER = logging.getLogger("sovl_tools")
+_MAX_ECHOES = 10
+_TICK = 20_000_000
+"""Nanoseconds between which a file system may not tell two moments apart."""
+
+
+class LoadedFolder(NamedTuple):
+    """A tool folder that has been loaded.
+
+    Attributes:
+        folder: where it is.
+        seen: what it looked like then.
+        candidate: the result, with the last good version for as long as that may be needed.
+        since: when the load began, in nanoseconds since the epoch, if it didn't look at data files.
+        echoes: the number of loads in a row during which its files changed.
+    """
+
+    folder: ToolFolder
+    seen: Fingerprint
+    candidate: Candidate
+    since: int = 0
+    echoes: int = 0
+
+    def is_due(self, now: Fingerprint, *, is_patient: bool) -> bool:
+        """Tell whether it has to be loaded again.
+
+        Without patience that is also a tool that failed, or depends on more than its files.
+        """
+        if self.seen.digest != now.digest or self.has_other_data(now):
+            return True
+        if self.candidate.definition is not None:
+            # what it requires may be there now, or not any more
+            return not is_patient and bool(self.candidate.definition.requires)
+        if self.candidate.status == "disabled":
+            return False
+        # it may not have loaded for want of any file
+        before, after = self.seen.files, now.files
+        return not is_patient or before is None or after is None or before.stamps != after.stamps
+
+    def has_other_data(self, now: Fingerprint) -> bool:
+        """Tell whether data files have changed, for which the module has to run again."""
+        before, after = self.seen.data, now.data or {}
+        if before is not None:
+            return before != after
+        since = self.since - _TICK
+        return any(max(each.modified, each.changed) > since for each in after.values())
+
+    def settled(self, now: Fingerprint) -> LoadedFolder:
+        """Return it as it is kept after a load; ``now`` is what it looks like then.
+
+        If its files changed meanwhile, they were edited, and it stays due. If they change each
+        time, the module itself writes them.
+        """
+        if not self.is_due(now, is_patient=True):
+            return self._replace(seen=now, echoes=0)
+        echoes = self.echoes + 1
+        if echoes == _MAX_ECHOES:
+            path = self.folder.path
+            _LOGGER.warning("tool %s writes into its own folder when it is imported", path)
+        return self._replace(seen=self.seen if echoes < _MAX_ECHOES else now, echoes=echoes)
+
+
+def arriving(folder: ToolFolder, seen: Fingerprint, known: LoadedFolder | None) -> Candidate | None:
+    """Return the candidate of a folder whose files are on their way, or None if they are there.
+
+    In a new folder no file may be missing or empty; a known one has lost both.
+    """
+    stamps = seen.files.stamps if seen.files is not None else {}
+    files = (folder.manifest_name, folder.module_name)
+    missing = [name for name in files if name not in stamps or not stamps[name].size]
+    is_new = known is None or known.candidate.status == "waiting"
+    if not missing or not (is_new or stamps.keys().isdisjoint(files)):
+        return None
+    reason = f"{' and '.join(missing)} {'have' if len(missing) > 1 else 'has'} not arrived yet"
+    reason += _advice(folder, [name for name in missing if name not in stamps])
+    return Candidate(folder.name, folder.path, folder.location, "waiting", reasons=(reason,))
+
+
+def _advice(folder: ToolFolder, missing: Sequence[str]) -> str:
+    """Return what to do if the files are there but have kept the name of another folder."""
+    with contextlib.suppress(OSError):
+        folder = listed(folder)
+    # the former name of the folder is that of its only manifest
+    former = (misnamed(folder, folder.manifest_name) or folder.manifest_name).removesuffix(".json")
+    others = {name: f"{former}{os.path.splitext(name)[1]}" for name in missing}
+    renames = [
+        f"rename {other!r} to {name!r}"
+        for name, other in others.items()
+        if other in folder.files and other != name
+    ]
+    return f"; {' and '.join(renames)}" if renames else ""
