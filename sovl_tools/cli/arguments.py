@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from sovl_tools.cli.command import Misuse
 from sovl_tools.model.document import JSON
-from sovl_tools.model.document import Path as Place
-from sovl_tools.schema.engine import matches, problems_at
+from sovl_tools.schema.applicators import below
+from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.subschemas import SchemaNode
 
 # a file or the standard input: /dev/zero never ends, and the memory would
@@ -33,6 +33,7 @@ def parse_pairs(
         Misuse: a pair is none, or a key is there twice.
     """
     found: dict[str, JSON] = {}
+    root = SchemaNode((), dict(parameters), dict(parameters), ())
     for pair in map(typed, pairs):
         key, equals, value = pair.partition("=")
         if not equals or not key:
@@ -40,25 +41,8 @@ def parse_pairs(
             raise Misuse(f"{pair!r} is not KEY=VALUE{hint}")
         if key in found:
             raise Misuse(f"{key!r} is given twice")
-        path, schema = next(_schemas(key, parameters), ((), None))
-        root = dict(parameters)
-        node = SchemaNode(path, schema, root, ()) if isinstance(schema, dict) else None
-        found[key] = _value(value, node)
+        found[key] = _value(value, next(iter(below(root, key)), None))
     return found
-
-
-def _schemas(key: str, parameters: Mapping[str, JSON]) -> Iterator[tuple[Place, JSON]]:
-    """Yield what a schema says of a property: by its name, by a pattern, of all others."""
-    properties, patterns = (
-        parameters.get(each, {}) for each in ("properties", "patternProperties")
-    )
-    if key in properties:
-        yield ("properties", key), properties[key]
-    for pattern, schema in patterns.items():
-        if matches(pattern, key):
-            yield ("patternProperties", pattern), schema
-    # last: it says something of those keys alone that nothing else is said of
-    yield ("additionalProperties",), parameters.get("additionalProperties")
 
 
 def _value(text: str, node: SchemaNode | None) -> JSON:

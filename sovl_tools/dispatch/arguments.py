@@ -332,10 +332,8 @@ class _Defaults(NamedTuple):
     @classmethod
     def of(cls, node: SchemaNode) -> _Defaults:
         found = cls({}, {})
-        for name, schema in node.schema.get("properties", {}).items():
-            if not isinstance(schema, dict):
-                continue
-            child = node._replace(path=(*node.path, "properties", name), schema=schema)
+        for child in (each for each in node.children() if each.is_property):
+            name, schema = str(child.path[-1]), child.schema
             if inner := cls.of(child):
                 found.nested[name] = inner
             if "default" in schema and not problems_at(child, schema["default"]):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, kind
 from sovl_tools.schema.engine import matches
-from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
+from sovl_tools.schema.subschemas import SchemaNode, follow
 
 Kinds: TypeAlias = frozenset[str] | None
 """JSON types; None where they are unknown."""
@@ -28,20 +28,17 @@ def in_place(found: Iterable[SchemaNode]) -> list[SchemaNode]:
         applied[id(node.schema)] = node
         depth = len(node.path)
         pending += [each for each in node.children() if each.path[depth] in _SAME_VALUE]
-        if isinstance(node.schema.get("$ref"), str):
-            target, _, path = lookup(node.root, node.schema["$ref"])
-            if isinstance(target, dict):
-                pending.append(node._replace(schema=target, path=(*node.base, *path)))
+        pending += filter(None, [node.target()])
     return list(applied.values())
 
 
 _SAME_VALUE = frozenset({"allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"})
 
 
-def below(node: SchemaNode, key: str | int) -> Iterator[SchemaNode]:
-    """Yield the subschemas that apply to a member of that name, or to the item at that index."""
-    for path in places_of(node.schema, key):
-        yield from _child(node, *path)
+def below(node: SchemaNode, key: str | int) -> list[SchemaNode]:
+    """Return the subschemas that apply to a member of that name, or to the item at that index."""
+    places = {(*node.path, *each) for each in places_of(node.schema, key)}
+    return [each for each in node.children() if each.path in places]
 
 
 def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
@@ -57,18 +54,6 @@ def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
     # It speaks only of members that nothing else names.
     is_open = not found and "additionalProperties" in schema
     return [("additionalProperties",)] if is_open else found
-
-
-def _child(node: SchemaNode, *path: str | int) -> Iterator[SchemaNode]:
-    """Yield the subschema at a path below another one, if it is there and no boolean."""
-    schema: JSON = node.schema
-    for part in path:
-        # A list always has the index; true and false hold nothing to go by.
-        if isinstance(schema, dict) and part not in schema:
-            return
-        schema = schema[part]
-    if isinstance(schema, dict):
-        yield node._replace(path=(*node.path, *path), schema=schema)
 
 
 def alternatives_of(schema: dict[str, JSON]) -> list[JSON]:

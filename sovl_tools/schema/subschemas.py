@@ -53,6 +53,14 @@ class SchemaNode(NamedTuple):
                 is_part = is_partial or below[0] in _PARTIAL
                 yield SchemaNode((*path, *below), child, root, base, owner, is_part)
 
+    def target(self) -> SchemaNode | None:
+        """Return the subschema that its ``$ref`` leads to, if it leads to one that is an object."""
+        reference = self.schema.get("$ref")
+        found = lookup(self.root, reference) if isinstance(reference, str) else Reference()
+        if not isinstance(found.target, dict):
+            return None
+        return self._replace(schema=found.target, path=(*self.base, *found.path))
+
 
 def nodes(root: dict[str, JSON], base: Path) -> Iterator[SchemaNode]:
     """Yield the root and every subschema that is an object, parents first."""

@@ -29,7 +29,7 @@ from sovl_tools.procedures.templates import Template
 from sovl_tools.schema.applicators import below, kinds
 from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.problem import explanations, place
-from sovl_tools.schema.subschemas import SchemaNode, follow, lookup
+from sovl_tools.schema.subschemas import SchemaNode, follow
 from sovl_tools.signature.signature import call_schema, signature_for
 
 ANYTHING: JSON = {}
@@ -444,11 +444,7 @@ def _members(given: GivenValue) -> Iterator[GivenValue]:
 def _target(node: SchemaNode) -> SchemaNode:
     """Return the subschema to which references lead at last, if there are any."""
     for _ in range(_MAX_REFERENCES):
-        reference = node.schema.get("$ref")
-        target, _, path = lookup(node.root, reference) if reference else (None, None, ())
-        if not isinstance(target, dict):
-            break
-        node = node._replace(schema=target, path=path)
+        node = node.target() or node
     return node
 
 
