@@ -24,15 +24,7 @@ from sovl_tools.schema.applicators import (
     values_of,
 )
 from sovl_tools.schema.engine import compile_part
-from sovl_tools.schema.keywords import (
-    ANNOTATIONS,
-    BOUNDS,
-    IN_LIST,
-    IN_OBJECT,
-    KEYWORDS,
-    SILENT,
-    SINGLE,
-)
+from sovl_tools.schema.keywords import ANNOTATIONS, BOUNDS, KEYWORDS, SILENT
 from sovl_tools.schema.subschemas import SchemaNode, lookup, nodes
 
 Relation: TypeAlias = Literal["equal", "wider", "narrower", "contradictory", "unknown"]
@@ -230,8 +222,6 @@ class _Walk:
             return []
         if not isinstance(narrow.schema, dict):
             return [_difference(name, parts, "properties", narrow.schema)]
-        if any(_repeats(each.schema, narrow.schema) for each in parts):
-            return []
         key = frozenset(canonical(each.schema) for each in parts), canonical(narrow.schema)
         if key in self._assumed:
             # what recurs in a member holds if it holds here; in the same place it says nothing
@@ -552,17 +542,6 @@ def _others(part: _Part) -> list[_Part]:
     return [part.at("additionalProperties")] if "additionalProperties" in part.schema else []
 
 
-def _repeats(part: dict[str, JSON], narrow: dict[str, JSON]) -> bool:
-    """Tell whether a schema says all that another one does, which holds no schemas."""
-    said = narrow.keys() & _SPEAKING
-    # values that are listed may not be in the format that is named beside them
-    return (
-        said <= _FLAT
-        and values_of(part) is None
-        and all(k in part and repr(part[k]) == repr(narrow[k]) for k in said)
-    )
-
-
 def _is_valid(value: JSON, part: _Part) -> bool | None:
     """Tell whether a value fits a subschema; None if that is unknown."""
     if not isinstance(part.schema, dict):
@@ -613,9 +592,6 @@ def _type_of(value: JSON) -> str:
 _REFERRING = frozenset({"$ref", "$dynamicRef"})
 _SPEAKING = (KEYWORDS.keys() | {"additionalItems", "$recursiveRef"}) - SILENT - ANNOTATIONS
 """Keywords that can make a schema narrower."""
-
-_FLAT = _SPEAKING.difference(IN_OBJECT, IN_LIST, SINGLE, _REFERRING, {"dependencies"})
-"""Those whose values hold no schemas."""
 
 _COUNTS = frozenset({"minLength", "minItems", "minProperties"})
 _LIMITS = {
