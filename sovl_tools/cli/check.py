@@ -14,14 +14,8 @@ from sovl_tools.cli.output import echo
 from sovl_tools.cli.places import Places
 from sovl_tools.configuration import configuration
 from sovl_tools.linting.fixes import Fix, fixes_in, suppression_fix
-from sovl_tools.linting.selection import (
-    Selection,
-    Suppression,
-    as_error,
-    strict,
-    suppress_findings,
-    suppressions_of,
-)
+from sovl_tools.linting.selection import Selection, as_error, strict
+from sovl_tools.linting.suppressions import Suppression, suppress_findings, suppressions_of
 from sovl_tools.loading.catalog_builder import combine, equal_descriptions, report_of
 from sovl_tools.loading.exporting import checked as losses
 from sovl_tools.loading.isolation import loaded_in_child

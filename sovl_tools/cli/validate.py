@@ -29,10 +29,7 @@ from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
-from sovl_tools.linting.selection import (
-    codes_of,
-    selection_of,
-)
+from sovl_tools.linting.selection import codes_of, selection_of
 from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.errors import ConfigurationError

@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.linting.rules import unused_suppression
-from sovl_tools.linting.selection import SUPPRESSIONS, Suppression, without_suppression
+from sovl_tools.linting.suppressions import SUPPRESSIONS, Suppression, without_suppression
 from sovl_tools.loading.interface import parse_module
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.pipeline import schema_verdicts

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.linting.selection import suppress_findings, suppressions_of
+from sovl_tools.linting.suppressions import suppress_findings, suppressions_of
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.folder import ToolFolder
 from tests.conftest import Run, Write, manifest_of
