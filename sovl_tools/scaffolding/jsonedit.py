@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ WIDTH = 100
 # string, bracket or scalar; json.loads has refused anything else
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s"{}\[\]:,]+', re.DOTALL)
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
+_LINE = re.compile(r"(?:/\*.*?\*/|//[^\r\n]*|[^\r\n])*", re.DOTALL)
+"""What is before the end of a line in a gap; comments may go over several lines."""
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 
 
@@ -232,23 +234,78 @@ def edit_json(text: str, document: JSON) -> str:
     return text[: tree.start] + editor.value(tree, before, document) + text[tree.end :]
 
 
-class _Piece(NamedTuple):
-    """A child of the new text; ``old`` is its index in the old text, None if it is new."""
+class _Parts:
+    """What is between two brackets: children, and the gaps around them with their commas.
 
-    old: int | None
-    text: str
+    Args:
+        children: the texts of the members or items, at least one.
+        gaps: what is before each child, and after the last one.
+        comma: what separates two children on one line.
+    """
+
+    def __init__(self, children: list[str], gaps: list[str], *, comma: str) -> None:
+        self.children = children
+        self.gaps = gaps
+        broken = next((each for each in map(_plain, gaps[:-1]) if "\n" in each), "")
+        newline = "\r\n" if "\r\n" in broken else "\n"
+        self.line_break = f"{newline}{_indentation(broken)}" if broken else ""
+        self._separator = f",{self.line_break}" if broken else comma
+
+    def remove(self, index: int) -> None:
+        """Remove a child, and a comma; comments around it stay."""
+        before, after = self.gaps[index : index + 2]
+        gap = after if index else before
+        if _plain(before) != before or _plain(after) != after:
+            keeps_comma = index > 0 and "," in _plain(after)
+            before = (before if keeps_comma else _without_comma(before)).rstrip(" \t")
+            after = _without_comma(after)
+            is_blank = before.endswith("\n")  # the line that the child was on
+            gap = before + (re.sub(r"^[ \t]*\r?\n", "", after) if is_blank else after)
+        elif len(self.children) == 1:
+            gap = ""
+        self.gaps[index : index + 2] = [gap]
+        del self.children[index]
+
+    def insert(self, index: int, child: str) -> None:
+        """Insert a child; comments on the line of the one before it stay there."""
+        gap, count = self.gaps[index], len(self.children)
+        # children are separated as the last two are, unless a comment separates those
+        between = self.gaps[-2] if count > 1 else self._separator
+        between = between if _plain(between) == between else self._separator
+        if index == 0:
+            before, after = gap, between
+        elif _plain(gap) != gap:
+            end = len(_LINE.match(gap)[0])  # type: ignore[index]
+            behind, rest = _without_comma(gap[:end]).rstrip(), gap[end:]
+            start = self.line_break or ("\n" if "//" in behind else " ")
+            before = f",{behind}{start}"
+            after = "," * ("," in _plain(gap)) + (_without_comma(rest) or " " * (index < count))
+        else:
+            before, after = (gap, gap) if index < count else (between, gap)
+        self.gaps[index : index + 1] = [before, after]
+        self.children.insert(index, child)
+
+    def __str__(self) -> str:
+        pairs = zip(self.gaps, [*self.children, ""], strict=True)
+        return "".join(f"{gap}{child}" for gap, child in pairs)
+
+
+def _plain(gap: str) -> str:
+    return _COMMENT.sub(_blank, gap)
+
+
+def _without_comma(gap: str) -> str:
+    at = _plain(gap).find(",")
+    return gap if at < 0 else gap[:at] + gap[at + 1 :]
 
 
 def _renamed(before: dict[str, JSON], after: dict[str, JSON]) -> dict[str, str]:
-    """Return the old keys of members that only have another key, by the new ones."""
-    if len(before) != len(after):
-        return {}
+    """Return the new keys of members that only have another key, by the old ones."""
+    pairs = zip(before, after, strict=True) if len(before) == len(after) else ()
     return {
-        new: old
-        for old, new in zip(before, after, strict=True)
-        if old not in after
-        and new not in before
-        and canonical(before[old]) == canonical(after[new])
+        old: new
+        for old, new in pairs
+        if not (old in after or new in before) and canonical(before[old]) == canonical(after[new])
     }
 
 
@@ -268,8 +325,11 @@ class _Editor(NamedTuple):
         is_commented = self.text[inside] != self.plain[inside]
         is_like = isinstance(before, dict | list) and type(before) is type(after)
         if is_like and node.children and (after or is_commented):
-            pieces = self._members if isinstance(after, dict) else self._items
-            return self._joined(node, list(pieces(node, before, after)))
+            children = [self.text[each.start : each.value.end] for each in node.children]
+            gaps = [self.text[node.gap(index)] for index in range(len(children) + 1)]
+            parts = _Parts(children, gaps, comma=self.layout.comma)
+            (self._members if isinstance(after, dict) else self._items)(node, parts, before, after)
+            return f"{self.text[node.start]}{parts}{self.text[node.end - 1]}"
         line = self._line_before(node)
         indent = _indentation(line)
         lead, spread = len(line) - len(indent), None if is_free else False
@@ -286,52 +346,51 @@ class _Editor(NamedTuple):
         """Return what is before a node on its line."""
         return self.text[self.text.rfind("\n", 0, node.start) + 1 : node.start]
 
-    def _line_break(self, node: Node) -> str:
-        """Return the first gap before a child with a line break in it, or ""."""
-        gaps = (self.plain[node.gap(index)] for index in range(len(node.children)))
-        return next((each for each in gaps if "\n" in each), "")
-
     def _members(
-        self, node: Node, before: dict[str, JSON], after: dict[str, JSON]
-    ) -> Iterator[_Piece]:
-        known = {child.key: index for index, child in enumerate(node.children)}
-        is_free = "\n" in self._text_of(node)
+        self, node: Node, parts: _Parts, before: dict[str, JSON], after: dict[str, JSON]
+    ) -> None:
+        keys, is_free = [*before], "\n" in self._text_of(node)
         renamed = _renamed(before, after)
-        # those that stay keep their old order, new ones follow those before them
-        order = [key for key in before if key in after]
-        previous: str | None = None
-        for key in after:
-            if key not in before:
-                order.insert(0 if previous is None else order.index(previous) + 1, key)
-            previous = key
-        for key in order:
+        for index, child in enumerate(node.children):
+            key = str(child.key)
             if key in renamed:
-                child = node.children[known[renamed[key]]]
-                text = _scalar(key, self.layout) + self.text[child.key_end : child.value.end]
-                yield _Piece(known[renamed[key]], text)
-            elif key in known:
-                child = node.children[known[key]]
+                keys[index] = renamed[key]
+                name = _scalar(renamed[key], self.layout)
+                parts.children[index] = name + self.text[child.key_end : child.value.end]
+            elif key in after:
                 start = self.text[child.start : child.value.start]
                 inner = self.value(child.value, before[key], after[key], is_free=is_free)
-                yield _Piece(known[key], start + inner)
-            else:
-                yield _Piece(None, self._new(node, key, after[key]))
+                parts.children[index] = start + inner
+        # those that stay keep their order, and a new one follows the one before it
+        previous = ""
+        for index, key in enumerate(after):
+            if key not in keys:
+                at = keys.index(previous) + 1 if index else 0
+                keys.insert(at, key)
+                parts.insert(at, self._new(node, parts, key, after[key]))
+            previous = key
+        for index in reversed(range(len(keys))):
+            if keys[index] not in after:
+                parts.remove(index)
 
-    def _items(self, node: Node, before: list[JSON], after: list[JSON]) -> Iterator[_Piece]:
+    def _items(self, node: Node, parts: _Parts, before: list[JSON], after: list[JSON]) -> None:
         old, new = [*map(canonical, before)], [*map(canonical, after)]
         # autojunk would ignore items that are frequent in long arrays
         steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-        for step, start, end, first, last in steps:
+        for step, start, end, first, last in reversed(steps):
             if step == "equal":
-                for index in range(start, end):
-                    yield _Piece(index, self._text_of(node.children[index].value))
-            else:
-                for value in after[first:last]:
-                    yield _Piece(None, self._new(node, None, value))
+                continue
+            made = [self._new(node, parts, None, each) for each in after[first:last]]
+            shared = min(end - start, len(made))
+            parts.children[start : start + shared] = made[:shared]
+            for index in reversed(range(start + shared, end)):
+                parts.remove(index)
+            for index in range(shared, len(made)):
+                parts.insert(start + index, made[index])
 
-    def _new(self, node: Node, key: str | None, value: JSON) -> str:
+    def _new(self, node: Node, parts: _Parts, key: str | None, value: JSON) -> str:
         """Format a new child like its siblings."""
-        gap, start = self._line_break(node), ""
+        gap, start = parts.line_break, ""
         if key is not None:
             sibling = node.children[0]
             colon = self.text[sibling.key_end : sibling.value.start]
@@ -350,87 +409,3 @@ class _Editor(NamedTuple):
         indent = _indentation(gap)
         inner = render_json(value, self.layout, indent=indent, lead=len(start), spread=spread)
         return start + inner
-
-    def _joined(self, node: Node, pieces: Sequence[_Piece]) -> str:
-        parts, last, count = [self.text[node.start]], -1, len(node.children)
-        before = _Piece(last, "")  # the opening bracket
-        for after in (*pieces, _Piece(count, "")):
-            if before.old is not None and after.old == before.old + 1:
-                parts.append(self.text[node.gap(after.old)])
-            else:
-                behind = self._comments(node, last, last + 1)[0] if before.old is not None else []
-                above: list[str] = []
-                if after.old is not None:
-                    above = self._comments(node, last, after.old)[1]
-                parts.append(self._gap(node, before, after, behind=behind, above=above))
-            parts.append(after.text)
-            last = last if after.old is None else after.old
-            before = after
-        return "".join([*parts, self.text[node.end - 1]])
-
-    def _comments(self, node: Node, first: int, end: int) -> tuple[list[str], list[str]]:
-        """Return the comments between two children: on the first one's line, and all others."""
-        behind: list[str] = []
-        above: list[str] = []
-        for index in range(first + 1, end + 1):
-            gap = self.text[node.gap(index)]
-            for found in _COMMENT.finditer(gap):
-                is_behind = index == first + 1 and "\n" not in gap[: found.start()]
-                (behind if is_behind else above).append(found[0])
-        return behind, above
-
-    def _gap(
-        self,
-        node: Node,
-        before: _Piece,
-        after: _Piece,
-        *,
-        behind: Sequence[str],
-        above: Sequence[str],
-    ) -> str:
-        """Return the text between two pieces that were not neighbours; brackets count as pieces."""
-        count = len(node.children)
-        is_last = after.old == count
-        if is_last and before.old == -1 and not behind and not above:
-            return ""
-        gap = self._separator(node, before, after)
-        if is_last and before.old != -1 and "," in _COMMENT.sub("", self.text[node.gap(count)]):
-            gap = f",{gap}"
-        if not behind and not above:
-            return gap
-        space, comma, rest = gap.partition(",")
-        rest = rest if comma else space
-        found = self._line_break(node)
-        indent = _indentation(found or self._line_before(node))
-        inner = f"{self.layout.newline}{indent}{'' if found else self.layout.unit}"
-        if "\n" not in rest and all(each.startswith("/*") for each in (*behind, *above)):
-            inner = " "
-        elif "\n" not in rest:
-            line = inner.rpartition("\n")[2].removesuffix(self.layout.unit)
-            rest = f"{self.layout.newline}{line}" if is_last else inner
-        # a new member follows the comments on the line of the one before it
-        lines = "".join(f"{inner}{each}" for each in above)
-        return "".join([comma, *(f" {each}" for each in behind), lines, rest])
-
-    def _separator(self, node: Node, before: _Piece, after: _Piece) -> str:
-        """Return the separator between two pieces, as in the old text, without comments."""
-        count = len(node.children)
-        if before.old == -1 or after.old == count:
-            return self._tidy(node.gap(count if after.old == count else 0))
-        if count == 1:
-            lead = self._tidy(node.gap(0))
-            return f",{lead}" if "\n" in lead else self.layout.comma
-        # as in the old text; a new child gets the separator of the old one that followed here
-        is_new = before.old is not None and after.old is None
-        index = (before.old or 0) + 1 if is_new else after.old or 0
-        return self._tidy(node.gap(min(max(index, 1), count - 1)))
-
-    def _tidy(self, gap: slice) -> str:
-        """Return a gap without its comments and the blanks around them."""
-        plain = self.plain[gap]
-        if plain == self.text[gap]:
-            return plain
-        comma = "," if "," in plain else ""
-        if "\n" in plain:
-            return f"{comma}{self.layout.newline}{_indentation(plain)}"
-        return self.layout.comma if comma else ""
