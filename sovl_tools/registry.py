@@ -284,8 +284,9 @@ class ToolRegistry:
 
     def _indexed(self) -> Indexes:
         catalog, known = self.catalog, self._indexes
-        indexes = self._indexes = Indexes(catalog) if known is None else known.of(catalog)
-        return indexes
+        if known is None or known.catalog is not catalog:
+            known = self._indexes = Indexes(catalog, known)
+        return known
 
     def register(
         self, tool: Any, *, override: bool = False, strict: bool = False
@@ -488,8 +489,6 @@ class ToolRegistry:
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
         """Put a new catalog in the place of the old one, and call the listeners."""
         before, self._catalog = self._catalog, catalog
-        if (known := self._indexes) is not None:
-            self._indexes = known.of(before).changed(catalog, change)
         log_sources(found, self._source_diagnostics)
         self._source_diagnostics, self._report = found, None
         if not change:

@@ -110,8 +110,8 @@ def main(rounds: int) -> None:
     floor = least(partial(joined, tools), repeat=1, rounds=rounds)
     print(f"\nmaking: floor {floor:.2f}")
     show("all", least(partial(SearchIndex, tools), repeat=1, rounds=rounds), floor, BUILD)
-    index, other = SearchIndex(tools), author.tool(0)
-    change: Work = partial(index.changed, tools[:1], [other])
+    index, others = SearchIndex(tools), [author.tool(0), *tools[1:]]
+    change: Work = partial(SearchIndex, others, index.entries)
     show("one tool in place of another", least(change, repeat=20, rounds=rounds), floor)
     flat = joined(tools)
     for label, query in asked(author, tools).items():

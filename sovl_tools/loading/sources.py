@@ -316,11 +316,8 @@ def _read_helpers(folder: ToolFolder) -> dict[str, bytes]:
 
 
 def _may_import_helpers(source: bytes) -> bool:
-    """Tell whether a module has a way to import others of its folder; listing it costs 8 µs."""
-    # ``in`` takes bytes for a number first, and raises and catches an error over it
-    if source.find(b"__") >= 0 or source.find(b"import_module") >= 0:
-        return True
-    return source.find(b"from") >= 0 and _RELATIVE.search(source) is not None
+    """Tell whether a module has a way to import others of its folder."""
+    return b"__" in source or b"import_module" in source or _RELATIVE.search(source) is not None
 
 
 def _paths_below(location: str, relative: str, level: int) -> list[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any, TypeAlias
 
-from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.search.phrases import PhraseIndex, PhraseMatch, ToolMatch
-from sovl_tools.search.ranking import SearchIndex
+from sovl_tools.search.ranking import Entry, SearchIndex
 
 _ABSENT = object()
 _LOGGER = logging.getLogger("sovl_tools")
@@ -66,38 +67,27 @@ class Indexes:
 
     Attributes:
         catalog: what they answer for.
+        entries: what the search knows of each tool, also of the catalog before.
     """
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, before: Indexes | None = None) -> None:
         self.catalog = catalog
-        self._phrases: PhraseIndex | None = None
-        self._ranking: Any = None
+        self.entries: Mapping[ToolDefinition, Entry] = {} if before is None else before.entries
 
-    def of(self, catalog: Catalog) -> Indexes:
-        """Return these indexes if they are the catalog's, else such as have yet to be made."""
-        return self if self.catalog is catalog else Indexes(catalog)
+    @cached_property
+    def _phrases(self) -> PhraseIndex:
+        return PhraseIndex(self.catalog.tools.values())
+
+    @cached_property
+    def _ranking(self) -> SearchIndex:
+        index = SearchIndex(self.catalog.tools.values(), self.entries)
+        self.entries = index.entries
+        return index
 
     def match(self, text: str) -> list[PhraseMatch]:
-        """Return the activation phrases that stand in the text, as ``PhraseIndex`` does."""
-        if self._phrases is None:
-            self._phrases = PhraseIndex(self.catalog.tools.values())
+        """Return the activation phrases that are in the text, as ``PhraseIndex`` does."""
         return self._phrases.match(text)
 
     def search(self, query: str, *, limit: int | None) -> list[ToolMatch]:
         """Return the tools that have words of the query, as ``SearchIndex`` does."""
-        if self._ranking is None:
-            self._ranking = SearchIndex(self.catalog.tools.values())
-        found: list[ToolMatch] = self._ranking.search(query, limit=limit)
-        return found
-
-    def changed(self, catalog: Catalog, change: CatalogChange) -> Indexes:
-        """Return the indexes of the next catalog, made from these by the difference."""
-        names = (*change.added, *change.updated, *change.removed)
-        removed = [self.catalog.tools[name] for name in names if name in self.catalog.tools]
-        added = [catalog.tools[name] for name in names if name in catalog.tools]
-        following = Indexes(catalog)
-        if self._phrases is not None:
-            following._phrases = self._phrases.changed(removed, added)
-        if self._ranking is not None:
-            following._ranking = self._ranking.changed(removed, added)
-        return following
+        return self._ranking.search(query, limit=limit)

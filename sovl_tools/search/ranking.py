@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from heapq import nlargest
 from math import log
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sovl_tools.model.definition import ToolDefinition
@@ -21,24 +21,22 @@ class Field(NamedTuple):
     Attributes:
         weight: of a term that occurs in it once.
         usual: how many terms it has as a rule; in a longer one each counts for less.
-        bit: what represents it in a set of fields.
     """
 
     weight: float
     usual: int
-    bit: int
 
 
 FIELDS: Mapping[str, Field] = {
-    "name": Field(4, 3, 1 << 0),
-    "phrases": Field(3, 8, 1 << 1),
-    "title": Field(3, 3, 1 << 2),
-    "tags": Field(2, 3, 1 << 3),
-    "category": Field(2, 1, 1 << 4),
-    "description": Field(1.5, 15, 1 << 5),
-    "parameters": Field(1, 20, 1 << 6),
-    "choices": Field(0.5, 6, 1 << 7),
-    "examples": Field(0.5, 20, 1 << 8),
+    "name": Field(4, 3),
+    "phrases": Field(3, 8),
+    "title": Field(3, 3),
+    "tags": Field(2, 3),
+    "category": Field(2, 1),
+    "description": Field(1.5, 15),
+    "parameters": Field(1, 20),
+    "choices": Field(0.5, 6),
+    "examples": Field(0.5, 20),
 }
 """The fields of ``texts``, by weight."""
 
@@ -48,63 +46,46 @@ _LENGTH = 0.5
 _SHORTEST = 3
 
 
+class Entry(NamedTuple):
+    """What is known of one tool, by the terms that it has.
+
+    Attributes:
+        impacts: how much each term tells of the tool, from 0 to 1.
+        fields: the fields that have the term.
+    """
+
+    impacts: Mapping[str, float]
+    fields: Mapping[str, set[str]]
+
+
 class SearchIndex:
     """The terms of all tools of a catalog, each with the tools that have it.
 
     Tools are ranked by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
     2009). The lengths of fields are compared with what is usual instead of with the average of
-    the catalog, so what is kept of a tool depends on that tool alone.
+    the catalog, so the entry of a tool depends on that tool alone.
 
-    An index never changes: one that differs is another, which shares with it what is alike.
+    Attributes:
+        entries: by tool; ``known`` ones are taken over.
     """
 
-    def __init__(self, tools: Iterable[ToolDefinition] = ()) -> None:
+    def __init__(
+        self,
+        tools: Iterable[ToolDefinition],
+        known: Mapping[ToolDefinition, Entry] = MappingProxyType({}),
+    ) -> None:
+        self.entries = {tool: known.get(tool) or _entry(tool) for tool in tools}
+        self._by_name = {tool.name: entry for tool, entry in self.entries.items()}
         self._impacts: dict[str, dict[str, float]] = {}
-        self._fields: dict[str, Mapping[str, int]] = {}
-        self._replace((), tools)
-
-    def changed(
-        self, removed: Iterable[ToolDefinition], added: Iterable[ToolDefinition]
-    ) -> SearchIndex:
-        """Return the index without some tools and with others.
-
-        A tool that was updated is in both, as it was and as it is now.
-        """
-        index = SearchIndex()
-        index._impacts, index._fields = self._impacts.copy(), self._fields.copy()
-        index._replace(removed, added)
-        return index
-
-    def _replace(self, removed: Iterable[ToolDefinition], added: Iterable[ToolDefinition]) -> None:
-        """Take tools out and put tools in; tables that others may share are copied first."""
-        new = {tool.name: _weigh(tool) for tool in added}
-        # an updated tool is in both
-        names = {*(tool.name for tool in removed), *new}
-        gone = {name: self._fields.pop(name, {}) for name in names}
-        touched = {word for known in gone.values() for word in known}.union(
-            *(impacts for impacts, _ in new.values())
-        )
-        tables = {word: self._impacts.get(word, {}).copy() for word in touched}
-        for name, known in gone.items():
-            for word in known:
-                del tables[word][name]
-        for name, (impacts, fields) in new.items():
-            self._fields[name] = fields
-            for word, impact in impacts.items():
-                tables[word][name] = impact
-        self._impacts |= tables
-        for word, table in tables.items():
-            if not table:
-                del self._impacts[word]
+        for name, entry in self._by_name.items():
+            for word, impact in entry.impacts.items():
+                self._impacts.setdefault(word, {})[name] = impact
 
     def search(self, query: str, *, limit: int | None = MOST_FOUND) -> list[ToolMatch]:
         """Return the tools that have words of the query, the best first, then by name.
 
         Common English words count only if the query has no others. Where no tool has any of the
         others, words of tools that begin like them are taken, from three letters on.
-
-        Raises:
-            ValueError: the limit is below 0.
         """
         asked = self._asked(query)
         scores: dict[str, float] = {}
@@ -112,15 +93,11 @@ class SearchIndex:
         for word in asked:
             impacts = self._impacts.get(word, {})
             # how much it tells that a tool has the term: the fewer have it, the more
-            rarity = log(1 + (len(self._fields) - len(impacts) + 0.5) / (len(impacts) + 0.5))
+            rarity = log(1 + (len(self._by_name) - len(impacts) + 0.5) / (len(impacts) + 0.5))
             whole += rarity
             for name, impact in impacts.items():
                 scores[name] = scores.get(name, 0.0) + rarity * impact
-        limit = len(scores) if limit is None else limit
-        # so that not all of a large catalog is sorted for the best ten
-        least = min(nlargest(limit, scores.values()), default=0.0)
-        found = [each for each in scores.items() if each[1] >= least]
-        best = sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
+        best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:limit]
         return [ToolMatch(name, score / whole, self._words(name, asked)) for name, score in best]
 
     def _asked(self, query: str) -> dict[str, str]:
@@ -141,29 +118,29 @@ class SearchIndex:
 
     def _words(self, name: str, asked: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         """Return the parts of the query that a tool has, each with its fields."""
-        known = self._fields[name]
-        found: dict[str, int] = {}
+        known = self._by_name[name].fields
+        found: dict[str, set[str]] = {}
         for word, part in asked.items():
             if word in known:
-                found[part] = found.get(part, 0) | known[word]
+                found[part] = found.get(part, set()) | known[word]
         return {
-            part: tuple(field for field, each in FIELDS.items() if bits & each.bit)
-            for part, bits in found.items()
+            part: tuple(field for field in FIELDS if field in fields)
+            for part, fields in found.items()
         }
 
 
-def _weigh(tool: ToolDefinition) -> tuple[dict[str, float], dict[str, int]]:
-    """Return the terms of a tool with their impacts, from 0 to 1, and with their fields."""
+def _entry(tool: ToolDefinition) -> Entry:
     weights: dict[str, float] = {}
-    fields: dict[str, int] = {}
+    fields: dict[str, set[str]] = {}
     for name, said in texts(tool).items():
         found = terms("\n".join(said))
-        weight, usual, bit = FIELDS[name]
+        weight, usual = FIELDS[name]
         share = weight / (1 - _LENGTH + _LENGTH * len(found) / usual)
         for word in found:
             weights[word] = weights.get(word, 0.0) + share
-            fields[word] = fields.get(word, 0) | bit
-    return {word: weight / (_SATURATION + weight) for word, weight in weights.items()}, fields
+            fields.setdefault(word, set()).add(name)
+    impacts = {word: weight / (_SATURATION + weight) for word, weight in weights.items()}
+    return Entry(impacts, fields)
 
 
 def texts(tool: ToolDefinition) -> dict[str, list[str]]:

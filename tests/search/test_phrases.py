@@ -1,16 +1,14 @@
 # ruff: noqa: RUF001 - letters that look alike are what is tested
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import FrameType
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import PhraseMatch, ToolDefinition
-from sovl_tools.search.phrases import PhraseIndex, _Node
+from sovl_tools.search.phrases import PhraseIndex
 from sovl_tools.search.words import spans, words
 from tests.schema.strategies import moderate
 from tests.tables import check_each
@@ -153,150 +151,6 @@ def test_what_is_found_has_the_words_of_the_phrase(data: st.DataObject, known: l
     assert lengths == sorted(lengths, reverse=True)
 
 
-def edited(tools: Tools, edit: Mapping[str, Iterable[str] | None]) -> Tools:
-    """Return the tools after an edit, those that it names made anew."""
-    left = {name: known for name, known in tools.items() if name not in edit}
-    made = {name: tool(name, *known) for name, known in edit.items() if known is not None}
-    return left | made
-
-
-def difference(old: Tools, new: Tools) -> tuple[list[ToolDefinition], list[ToolDefinition]]:
-    """Return the definitions that are in the old tools only and those in the new ones only."""
-    removed = [known for name, known in old.items() if new.get(name) is not known]
-    return removed, [known for name, known in new.items() if old.get(name) is not known]
-
-
-def nodes(index: PhraseIndex) -> set[_Node]:
-    def below(node: _Node) -> Iterator[_Node]:
-        yield node
-        for child in node.following.values():
-            yield from below(child)
-
-    return set(below(index._root))
-
-
-def nodes_made(action: Callable[[], object]) -> int:
-    """Return how many nodes an action makes, those that it throws away as well."""
-    made = 0
-
-    def profile(frame: FrameType, event: str, _: object) -> None:
-        nonlocal made
-        made += event == "call" and frame.f_code is _Node.__init__.__code__
-
-    before = sys.getprofile()
-    sys.setprofile(profile)
-    try:
-        action()
-    finally:
-        sys.setprofile(before)
-    return made
-
-
-@moderate
-@given(st.lists(edits, max_size=6))
-def test_an_index_that_was_changed_is_as_one_built_anew(history: list[dict[str, Any]]) -> None:
-    tools: Tools = {}
-    index = PhraseIndex([])
-    for edit in history:
-        changed = edited(tools, edit)
-        index = index.changed(*difference(tools, changed))
-        anew = PhraseIndex(changed.values())
-        assert index.match(TEXT) == anew.match(TEXT)
-        assert len(nodes(index)) == len(nodes(anew))
-        tools = changed
-
-
-@moderate
-@given(edits, st.lists(edits, min_size=1, max_size=3))
-def test_an_index_answers_as_before_whatever_is_made_of_it(
-    first: dict[str, Any], others: list[dict[str, Any]]
-) -> None:
-    tools = edited({}, first)
-    index = PhraseIndex(tools.values())
-    answers, size = index.match(TEXT), len(nodes(index))
-    for edit in others:
-        index.changed(*difference(tools, edited(tools, edit)))
-        assert index.match(TEXT) == answers
-        assert len(nodes(index)) == size
-
-
-@moderate
-@given(edits, edits, edits)
-def test_only_the_difference_counts_whatever_is_said_of_other_tools(
-    known: dict[str, Any], removed: dict[str, Any], added: dict[str, Any]
-) -> None:
-    def pairs(edit: Mapping[str, Iterable[str] | None]) -> set[tuple[str, str]]:
-        return {(name, phrase) for name, own in edit.items() for phrase in own or ()}
-
-    index = PhraseIndex(edited({}, known).values())
-    changed = index.changed(edited({}, removed).values(), edited({}, added).values())
-    left = pairs(known) - pairs(removed) | pairs(added)
-    anew = PhraseIndex([tool(name, phrase) for name, phrase in left])
-    assert changed.match(TEXT) == anew.match(TEXT)
-    assert len(nodes(changed)) == len(nodes(anew))
-
-
-def test_a_new_version_of_a_tool_with_the_same_phrases_changes_nothing() -> None:
-    old = tool("echo", "add numbers", "add")
-    index = PhraseIndex([old])
-    assert index.changed([old], [tool("echo", "add", "add numbers", "add")]) is index
-
-
-def test_tools_without_phrases_change_nothing() -> None:
-    index = PhraseIndex([tool("echo", "add")])
-    assert index.changed([tool("other")], [tool("another", "!?", "")]) is index
-
-
-def test_a_phrase_that_is_not_there_need_not_be_removed_nor_one_that_is_be_added() -> None:
-    index = PhraseIndex([tool("echo", "add numbers")])
-    unknown = [tool("other", "add numbers"), tool("echo", "add"), tool("echo", "add numbers now")]
-    assert index.changed(unknown, [tool("echo", "add numbers")]) is index
-
-
-def test_a_phrase_that_a_tool_has_twice_is_removed_whole() -> None:
-    old = tool("echo", "add", "add")
-    index = PhraseIndex([old]).changed([old], [])
-    assert index.match("add") == []
-    assert len(nodes(index)) == 1
-
-
-def test_of_two_spellings_one_can_be_removed() -> None:
-    index = PhraseIndex([tool("echo", "add", "Add!")])
-    changed = index.changed([tool("echo", "add", "Add!")], [tool("echo", "Add!")])
-    assert [hit.phrase for hit in changed.match("add")] == ["Add!"]
-    assert [hit.phrase for hit in index.match("add")] == ["Add!", "add"]
-
-
-def test_words_that_lead_to_no_phrase_are_dropped_and_those_that_do_are_kept() -> None:
-    long = tool("long", "add two numbers now")
-    index = PhraseIndex([tool("short", "add two"), long])
-    assert len(nodes(index)) == 5
-    assert len(nodes(index.changed([long], []))) == 3
-    assert len(nodes(index.changed([tool("short", "add two")], []))) == 5
-
-
-def test_what_a_change_does_not_touch_is_shared() -> None:
-    index = PhraseIndex([tool(f"tool_{n}", f"first{n} second", "add two") for n in range(50)])
-    old = tool("tool_7", "first7 second", "add two")
-    changed = index.changed([old], [tool("tool_7", "first7 other", "add two")])
-    own = nodes(changed) - nodes(index)
-    root = changed._root
-    assert own == {root, root.following["first7"], root.following["first7"].following["other"]}
-
-
-def test_a_large_change_copies_each_place_once() -> None:
-    index = PhraseIndex([tool(f"tool_{n}", f"add{n % 5} now") for n in range(50)])
-    more = [tool(f"more_{n}", f"add{n % 10} {n}", "add0 now") for n in range(50)]
-    results: list[PhraseIndex] = []
-    made = nodes_made(lambda: results.append(index.changed([], more)))
-    own = nodes(results[0]) - nodes(index)
-    assert len(own) == 62
-    assert made <= len(own) + 1
-
-
-def test_a_phrase_of_very_many_words_comes_and_goes() -> None:
-    long = tool("long", "word " * 100_000)
-    index = PhraseIndex([tool("echo", "word")])
-    with_long = index.changed([], [long])
-    assert [hit.tool for hit in with_long.match("word " * 3)] == ["echo"] * 3
-    assert len(nodes(with_long.changed([long], []))) == 2
+def test_a_phrase_of_very_many_words_matches_no_short_text() -> None:
+    index = PhraseIndex([tool("echo", "word"), tool("long", "word " * 100_000)])
+    assert [hit.tool for hit in index.match("word " * 3)] == ["echo"] * 3

@@ -13,7 +13,7 @@ from sovl_tools import ToolDefinition, ToolRegistry
 from sovl_tools.search.ranking import FIELDS, SearchIndex, texts
 from sovl_tools.search.words import parts, term, terms
 from tests.schema.strategies import moderate
-from tests.search.everyday_tools import TOOLS, made
+from tests.search.everyday_tools import made
 
 WORDS = ("map", "maps", "route", "city", "draw", "the", "of", "天気", "read_file")
 QUERY = "draw the map of a city, maps of routes, read_file 天気"
@@ -115,39 +115,14 @@ def test_matches_are_in_order_and_a_limit_cuts_them(
 
 
 @moderate
-@given(st.lists(edits, max_size=6))
-def test_an_index_that_was_changed_is_as_one_built_anew(history: list[dict[str, Any]]) -> None:
-    tools: Tools = {}
-    index = SearchIndex()
-    for edit in history:
-        left = {name: known for name, known in tools.items() if name not in edit}
-        changed = left | of({name: each for name, each in edit.items() if each is not None})
-        gone = [tools[name] for name in edit if name in tools]
-        index = index.changed(gone, [changed[name] for name in edit if name in changed])
-        anew = SearchIndex(changed.values())
-        for query in (QUERY, *WORDS):
-            assert index.search(query) == anew.search(query)
-        assert index._impacts == anew._impacts
-        tools = changed
-
-
-@moderate
 @given(catalogs, edits)
-def test_an_index_answers_as_before_whatever_is_made_of_it(
+def test_an_index_that_takes_over_entries_is_as_one_built_anew(
     catalog: dict[str, Any], edit: dict[str, Any]
 ) -> None:
     tools = of(catalog)
-    index = SearchIndex(tools.values())
-    answers = index.search(QUERY)
-    more = of({name: each for name, each in edit.items() if each is not None})
-    index.changed(tools.values(), more.values())
-    assert index.search(QUERY) == answers
-
-
-def test_what_a_change_does_not_touch_is_shared() -> None:
-    index = SearchIndex(TOOLS)
-    old, new = made("fanyi", "Before."), made("fanyi", "After.")
-    changed = index.changed([old], [new])
-    touched = {*index._fields["fanyi"], *changed._fields["fanyi"]}
-    for word, table in changed._impacts.items():
-        assert (index._impacts.get(word) is table) == (word not in touched)
+    left = {name: known for name, known in tools.items() if name not in edit}
+    changed = left | of({name: each for name, each in edit.items() if each is not None})
+    index = SearchIndex(changed.values(), SearchIndex(tools.values()).entries)
+    anew = SearchIndex(changed.values())
+    for query in (QUERY, *WORDS):
+        assert index.search(query) == anew.search(query)

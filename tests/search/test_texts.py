@@ -35,7 +35,6 @@ def test_fields_and_weights_are_about_the_same() -> None:
     assert texts(made("echo")).keys() == FIELDS.keys()
     weights = [field.weight for field in FIELDS.values()]
     assert weights == sorted(weights, reverse=True)
-    assert len({field.bit for field in FIELDS.values()}) == len(FIELDS)
 
 
 def test_parameters_are_told_at_any_depth() -> None:
