@@ -168,14 +168,14 @@ def _changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
 def _parameter_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
     """Yield what changed in the arguments: narrower ones break callers."""
     before, now = old.parameters, new.parameters
-    refused, admitted = compare_schemas(before, now)
-    found = [*_described(refused, is_narrower=True)]
+    narrower, wider = compare_schemas(before, now)
+    found = [*_described(narrower, is_narrower=True)]
     if not new.is_open:
         # a combined schema may admit it, and yet the function doesn't take it
         taken = now.get("properties", {})
         gone = [name for name in before.get("properties", {}) if name not in taken]
         found += [f"{name!r} is not taken any more" for name in gone]
-    yield from _in_order(found, [*_described(admitted, is_narrower=False)])
+    yield from _in_order(found, [*_described(wider, is_narrower=False)])
     yield from _annotation_changes("parameters", old, new)
 
 
@@ -188,10 +188,10 @@ def _output_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
         if now is not None:
             yield Change("compatible", "output_schema is new")
         return
-    refused, admitted = compare_schemas(before, now)
+    narrower, wider = compare_schemas(before, now)
     yield from _in_order(
-        [f"output: {words}" for words in _described(admitted, is_narrower=False)],
-        [f"output: {words}" for words in _described(refused, is_narrower=True)],
+        [f"output: {words}" for words in _described(wider, is_narrower=False)],
+        [f"output: {words}" for words in _described(narrower, is_narrower=True)],
     )
     yield from _annotation_changes("output_schema", old, new)
 

@@ -1,4 +1,4 @@
-"""The parts of one schema beside those of another that describe the same values."""
+"""Pair the subschemas of two schemas that describe the same values."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.applicators import alternatives_of, combinator_of, values_of
-from sovl_tools.schema.comparison import refusals
+from sovl_tools.schema.comparison import narrowings
 from sovl_tools.schema.subschemas import follow, lookup
 
 
 class Pair(NamedTuple):
-    """A subschema, and what another schema says in its place.
+    """A subschema of a schema, and its counterpart in the other one.
 
     Attributes:
-        name: what people call the place: ``place.city``, ``places[].city``.
-        path: of the subschema, from the root of its schema.
+        name: the place for people: ``place.city``, ``places[].city``.
+        path: the path of the subschema from the root of its schema.
         schema: the subschema.
-        own: the other one, with what it refers to in the place of a reference.
-        is_part: whether this is what the place refers to, or an alternative in it.
+        own: the counterpart, merged with the target of its reference.
+        is_part: whether this is the target of a reference, or an alternative.
     """
 
     name: str
@@ -30,22 +30,22 @@ class Pair(NamedTuple):
 
     @property
     def is_member(self) -> bool:
-        """Whether it is what an object says of a member."""
+        """Whether it describes a member of an object."""
         return not self.is_part and len(self.path) > 1 and self.path[-2] == "properties"
 
 
 class Roots(NamedTuple):
-    """The two schemas in which references are looked up."""
+    """The two schemas where references are looked up."""
 
     schema: dict[str, JSON]
     own: dict[str, JSON]
 
 
 def aligned(roots: Roots) -> list[Pair]:
-    """Return the pairs of two schemas of objects, from their members on, parents first.
+    """Return the pairs below two schemas of objects, parents first.
 
-    References are followed on both sides. What is used in several places is met once for each
-    thing that the other schema says there.
+    References are followed on both sides. A definition that several places share is paired once
+    with each counterpart.
     """
     found: list[Pair] = []
     pending = [*_members(Pair("", (), *roots))]
@@ -59,7 +59,7 @@ def aligned(roots: Roots) -> list[Pair]:
         seen.add(key)
         target = follow(own, roots.own)
         if isinstance(target, dict) and target is not own:
-            # keywords beside a reference add to what it refers to
+            # keywords next to a reference add to its target
             own = {**target, **{name: each for name, each in own.items() if name != "$ref"}}
         found.append(pair._replace(own=own))
         pending += _below(pair, roots)
@@ -67,7 +67,7 @@ def aligned(roots: Roots) -> list[Pair]:
 
 
 def _below(pair: Pair, roots: Roots) -> Iterator[Pair]:
-    """Yield what lies below a pair, or what it refers to."""
+    """Yield the pairs directly below a pair, or the target of its reference."""
     name, path, schema, _, _ = pair
     own = follow(pair.own, roots.own)
     if isinstance(schema.get("$ref"), str):
@@ -89,14 +89,14 @@ def _below(pair: Pair, roots: Roots) -> Iterator[Pair]:
 
 
 def _taker(schema: JSON, other: JSON, own: dict[str, JSON], roots: Roots) -> JSON:
-    """Return what takes an alternative's values: all of the other schema if others take some."""
+    """Return an alternative's counterpart: the whole other schema if several accept its values."""
     schema = follow(schema, roots.schema)
     if not isinstance(schema, dict) or combinator_of(schema) is not None:
         return own
     if other is None or values_of(schema) is None:
         return other
     refused = [
-        [each.values for each in refusals(schema, side, roots=roots)] for side in (other, own)
+        [each.values for each in narrowings(schema, side, roots=roots)] for side in (other, own)
     ]
     return other if refused[0] == refused[1] else own
 
@@ -127,7 +127,7 @@ def _items(pair: Pair) -> Iterator[Pair]:
 def matches(
     schema: dict[str, JSON], own: dict[str, JSON], roots: Roots
 ) -> list[tuple[JSON, JSON | None]]:
-    """Return each alternative of a schema with the one that takes most of it, if any does."""
+    """Return each alternative of a schema with the one that accepts most of it, if any does."""
     if combinator_of(schema) is None and combinator_of(own) is None:
         return []
     found = []
@@ -142,10 +142,10 @@ def matches(
 
 
 def _rank(schema: JSON, own: JSON, roots: Roots) -> int | None:
-    """Return how much of an alternative another one refuses; None if they can't be one."""
+    """Return how much of an alternative another one rejects; None if they don't match."""
     if schema == own:
         return 0
-    found = refusals(schema, own, roots=roots)
+    found = narrowings(schema, own, roots=roots)
     ours, theirs = follow(schema, roots.schema), follow(own, roots.own)
     if not (isinstance(ours, dict) and isinstance(theirs, dict)) or any(
         each.keyword in {"type", "alternatives"} and not each.name for each in found
@@ -154,7 +154,7 @@ def _rank(schema: JSON, own: JSON, roots: Roots) -> int | None:
     names, known = {*ours.get("properties", ())}, {*theirs.get("properties", ())}
     if names and known and names.isdisjoint(known):
         return None
-    # what tells alternatives apart counts most
+    # a contradiction, such as another tag, counts most
     return sum(_APART if each.is_contradictory else 1 for each in found) + 1
 
 

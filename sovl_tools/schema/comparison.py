@@ -1,7 +1,7 @@
-"""One schema against another: does the second admit more, less, the same, or something else?
+"""Compare two JSON Schemas: is the second equal to the first, wider, narrower or contradictory?
 
-Both are valid and stand for themselves: references lead to other parts of the same schema. Nothing
-is guessed: what can't be compared is a difference, so that an empty answer is a proof.
+Both must be valid. The comparison never guesses: two parts that it can't compare are a difference,
+so an empty result is a proof.
 """
 
 from __future__ import annotations
@@ -28,29 +28,28 @@ from sovl_tools.schema.keywords import ANNOTATIONS, BOUNDS, KEYWORDS, SILENT
 from sovl_tools.schema.subschemas import SchemaNode, lookup, nodes
 
 Relation: TypeAlias = Literal["equal", "wider", "narrower", "contradictory", "unknown"]
-"""What the second schema is to the first; contradictory ones have at most null in common.
+"""How the second schema relates to the first.
 
-All but ``unknown`` are certain.
+Contradictory schemas share no value but null. Only ``unknown`` is uncertain.
 """
 
 InFormat: TypeAlias = Callable[[JSON, str], bool]
-"""Whether a value is in a format."""
+"""Checks whether a value matches a format."""
 
 
 class Difference(NamedTuple):
-    """Why a schema may refuse what another one admits.
+    """A place where the narrow schema may reject a value that the wide one accepts.
 
     Attributes:
-        name: what people call the place: ``places[].city``; empty for the whole.
-        path: of the subschema, from the root of the other one; None if that says nothing there.
-            Of ``properties`` it is the member's, which need not be listed.
-        keyword: by which values are refused; ``alternatives`` if no alternative takes them.
-        wide: what the other one says there; None if it says nothing.
-        narrow: what the refusing one says; of ``required``, what is needed beyond the other one,
-            of ``properties`` the member's schema.
-        values: those of the values listed by the other one that are refused.
-        is_contradictory: whether everything is refused that the other one admits at this place,
-            null apart.
+        name: the place for people: ``places[].city``; empty for the root.
+        path: the path of the subschema in the wide schema, None if it has no subschema there.
+            For the keyword ``properties`` it is the member's path, whether listed or not.
+        keyword: the keyword that rejects the value; ``alternatives`` if no alternative accepts it.
+        wide: the wide schema's value of the keyword, None if it hasn't the keyword.
+        narrow: the narrow schema's value; for ``required`` only the names that the wide schema
+            doesn't require, for ``properties`` the member's schema.
+        values: the values listed by the wide schema that the narrow one rejects.
+        is_contradictory: whether the narrow schema rejects every value of this place but null.
     """
 
     name: str
@@ -63,47 +62,46 @@ class Difference(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What a second schema refuses of a first one, and what it admits beyond that.
+    """The differences between a first and a second schema.
 
     Attributes:
-        refused: where the second schema may refuse what the first one admits.
-        admitted: where the second schema may admit what the first one refuses; here the second
-            is the wide one.
+        narrower: where the second schema is narrower than the first.
+        wider: where the second schema is wider; these differences have it as their wide one.
     """
 
-    refused: list[Difference]
-    admitted: list[Difference]
+    narrower: list[Difference]
+    wider: list[Difference]
 
     @property
     def relation(self) -> Relation:
-        """What the second schema is to the first."""
-        if not self.refused:
-            return "wider" if self.admitted else "equal"
-        if not self.admitted:
+        """How the second schema relates to the first."""
+        if not self.narrower:
+            return "wider" if self.wider else "equal"
+        if not self.wider:
             return "narrower"
-        is_apart = any(each.is_contradictory and not each.name for each in self.refused)
+        is_apart = any(each.is_contradictory and not each.name for each in self.narrower)
         return "contradictory" if is_apart else "unknown"
 
 
 def compare(first: JSON, second: JSON) -> Comparison:
-    """Return what a second schema is to a first one, and where they differ."""
-    return Comparison(refusals(first, second), refusals(second, first))
+    """Compare two schemas in both directions."""
+    return Comparison(narrowings(first, second), narrowings(second, first))
 
 
-def refusals(
+def narrowings(
     wide: JSON,
     narrow: JSON,
     in_format: InFormat | None = None,
     *,
     roots: tuple[JSON, JSON] | None = None,
 ) -> list[Difference]:
-    """Return why the second schema may refuse what the first one admits; nothing if it can't.
+    """Return where the narrow schema may reject what the wide one accepts; empty if nowhere.
 
     Args:
-        wide: the schema that says which values there are.
-        narrow: the schema that may refuse some of them.
-        in_format: checks the formats of listed values; to JSON Schema a format only describes.
-        roots: the schemas that the two are parts of, if they are parts.
+        wide: the schema whose values are considered.
+        narrow: the schema that may reject some of them.
+        in_format: checks listed values; without it, ``format`` only describes.
+        roots: the schemas where references are looked up, if the two are parts of them.
     """
     walk = _Walk(*(roots or (wide, narrow)), in_format)
     path = () if roots is None else None
@@ -112,7 +110,7 @@ def refusals(
     except (_TooFarError, RecursionError):
         found = [Difference("", (), "allOf", None, None)]
     if found and roots is None and _means_the_same(wide, narrow):
-        return []  # although it says more than can be compared
+        return []  # the walk can't compare every keyword with itself
     unique: dict[Any, Difference] = {}
     for each in found:
         unique.setdefault((each.name, canonical(each[2:])), each)
@@ -120,7 +118,7 @@ def refusals(
 
 
 def _means_the_same(one: JSON, other: JSON) -> bool:
-    """Tell whether two schemas are written alike, but for annotations."""
+    """Return whether two schemas are written the same, apart from annotations."""
     return canonical(_without_annotations(one)) == canonical(_without_annotations(other))
 
 
@@ -135,26 +133,26 @@ def _without_annotations(schema: JSON) -> JSON:
 
 
 class _TooFarError(Exception):
-    """The schemas combine too much to be compared."""
+    """The schemas have too many combinations to compare."""
 
 
 _STEPS = 10
-"""Comparisons for each subschema; only what combines and recurs without end needs as many."""
+"""The limit of comparisons per subschema; only deeply nested combinations reach it."""
 
 _NUMBERS = frozenset({"integer", "number"})
 _ALL = _NUMBERS | {"null", "boolean", "string", "array", "object"}
-"""Types of values; here ``number`` means those that are no integers."""
+"""Types of values; here ``number`` means numbers that aren't integers."""
 
 
 class _Part(NamedTuple):
-    """A subschema, its path if it has one, and the schema in which its references are looked up."""
+    """A subschema, its path if it has one, and the root where its references are looked up."""
 
     schema: JSON
     path: Path | None
     root: JSON
 
     def at(self, *keys: str | int) -> _Part:
-        """Return a subschema below it."""
+        """Return the subschema at a path below."""
         path = None if self.path is None else (*self.path, *keys)
         return self._replace(schema=value_at(self.schema, keys), path=path)
 
@@ -172,17 +170,17 @@ class _Part(NamedTuple):
         return self._replace(schema=kept)
 
     def target(self) -> _Part:
-        """Return what its ``$ref`` leads to; the schema is None if only an engine could follow."""
+        """Return the target of its ``$ref``; the schema is None if only an engine can follow it."""
         target, _, path = lookup(self.root, self.schema["$ref"])
         return _Part(target, path, self.root)
 
 
 _Parts: TypeAlias = tuple[_Part, ...]
-"""Subschemas all of which a value fits."""
+"""Subschemas that a value satisfies, all of them."""
 
 
 def _applying(parts: Iterable[_Part]) -> _Parts | None:
-    """Return all subschemas that apply to a value that fits some; None if no value can."""
+    """Return the subschemas with those they refer to or combine; None if no value is valid."""
     pending, followed = [*parts], list[JSON]()
     found = []
     for part in pending:  # which grows meanwhile
@@ -195,27 +193,27 @@ def _applying(parts: Iterable[_Part]) -> _Parts | None:
             pending.append(part.target())
         pending += part.branches("allOf")
         found.append(part.without("$ref", "allOf"))
-    # what only refers says nothing itself
+    # a schema that is only a reference constrains nothing itself
     return tuple(each for each in found if not _SPEAKING.isdisjoint(each.schema)) or tuple(found)
 
 
 class _Walk:
-    """A walk through two schemas at once.
+    """Walks through a wide and a narrow schema at the same time.
 
-    A value is known by a list of subschemas that it fits, all from the wide side; each keyword of
-    the narrow side has to follow from them.
+    At each place the wide side is a list of subschemas that a value satisfies, and every keyword of
+    the narrow side must follow from them.
     """
 
     def __init__(self, wide: JSON, narrow: JSON, in_format: InFormat | None) -> None:
         self.wide, self.narrow, self._in_format = wide, narrow, in_format
         both = [each for each in (wide, narrow) if isinstance(each, dict)]
         self._steps = _STEPS * (100 + sum(1 for each in both for _ in nodes(each, ())))
-        # what is being compared, with the name of its place, or holds, with None
+        # pairs that are being compared, with their place's name, or that proved true, with None
         self._assumed: dict[tuple[frozenset[str], str], str | None] = {}
         self._types_known: dict[tuple[Path, bool], frozenset[str]] = {}
 
     def compare(self, name: str, wide: Iterable[_Part], narrow: _Part) -> list[Difference]:
-        """Return why what fits all the wide subschemas may be refused by the narrow one."""
+        """Return why the narrow part may reject a value that satisfies all the wide parts."""
         parts = _applying(wide)
         types = _ALL if parts is None else self._types(parts)
         if parts is None or not types or narrow.schema is True:
@@ -224,7 +222,8 @@ class _Walk:
             return [_difference(name, parts, "properties", narrow.schema)]
         key = frozenset(canonical(each.schema) for each in parts), canonical(narrow.schema)
         if key in self._assumed:
-            # what recurs in a member holds if it holds here; in the same place it says nothing
+            # a pair that recurs in a member is true if it is true here; at the same place it
+            # proves nothing
             recurs = self._assumed[key] == name
             said = narrow.schema.get("$ref")
             return [_difference(name, parts, "$ref", said)] if recurs else []
@@ -238,11 +237,11 @@ class _Walk:
         if not found:
             self._assumed[key] = None
         while found and len(self._assumed) > mark:
-            self._assumed.popitem()  # what held meanwhile may have relied on this
+            self._assumed.popitem()  # pairs that proved true since may have relied on this one
         return found
 
     def _types(self, parts: _Parts) -> frozenset[str]:
-        """Return the types that a value can have, or more."""
+        """Return the types that a value can have, possibly too many."""
         types = _ALL
         for part in parts:
             schema, keyword = part.schema, combinator_of(part.schema)
@@ -271,7 +270,7 @@ class _Walk:
         narrow: _Part,
         found: list[Difference],
     ) -> list[Difference]:
-        """Compare each alternative by itself, because another one may take its place."""
+        """Compare each alternative separately: different ones may satisfy the narrow part."""
         for part in parts:
             keyword = combinator_of(part.schema)
             if keyword is None:
@@ -316,7 +315,7 @@ class _Walk:
     def _refused_values(
         self, name: str, parts: _Parts, types: frozenset[str], narrow: _Part
     ) -> list[Difference] | None:
-        """Return which of all possible values are refused; None if they have to be compared."""
+        """Return which values of a finite list are rejected; None if the keywords decide."""
         listing = tuple(each for each in parts if values_of(each.schema) is not None)
         values = values_of(listing[0].schema) if listing else None
         if values is None and types <= {"boolean", "null"}:
@@ -346,7 +345,7 @@ class _Walk:
         return found
 
     def _admits(self, value: JSON, narrow: _Part) -> bool:
-        """Tell whether a subschema of the narrow side surely admits a value."""
+        """Return whether a part of the narrow side certainly accepts a value."""
         said = narrow.schema
         if self._in_format is not None and isinstance(said, dict):
             if "anyOf" in said:
@@ -377,7 +376,7 @@ class _Walk:
     def _any_of(self, name: str, parts: _Parts, keyword: str, narrow: _Part) -> list[Difference]:
         branches = narrow.branches(keyword)
         cases = [_applying([each]) or () for each in branches]
-        # one alone fits only where no value can fit two
+        # a value may satisfy only one, so no value may satisfy two
         if keyword == "oneOf" and not self._exclude_each_other(cases):
             return [_difference(name, parts, keyword, narrow.schema[keyword])]
         tries = []
@@ -385,7 +384,7 @@ class _Walk:
             tries.append(self.compare(name, parts, each))
             if not tries[-1]:
                 return []
-        # those that are for values of other kinds say nothing of why this one is not taken
+        # an alternative for other values doesn't explain why these aren't accepted
         alike = [
             each
             for case, each in zip(cases, tries, strict=True)
@@ -404,7 +403,7 @@ class _Walk:
         return [found._replace(is_contradictory=is_apart)]
 
     def _exclude_each_other(self, cases: list[_Parts]) -> bool:
-        """Tell whether no value fits two, by their types or by a member that tells them apart."""
+        """Return whether no value satisfies two: by type, or by a member with other values."""
         known = [(self._types(each), each) for each in cases if each]
         return len(known) == len(cases) and all(
             one.isdisjoint(other) or (one == other == {"object"} and _are_told_apart(this, that))
@@ -421,7 +420,7 @@ class _Walk:
             for each in narrow.applied(member):
                 found = self.compare(whole, wide, each)
                 if found and (each.schema is False or not wide):
-                    # it is not taken any more, or could be anything
+                    # it isn't accepted any more, or it could be anything before
                     found = [_member_difference(whole, parts, member, each.schema)]
                 yield from found
         others = [each for part in parts for each in _others(part)]
@@ -465,12 +464,12 @@ class _Walk:
     def _follows(
         self, parts: _Parts, types: frozenset[str], narrow: dict[str, JSON], keyword: str
     ) -> bool:
-        """Tell whether a keyword follows from what is known of a value."""
+        """Return whether a value that satisfies the parts satisfies a keyword, too."""
         value, known = narrow[keyword], [each.schema for each in parts]
         if keyword == "type":
             return types <= numeric(value)
         if keyword.startswith("unevaluated") or keyword.endswith("Ref"):
-            return False  # they depend on what is evaluated beside and around them
+            return False  # they depend on the keywords around them
         if keyword in _LIMITS:
             is_whole = "number" not in types
             ours = [
@@ -501,7 +500,7 @@ class _Walk:
         )
 
     def _is_same(self, wide: JSON, narrow: JSON) -> bool:
-        """Tell whether two parts of schemas say the same, and what they refer to likewise."""
+        """Return whether two parts are written the same, and what they refer to as well."""
         if not _means_the_same(wide, narrow):
             return False
         if '"$ref"' not in (text := canonical(wide)) and 'Ref"' not in text:
@@ -534,7 +533,7 @@ def _place(parts: Iterable[_Part]) -> Path | None:
 
 
 def _others(part: _Part) -> list[_Part]:
-    """Return what a schema says of members that it doesn't name, or less."""
+    """Return the schema of members that aren't listed; it may accept too much."""
     additional = part.schema.get("additionalProperties", True)
     patterns = part.schema.get("patternProperties")
     if patterns:
@@ -543,7 +542,7 @@ def _others(part: _Part) -> list[_Part]:
 
 
 def _is_valid(value: JSON, part: _Part) -> bool | None:
-    """Tell whether a value fits a subschema; None if that is unknown."""
+    """Return whether a value satisfies a part; None if that is unknown."""
     if not isinstance(part.schema, dict):
         return None if part.schema is None else bool(part.schema)
     refers = any(_REFERRING & each.schema.keys() for each in nodes(part.schema, ()))
@@ -557,14 +556,14 @@ def _is_valid(value: JSON, part: _Part) -> bool | None:
 
 
 def _are_told_apart(one: _Parts, other: _Parts) -> bool:
-    """Tell whether two objects need the same member with different texts."""
+    """Return whether two objects require the same member with different strings."""
     members = _needed(one) & _needed(other)
     texts = ([_texts_of_member(parts, each) for parts in (one, other)] for each in members)
     return any(ours and theirs and ours.isdisjoint(theirs) for ours, theirs in texts)
 
 
 def _texts_of_member(parts: _Parts, member: str) -> set[str]:
-    """Return the texts that a member can be; nothing if it may be anything else."""
+    """Return the strings that a member can be; empty if it can be anything else."""
     schemas = [each.schema.get("properties", {}).get(member) for each in parts]
     listed = [values_of(each) or () for each in schemas if isinstance(each, dict)]
     texts = ({*each} for each in listed if each and all(isinstance(v, str) for v in each))
@@ -572,7 +571,7 @@ def _texts_of_member(parts: _Parts, member: str) -> set[str]:
 
 
 def _have_other_members(one: _Parts, other: _Parts) -> bool:
-    """Tell whether two schemas list members of which none is the same."""
+    """Return whether both schemas list members, and none in common."""
     ours, theirs = (
         {name for each in parts for name in each.schema.get("properties", ())}
         for parts in (one, other)
@@ -600,12 +599,12 @@ _LIMITS = {
     "maximum": (-1, False),
     "exclusiveMaximum": (-1, True),
 }
-"""The bounds of numbers: by which sign the greater is the stricter, and whether it is excluded."""
+"""The bounds of numbers: the sign that makes the stricter one greater; whether exclusive."""
 _LOOSEST = (-math.inf, False)
 
 
 def _strictness(keyword: str, value: float, *, is_whole: bool) -> tuple[float, bool]:
-    """Return how strict a bound is, compared with others on the same side."""
+    """Return a bound's strictness, to compare it with others on the same side."""
     sign, is_exclusive = _LIMITS[keyword]
     if is_whole:  # more than 0 is at least 1
         return math.floor(sign * value) + 1 if is_exclusive else math.ceil(sign * value), False
@@ -613,7 +612,7 @@ def _strictness(keyword: str, value: float, *, is_whole: bool) -> tuple[float, b
 
 
 def contrary_bound(schema: Mapping[str, JSON], keyword: str, value: JSON) -> str | None:
-    """Return the keyword of a schema that no value satisfies together with a bound."""
+    """Return the keyword of a schema that contradicts a bound."""
     for lowers, uppers in _OPPOSITES:
         if keyword in lowers:
             return next((each for each in uppers if each in schema and schema[each] < value), None)
@@ -625,7 +624,7 @@ def contrary_bound(schema: Mapping[str, JSON], keyword: str, value: JSON) -> str
 _OPPOSITES = [((lower,), (upper,)) for lower, upper in BOUNDS if lower in _COUNTS] + [
     (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
 ]
-"""Keywords that bound values from below, and those that bound the same from above."""
+"""Lower bounds, each with the upper bounds of the same thing."""
 
 
 def _is_multiple(wide: float, narrow: float) -> bool:
@@ -634,7 +633,7 @@ def _is_multiple(wide: float, narrow: float) -> bool:
 
 
 _GROUPS = (("contains", "minContains", "maxContains"), ("if", "then", "else"))
-"""Keywords that say something only together."""
+"""Keywords that only have a meaning together."""
 
 _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     "multipleOf": _is_multiple,
@@ -642,7 +641,7 @@ _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
     **dict.fromkeys(_COUNTS, operator.ge),
     **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), operator.le),
 }
-"""How the value of a keyword compares with that of the wide side, if it follows from it."""
+"""How the wide side's value of a keyword compares if the narrow side's follows from it."""
 
 _CONCERNED = {
     **dict.fromkeys((*_LIMITS, "multipleOf"), _NUMBERS),
@@ -663,7 +662,7 @@ _CONCERNED = {
         frozenset({"object"}),
     ),
 }  # fmt: skip
-"""The types of values of which a keyword says something; of all, if it is not here."""
+"""The types that a keyword applies to; a keyword that isn't listed applies to all."""
 
 _Compare: TypeAlias = Callable[[_Walk, str, _Parts, _Part], Iterable[Difference]]
 _WALKS: dict[str, _Compare] = {

@@ -15,7 +15,7 @@ from sovl_tools.model.document import JSON, Path, canonical, value_at
 from sovl_tools.schema.alignment import Roots, aligned
 from sovl_tools.schema.applicators import Kinds, kinds, numeric, values_of
 from sovl_tools.schema.comparison import Difference as SchemaDifference
-from sovl_tools.schema.comparison import contrary_bound, refusals
+from sovl_tools.schema.comparison import contrary_bound, narrowings
 from sovl_tools.schema.keywords import BOUNDS
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
@@ -107,7 +107,7 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
     ``own`` is what the function says of its arguments.
     """
     # where the manifest says nothing, only names are compared
-    found = refusals(parameters, own, is_in_format)
+    found = narrowings(parameters, own, is_in_format)
     refused = [each for each in found if len(each.path or ()) > _TOP]
     places = Counter(each.path for each in refused)
     every = [

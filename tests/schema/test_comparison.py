@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.schema.comparison import refusals
+from sovl_tools.schema.comparison import narrowings
 from sovl_tools.schema.subschemas import nodes
 from tests.schema.strategies import examples, likely, moderate, plain_schemas, schemas, values
 from tests.schema.validators import validator
@@ -47,7 +47,7 @@ def test_what_one_schema_admits_the_other_does_unless_it_is_told(
     data: Any, pair: tuple[Any, Any]
 ) -> None:
     wide, narrow = pair
-    if refusals(wide, narrow) or data is None:
+    if narrowings(wide, narrow) or data is None:
         return
     drawn = st.lists(likely(wide) | likely(narrow) | values, min_size=5, max_size=20)
     try:
@@ -105,7 +105,7 @@ def refers(definition: Any, **keys: Any) -> dict[str, Any]:
     ],
 )
 def test_a_schema_surely_admits_what_another_one_does(wide: Any, narrow: Any) -> None:
-    assert refusals(wide, narrow) == []
+    assert narrowings(wide, narrow) == []
 
 
 @check_each(
@@ -136,7 +136,7 @@ def test_a_schema_surely_admits_what_another_one_does(wide: Any, narrow: Any) ->
     ],
 )
 def test_a_schema_may_refuse_what_another_one_admits(wide: Any, narrow: Any, keyword: str) -> None:
-    assert keyword in {each.keyword for each in refusals(wide, narrow)}
+    assert keyword in {each.keyword for each in narrowings(wide, narrow)}
 
 
 def nested(depth: int, leaf: dict[str, Any]) -> dict[str, Any]:
@@ -150,5 +150,5 @@ def nested(depth: int, leaf: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_schemas_that_combine_too_much_are_given_up() -> None:
-    found = refusals(nested(3, TEXT), nested(3, {**TEXT, "maxLength": 5}))
+    found = narrowings(nested(3, TEXT), nested(3, {**TEXT, "maxLength": 5}))
     assert [each.keyword for each in found] == ["allOf"]
