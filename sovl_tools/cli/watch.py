@@ -33,8 +33,6 @@ from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.reloading.events import Events, places
-from sovl_tools.reloading.watcher import Batch, Debounce
 from sovl_tools.reporting.outcome import STATUSES, Outcome, counted
 from sovl_tools.reporting.text import block, painted, plain
 
@@ -288,6 +286,9 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
     Raises:
         OSError: the system gives no watches.
     """
+    from sovl_tools.reloading.events import Events, places  # noqa: PLC0415 - 40 ms
+    from sovl_tools.reloading.watcher import Debounce  # noqa: PLC0415 - 40 ms
+
     paths = list(watched())
     debounce = Debounce()
     events = Events(debounce.put)
@@ -302,9 +303,9 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
             click.echo(f"Error: {error}", err=True)
         note("watching; Ctrl-C ends it")
 
-    def await_change(seconds: float) -> Batch | None:
+    def await_change(seconds: float) -> set[str] | None:
         batch = debounce.next(seconds)
-        return batch if batch is not None and batch.paths else None
+        return batch.paths or None if batch is not None else None
 
     with until_ended():
         try:

@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import pytest
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
-from watchdog.observers.api import ObservedWatch
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver, ObservedWatch
 from watchdog.observers.polling import PollingObserver, PollingObserverVFS
 
-from sovl_tools.reloading.events import Events, Observer, Place
+from sovl_tools.reloading.events import Events, Place
 from tests.patience import PATIENCE
 from tests.reloading.children import lines
 
@@ -27,7 +28,7 @@ from tests.reloading.children import lines
 class Ear:
     """Events, and what they told."""
 
-    def __init__(self, observer: Callable[[], Observer] | None = None) -> None:
+    def __init__(self, observer: Callable[[], BaseObserver] = Observer) -> None:
         self.told: SimpleQueue[str] = SimpleQueue()
         self.events = Events(self.told.put, observer=observer)
 
@@ -391,8 +392,8 @@ def test_the_end_in_a_stream_of_events_is_not_complained_about(
     assert caplog.records == []
 
 
-def polling() -> Observer:
-    return cast("Observer", PollingObserver(timeout=0.01))
+def polling() -> BaseObserver:
+    return PollingObserver(timeout=0.01)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -406,8 +407,8 @@ def test_a_place_that_lost_its_thread_is_watched_again(tools: Path) -> None:
             raise ValueError(path)
         return os.stat(path)
 
-    def observer() -> Observer:
-        return cast("Observer", PollingObserverVFS(stat, os.scandir, polling_interval=0.01))
+    def observer() -> BaseObserver:
+        return PollingObserverVFS(stat, os.scandir, polling_interval=0.01)
 
     ear = Ear(observer)
     try:
@@ -459,12 +460,12 @@ class Failing(PollingObserver):
         )
 
 
-def failing(code: int, part: str = "") -> Callable[[], Observer]:
-    def observer() -> Observer:
+def failing(code: int, part: str = "") -> Callable[[], BaseObserver]:
+    def observer() -> BaseObserver:
         made = Failing(timeout=0.01)
         made.code = code
         made.part = part
-        return cast("Observer", made)
+        return made
 
     return observer
 
