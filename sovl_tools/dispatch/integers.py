@@ -1,7 +1,7 @@
-"""Whole floats, such as ``5.0``, as ints: where the schema of a parameter, item or field says so.
+"""Whole floats become ints where the schema of a parameter, item or field says integer.
 
-JSON has one kind of number, so ``5.0`` is an integer to JSON Schema. Python code that counts or
-indexes needs an ``int``; code that calculates gets the float that was sent.
+JSON has only one kind of number, so ``5.0`` is a valid integer. Python code that counts or indexes
+needs an ``int``. Where the schema says number, the float is unchanged.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sovl_tools.schema.applicators import kinds
 from sovl_tools.schema.subschemas import follow
 
 Convert: TypeAlias = Callable[[JSON], JSON]
-"""From a valid value to itself with ints in it; containers are changed where they are."""
+"""Returns a valid value with ints in it; changes containers in place."""
 
 _CHANGING = frozenset({float, list, dict})
 _COMBINING = ("allOf", "anyOf", "oneOf")
@@ -22,7 +22,7 @@ _MOST_STEPS = 20
 
 
 def integer_converter(schema: dict[str, JSON]) -> Convert | None:
-    """Return what makes whole floats ints where a schema says integer; None if it never does."""
+    """Return a function that makes whole floats ints; None if the schema never says integer."""
     return _Converters(schema).of(schema)
 
 
@@ -34,13 +34,13 @@ class _Converters:
         self._known: dict[int, Convert | None] = {}
 
     def of(self, part: JSON) -> Convert | None:
-        """Return what converts a value of a subschema; None if there is nothing to convert."""
+        """Return the converter of a subschema's values; None if it changes nothing."""
         schema = self._target(part)
         if not isinstance(schema, dict):
             return None
         key = id(schema)
         if key not in self._known:
-            # for a field or an item that leads back here, before this converter is made
+            # a field or an item can refer back to this schema
             self._known[key] = lambda value: _applied(self._known[key], value)
             types = kinds(schema, self._root) or ()
             is_integer = "integer" in types and "number" not in types
@@ -48,7 +48,7 @@ class _Converters:
         return self._known[key]
 
     def _target(self, schema: JSON) -> JSON:
-        """Return the schema that a reference or the only alternative beside null leads to."""
+        """Follow references, and unions of null and one other schema."""
         for _ in range(_MOST_STEPS):
             schema = follow(schema, self._root)
             if not isinstance(schema, dict) or "type" in schema:
@@ -61,7 +61,7 @@ class _Converters:
         return None
 
     def _container(self, schema: dict[str, JSON]) -> Convert | None:
-        """Return what converts the fields of an object and the items of an array."""
+        """Return the converter of an object's fields and an array's items."""
         fields = {name: self.of(each) for name, each in schema.get("properties", {}).items()}
         is_open = "patternProperties" not in schema
         others = self.of(schema.get("additionalProperties")) if is_open else None

@@ -15,10 +15,10 @@ from sovl_tools.model.document import Path
 _LOGGER = logging.getLogger("sovl_tools")
 
 MAX_FINDINGS = 100
-"""How many findings of one rule are reported; a file that has more is of another kind."""
+"""The number of findings of one rule that are reported for a subject."""
 
 FILE_SUFFIXES = (".json", ".py", ".yaml", ".yml", ".toml")
-"""How the names of files end that diagnostics speak of, and quote."""
+"""Suffixes of the files that diagnostics point into and quote."""
 
 Severity: TypeAlias = Literal["error", "warning"]
 
@@ -26,8 +26,8 @@ Severity: TypeAlias = Literal["error", "warning"]
 class ManifestPlace(NamedTuple):
     """A key or a value of the manifest, named by its path from the root.
 
-    ``occurrence`` tells which of several equal keys is meant, counted from 1; 0 is the last.
-    ``part`` is what of a text is meant, which has several lines where it is a docstring.
+    ``occurrence`` counts equal keys from 1; 0 is the last one. ``part`` is the passage of a string,
+    which has several lines if it is a docstring.
     """
 
     path: Path = ()
@@ -37,13 +37,13 @@ class ManifestPlace(NamedTuple):
 
 
 class ModulePlace(NamedTuple):
-    """A name that the module binds, or a part of what it is bound to.
+    """A name in the module, or a part of its value.
 
     Attributes:
-        name: the name; None for the module as a whole.
-        parameter: a parameter of the function of that name.
-        item: an index of the list or a key of the dictionary of that name.
-        otherwise: the name to point at where the first one is not bound.
+        name: the name; None for the whole module.
+        parameter: a parameter of the function with that name.
+        item: an index of the list, or a key of the dictionary, with that name.
+        otherwise: the name to point at if the module doesn't bind the first one.
     """
 
     name: str | None = None
@@ -100,7 +100,7 @@ class Diagnostic(NamedTuple):
     def __str__(self) -> str:
         """Return the line that other programs read: ``path:line:column: CODE message``.
 
-        What is in no file has a name in the place of a path: ``name: CODE message``.
+        Without a path it begins with the tool's name: ``name: CODE message``.
         """
         place = f"{self.place}: " if self.path else ""
         named = f"{self.tool}: " if self.tool and not self.path else ""
@@ -152,7 +152,7 @@ class Verdict(NamedTuple):
     finding: Finding
 
     def at(self, path: str, line: int = 1, column: int = 1, *, tool: str | None) -> Diagnostic:
-        """Return the diagnostic of a tool, or of a source of tools, at a place that is known."""
+        """Return the diagnostic at a place in a file of a tool, or of a source of tools."""
         maker, (_, message, advice, _) = self
         return Diagnostic(maker.code, maker.severity, message, advice, tool, path, line, column)
 
@@ -180,7 +180,7 @@ def ask(
         try:
             # lazily, so that a rule with thousands of findings stops after a hundred
             for finding in chain.from_iterable(map(each.check, subjects)):
-                # Beyond that the file is of another kind, and locating each finding costs more.
+                # locating each finding takes time, and nobody reads more of them
                 if len(found) - before == MAX_FINDINGS:
                     words = f"and more from here on, beside the {MAX_FINDINGS} that are told"
                     advice = "mend those first, then look again"
@@ -215,14 +215,14 @@ def internal_error(error: Exception) -> Iterator[Finding]:
 
 
 def internal_verdict(error: Exception) -> Verdict:
-    """Return that something of this package failed, and log where."""
+    """Return the finding that this package failed, and log the traceback."""
     _LOGGER.error("internal error", exc_info=error)
     (finding,) = internal_error.check(error)
     return Verdict(internal_error, finding)
 
 
 def internal_diagnostic(error: Exception, path: str, tool: str | None = None) -> Diagnostic:
-    """Return that something of this package failed over a tool or a source at a path."""
+    """Return the diagnostic that this package failed at a tool, or at a source of tools."""
     return internal_verdict(error).at(path, tool=tool)
 
 
@@ -246,6 +246,5 @@ def _origin(error: Exception) -> str:
 
 
 def has_errors(verdicts: Collection[Verdict]) -> bool:
-    """Tell whether any of the verdicts keeps a tool from being loaded."""
-    # mostly there are none, and a generator would cost more than this look
-    return bool(verdicts) and any(verdict.rule.severity == "error" for verdict in verdicts)
+    """Return True if any of the verdicts keeps a tool from being loaded."""
+    return any(verdict.rule.severity == "error" for verdict in verdicts)

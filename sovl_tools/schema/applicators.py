@@ -1,4 +1,4 @@
-"""Which subschemas apply to a value and to its parts, and which types they admit."""
+"""The subschemas that apply to a value and to its parts, and the types that they admit."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
-from sovl_tools.model.document import JSON, JSON_KINDS, Path, kind
+from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.engine import matches
 from sovl_tools.schema.subschemas import SchemaNode, follow
 
@@ -18,7 +18,7 @@ _DEEPEST = 20
 
 
 def in_place(found: Iterable[SchemaNode]) -> list[SchemaNode]:
-    """Return subschemas, and all others that apply to the very same value or may do so."""
+    """Return subschemas, and all others that apply, or can apply, to the same value."""
     applied: dict[int, SchemaNode] = {}
     pending = [*found]
     for node in pending:  # which grows meanwhile
@@ -42,7 +42,7 @@ def below(node: SchemaNode, key: str | int) -> list[SchemaNode]:
 
 
 def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
-    """Return where a schema says what applies to a member of that name, or to that item."""
+    """Return the places of the subschemas for a member of that name, or for that item."""
     if isinstance(key, int):
         found: list[Path] = [("prefixItems", key), ("items",)]
         is_listed = key < len(schema.get("prefixItems", ()))
@@ -51,7 +51,7 @@ def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
     found = [("patternProperties", each) for each in patterns if matches(each, key)]
     if key in schema.get("properties", ()):
         return [*found, ("properties", key)]
-    # It speaks only of members that nothing else names.
+    # it applies to members without any other subschema
     is_open = not found and "additionalProperties" in schema
     return [("additionalProperties",)] if is_open else found
 
@@ -64,10 +64,7 @@ def alternatives_of(schema: dict[str, JSON]) -> list[JSON]:
 
 def combinator_of(schema: Mapping[str, JSON]) -> str | None:
     """Return the keyword under which a schema lists alternatives, if it lists any."""
-    for key in _ALTERNATIVES:  # asked of every part of a schema, so without a generator
-        if key in schema:
-            return key
-    return None
+    return next((key for key in _ALTERNATIVES if key in schema), None)
 
 
 def values_of(schema: Mapping[str, JSON]) -> list[JSON] | None:
@@ -79,10 +76,7 @@ def values_of(schema: Mapping[str, JSON]) -> list[JSON] | None:
 
 
 def kinds(schema: JSON, root: JSON, depth: int = 0) -> Kinds:
-    """Return the JSON types that a schema admits; None where that is unknown.
-
-    Where numbers are, integers are too.
-    """
+    """Return the JSON types that a schema admits; None if they are unknown."""
     schema = follow(schema, root)
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return None
@@ -99,10 +93,9 @@ def kinds(schema: JSON, root: JSON, depth: int = 0) -> Kinds:
 
 
 def numeric(types: str | Collection[str]) -> frozenset[str]:
-    """Return the types that a schema names, and integers where there are numbers."""
-    if isinstance(types, str):
-        return _NUMERIC.get(types) or frozenset({types})
-    return frozenset((*types, "integer") if "number" in types else types)
+    """Return the types that a schema names; numbers include integers."""
+    named = [types] if isinstance(types, str) else types
+    return frozenset((*named, "integer") if "number" in named else named)
 
 
 def exclude_each_other(types: Kinds, others: Kinds) -> bool:
@@ -115,11 +108,6 @@ def exclude_each_other(types: Kinds, others: Kinds) -> bool:
 def is_wider(types: Kinds, others: Kinds) -> bool:
     """Tell whether the first has types that the second lacks; null doesn't count."""
     return not (types is None or others is None or (types - {"null"} or types) <= others)
-
-
-_NUMERIC = {name: frozenset({name}) for name in JSON_KINDS} | {
-    "number": frozenset({"number", "integer"})
-}
 
 
 def parameter_definitions(

@@ -1,4 +1,4 @@
-"""Parts of a schema that are functions: called whenever the schema is needed."""
+"""Functions in a schema, called whenever the schema is needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCALARS = JSON_TYPES.keys() - {list, dict}
 
 
 def is_dynamic(schema: Any) -> bool:
-    """Tell whether a function is anywhere in a schema."""
+    """Return True if a function is anywhere in a schema."""
     if type(schema) in _SCALARS:
         return False
     if isinstance(schema, Mapping):
@@ -27,10 +27,10 @@ def is_dynamic(schema: Any) -> bool:
 
 
 def stated(schema: Any, path: Path = ()) -> Any:
-    """Return a schema, or a fragment of one, with Enums as their values; functions stay.
+    """Return a schema, or a fragment of one, with the values of Enums; functions are unchanged.
 
     Raises:
-        TypeError: a class is in it; only an Enum may be, under ``enum``. Or it is nested too deep.
+        TypeError: it contains a class other than an Enum under ``enum``, or is nested too deep.
     """
     if len(path) > MAX_DEPTH:
         raise TypeError(f"the schema is nested more than {MAX_DEPTH} levels deep, or holds itself")
@@ -131,7 +131,7 @@ def _refused(path: Path, found: str, words: str) -> ResolutionError:
 
 
 def said(error: BaseException) -> str:
-    """Return the type of what an author's code raised, and what it says if it can."""
+    """Return the type and the message of an exception from an author's code."""
     try:
         text = str(error)
     except KeyboardInterrupt:
@@ -142,7 +142,7 @@ def said(error: BaseException) -> str:
 
 
 def without_functions(schema: Any) -> JSON:
-    """Return a schema without its dynamic parts: what can be said of it before they are called."""
+    """Return a schema without its functions: what is known before they are called."""
     if not isinstance(schema, Mapping):
         return {} if is_dynamic(schema) else schema
     stating = {key: each for key, each in schema.items() if not callable(each)}

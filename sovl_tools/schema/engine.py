@@ -1,8 +1,7 @@
 """JSON Schema, draft 2020-12, behind one small interface.
 
-Only this package knows the engines. jsonschema-rs does the work where it is installed and
-jsonschema where it is not; a schema is accepted and explained by one and the same engine,
-because the two disagree about corner cases.
+Only this package knows the engines. jsonschema-rs is used if it is installed, jsonschema otherwise;
+the same engine accepts and explains a value, because the two disagree about corner cases.
 """
 
 from __future__ import annotations
@@ -30,25 +29,25 @@ _ENGINES = {
 
 @cache
 def meta_schema() -> Validator:
-    """Return what checks schemas themselves (draft 2020-12)."""
+    """Return the validator of schemas themselves (draft 2020-12)."""
     return compile_schema({"$ref": "https://json-schema.org/draft/2020-12/schema"})
 
 
 def compile_schema(schema: JSON, *, with_formats: bool = False) -> Validator:
     """Return a validator of the schema; ``format`` is only checked ``with_formats``.
 
-    Nothing is ever fetched: a ``$ref`` to another document is an error, but for the
-    meta-schemas of JSON Schema itself.
+    Nothing is ever fetched: a ``$ref`` to another document is an error, except for the
+    meta-schemas of JSON Schema.
 
     Raises:
-        SchemaError: the schema is invalid or refers to something that is not there.
+        SchemaError: the schema is invalid, or the target of a reference is missing.
     """
     validator: Validator = _engine().compile_schema(schema, with_formats=with_formats)
     return validator
 
 
 def problems_at(node: SchemaNode, value: JSON, *, with_formats: bool = False) -> list[Problem]:
-    """Return what a subschema refuses in a value; nothing if no validator can be made of it."""
+    """Return what a subschema rejects in a value; nothing if the subschema doesn't compile."""
     try:
         return compile_part(node, with_formats=with_formats).problems(value)
     except SchemaError:
@@ -61,7 +60,7 @@ def compile_part(node: SchemaNode, *, with_formats: bool = False) -> Validator:
     Raises:
         SchemaError: as for ``compile_schema``.
     """
-    # A subschema alone compiles faster than the whole schema that it is from.
+    # without references it compiles separately, which is faster
     if all(REFERENCES.isdisjoint(each.schema) for each in nodes(node.schema, ())):
         return compile_schema(node.schema, with_formats=with_formats)
     from urllib.parse import quote  # noqa: PLC0415 - 4 ms, and seldom needed
@@ -73,12 +72,12 @@ def compile_part(node: SchemaNode, *, with_formats: bool = False) -> Validator:
 
 
 def compiles(pattern: str) -> bool:
-    """Tell whether a pattern is a regular expression that the engine can use."""
+    """Return True if a pattern is a regular expression that the engine can use."""
     return _pattern_validator(pattern) is not None
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Tell whether the engine finds a pattern in a text."""
+    """Return True if the engine finds a pattern in a string."""
     validator = _pattern_validator(pattern)
     return validator is not None and validator(text)
 
@@ -98,7 +97,7 @@ def engine_name() -> str:
 
 @cache
 def _engine() -> ModuleType:
-    # Our module for an engine imports its library at once, so that is tried first.
+    # our module for an engine imports its library, so the library is tried first
     for library, module in _ENGINES.values():
         try:
             import_module(library)

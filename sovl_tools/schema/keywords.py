@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema (draft 2020-12), what their values are, and which hold schemas."""
+"""The keywords of JSON Schema (draft 2020-12), and the values that they take."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Holds: TypeAlias = Literal["scalar", "data", "schema", "schemas", "schemas by na
 
 
 class Keyword(NamedTuple):
-    """What the value of a keyword is.
+    """The values of a keyword.
 
     Attributes:
-        holds: one value without parts, any JSON, or subschemas: one, a list, or some by name.
-        words: what the value has to be; "" if it may be anything.
-        is_met: whether it is that.
+        holds: a scalar, any JSON, or subschemas: one, a list, or by name.
+        words: the valid values; "" if any value is valid.
+        is_met: returns True for a valid value.
     """
 
     holds: Holds
@@ -77,7 +77,7 @@ KEYWORDS: dict[str, Keyword] = {
     **dict.fromkeys(("items", "additionalProperties", "not", "if", "then", "else"), _SCHEMA),
     **dict.fromkeys(("contains", "propertyNames", "contentSchema"), _SCHEMA),
     **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties"), _SCHEMA),
-    # Those of older drafts, which schemas still have.
+    # in older drafts
     "definitions": _BY_NAME,
     "dependencies": _DATA,
 }
@@ -101,21 +101,21 @@ BOUNDS = (
     ("minProperties", "maxProperties"),
     ("exclusiveMinimum", "exclusiveMaximum"),
 )
-"""Keywords that bound values from below, each with the one that bounds them from above."""
+"""Keywords with a lower bound, each with the one for the upper bound."""
 
 IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
-"""Keywords that say nothing once every reference leads to one place."""
+"""Keywords without a meaning once all references lead to ``$defs``."""
 
 SILENT = IDENTITY | {"$schema", "$comment", "$vocabulary"}
-"""Keywords that say nothing of a value."""
+"""Keywords that don't describe values."""
 
 ANNOTATIONS = frozenset(
     {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"}
 )
-"""Keywords that describe a value and constrain nothing."""
+"""Keywords that describe a value without constraining it."""
 
 COMBINING = frozenset({"allOf", "anyOf", "oneOf", "if", "$ref", "dependentSchemas"})
-"""Keywords whose schemas may name more properties, which ``additionalProperties`` doesn't see."""
+"""Keywords that can add properties which ``additionalProperties`` doesn't see."""
 
 OF_SEVERAL_PROPERTIES = frozenset(
     {
@@ -123,10 +123,10 @@ OF_SEVERAL_PROPERTIES = frozenset(
         "propertyNames", "allOf", "anyOf", "oneOf", "not", "if", "then", "else",
     }
 )  # fmt: skip
-"""Keywords by which an object's schema speaks of several members at a time."""
+"""Keywords about several members of an object."""
 
 
 def wanted(keyword: str, value: JSON) -> str | None:
-    """Return in words what a keyword's value has to be; None if it is that, or may be anything."""
+    """Return in words the valid values of a keyword; None if this value is valid."""
     known = KEYWORDS.get(keyword, _DATA)
     return None if known.is_met(value) else known.words

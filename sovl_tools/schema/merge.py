@@ -13,25 +13,25 @@ _GROUPS = (
     frozenset({"contains", "minContains", "maxContains"}),
     frozenset({"items", "prefixItems"}),
 )
-"""Keywords that say something only together."""
+"""Keywords that depend on one another."""
 
 _SEE_OTHERS = frozenset({"unevaluatedProperties", "unevaluatedItems", "$ref", "$dynamicRef"})
 
 
 class _ConflictError(Exception):
-    """Two schemas that can't be said in one."""
+    """Two schemas that can't be merged."""
 
 
 def merged(schemas: Iterable[JSON]) -> dict[str, JSON] | None:
-    """Return the one schema that says what an ``allOf`` of the schemas says, or None.
+    """Return one schema that means the same as ``allOf`` of the schemas; None if there isn't one.
 
-    Nothing is followed: where one of several holds a reference, there is no such schema. It is a
-    new dictionary, which shares with them what only one of them says.
+    References aren't followed: a schema with one can't be merged. The result is a new dictionary,
+    which shares values with the schemas.
     """
     found: dict[str, JSON] = {}
     try:
         for schema in schemas:
-            if schema is True:  # it admits everything, and so adds nothing
+            if schema is True:
                 continue
             if not isinstance(schema, dict):
                 return None
@@ -42,7 +42,7 @@ def merged(schemas: Iterable[JSON]) -> dict[str, JSON] | None:
 
 
 def _both(first: dict[str, JSON], second: dict[str, JSON]) -> dict[str, JSON]:
-    # Some keywords mean something else beside those of the other schema.
+    # some keywords change their meaning next to those of the other schema
     if not (_SEE_OTHERS.isdisjoint(first) and _SEE_OTHERS.isdisjoint(second)):
         raise _ConflictError
     for group in _GROUPS:
@@ -65,10 +65,9 @@ def _both(first: dict[str, JSON], second: dict[str, JSON]) -> dict[str, JSON]:
 
 
 def _check_closed(closed: dict[str, JSON], other: dict[str, JSON]) -> None:
-    """Refuse properties about which the other schema says something without naming them."""
+    """Raise an error if the other schema allows properties that a closed one rejects."""
     if "additionalProperties" not in closed:
         return
-    # The closed one would refuse what only the other one names.
     names = {*other.get("properties", ())} - {*closed.get("properties", ())}
     if names or "patternProperties" in other or "patternProperties" in closed:
         raise _ConflictError

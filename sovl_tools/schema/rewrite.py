@@ -1,8 +1,8 @@
 """Copies of schemas, in one walk, with every reference to a definition in one place.
 
-Whatever is referred to becomes a definition, wherever it is, by pointer, by anchor or by its own
-``$id``; what nobody refers to is left out. A dynamic reference that can lead to one place only is
-one like any other. A reference that only an engine could follow stays as it is.
+Every target of a reference becomes a definition, also one with an anchor or its own ``$id``. Unused
+definitions are left out. A dynamic reference with only one possible target becomes a plain one. A
+reference that only an engine can follow is unchanged.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def in_definitions(name: str | None) -> str:
-    """Return the reference to a definition, or to the whole schema: the usual address."""
+    """Return the reference to a definition in ``$defs``, or to the whole schema."""
     return "#" if name is None else f"#/$defs/{name}"
 
 
 class Definitions:
-    """What a schema refers to, by names that are given as references are met.
+    """The targets of a schema's references, named in the order of the references.
 
     Attributes:
-        root: the schema, in which its references are looked up.
-        targets: where each definition is, by name.
+        root: the schema, where its references are looked up.
+        targets: the target of each definition, by name.
     """
 
     def __init__(
@@ -42,12 +42,12 @@ class Definitions:
         self._known: dict[str, str | None] = {}
 
     def address(self, reference: str) -> str | None:
-        """Return the reference to the definition that another one leads to; None for nowhere."""
+        """Return the reference to the definition of a target; None if it leads nowhere."""
         if reference in self._known:
             return self._known[reference]
         found, address = lookup(self.root, reference), None
         if isinstance(found.target, dict | bool):
-            # by identity: two ways to write a reference lead to one definition
+            # by identity, because a reference can be written in several ways
             key = id(found.target)
             if key not in self._addresses:
                 name = None if found.target is self.root else self._free_name(reference, found.path)
@@ -60,26 +60,26 @@ class Definitions:
         return address
 
     def target(self, address: str) -> JSON:
-        """Return what a definition is, or the whole schema, by the reference to it here."""
+        """Return a definition, or the whole schema, by its address."""
         return self._given[address]
 
     def is_static(self, reference: JSON) -> bool:
-        """Tell whether a dynamic reference leads to one definition, wherever it is come from."""
+        """Return True if a dynamic reference has only one possible target."""
         if not isinstance(reference, str) or not is_static(self.root, reference):
             return False
         return isinstance(lookup(self.root, reference).target, dict | bool)
 
     @property
     def are_used(self) -> bool:
-        """Whether there are references that lead to definitions, or to the whole schema."""
+        """Whether any reference leads to a definition, or to the whole schema."""
         return bool(self._addresses)
 
     def is_address(self, reference: JSON) -> bool:
-        """Tell whether a reference leads to a definition by the name that it has here."""
+        """Return True if a reference is the address of a definition."""
         return isinstance(reference, str) and reference in self._given
 
     def _free_name(self, reference: str, path: Path) -> str:
-        """Return a name for a definition that no other definition has."""
+        """Return a name for a definition that isn't taken."""
         document, _, fragment = reference.partition("#")
         name = fragment or re.split("[/:]", document)[-1]
         wanted = str(path[-1]) if fragment.startswith("/") else name
@@ -89,12 +89,12 @@ class Definitions:
 
 
 class Rewrite:
-    """A copy of a schema, made in one walk; subclasses change what they are to change.
+    """A copy of a schema, made in one walk; subclasses change subschemas.
 
     Attributes:
-        definitions: the names of what is referred to.
-        base: the path of the schema itself, with which all paths begin.
-        copies: the definitions, copied; None for one that is being copied.
+        definitions: the names of the targets.
+        base: the path of the schema itself; all paths begin with it.
+        copies: the copied definitions; None for one that is being copied.
     """
 
     dropped: ClassVar[frozenset[str]] = IDENTITY
@@ -106,32 +106,32 @@ class Rewrite:
         self.copies: dict[str, JSON] = {}
 
     def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:
-        """Return what becomes of a subschema.
+        """Return what replaces a subschema.
 
         Args:
-            schema: as it was.
-            copy: its copy, in which every subschema is changed already.
+            schema: the original.
+            copy: its copy, with its own subschemas already changed.
             path: from the root.
         """
         del schema, path
         return copy
 
     def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
-        """Return what becomes of a subschema that is true or false."""
+        """Return what replaces a subschema that is true or false."""
         del path
         return schema
 
     def finish(self) -> dict[str, JSON]:
-        """Copy the definitions to which what is copied so far refers, and return them all."""
+        """Copy all definitions that the copies refer to, and return them."""
         targets = self.definitions.targets
-        # To copy a definition may bring up others.
+        # copying a definition can lead to others
         while len(self.copies) < len(targets):
             for name in [each for each in targets if each not in self.copies]:
                 self.definition(name)
         return {name: self.copies[name] for name in targets}
 
     def definition(self, name: str) -> JSON:
-        """Return the copy of a definition; None while it is being made."""
+        """Return the copy of a definition; None while it is being copied."""
         if name not in self.copies:
             # a definition that refers to itself asks for its own copy meanwhile
             self.copies[name] = None
@@ -154,7 +154,7 @@ class Rewrite:
         return self.changed(schema, copy, path)
 
     def _value(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return the copy of what a keyword says; a wrong value stays for those who say so."""
+        """Return the copy of a keyword's value, also of one that is wrong there."""
         kind = type(value)
         if keyword in SINGLE:
             return self.single(keyword, value, path)
@@ -171,12 +171,12 @@ class Rewrite:
         return self.schema(value, (*path, keyword))
 
     def reference(self, reference: str) -> str:
-        """Return where a reference leads in the copy."""
+        """Return the reference in the copy."""
         return self.definitions.address(reference) or reference
 
 
 def refer(schema: dict[str, JSON], reference: str | None) -> None:
-    """Add a reference to a schema, beside whatever it refers to already."""
+    """Add a reference to a schema, which can have one already."""
     if "$ref" in schema:
         schema["allOf"] = [*schema.get("allOf", ()), {"$ref": reference}]
     else:
@@ -184,12 +184,12 @@ def refer(schema: dict[str, JSON], reference: str | None) -> None:
 
 
 class Hoisted(NamedTuple):
-    """A schema without definitions of its own, and what it refers to.
+    """A schema without definitions, and the definitions that it refers to.
 
     Attributes:
         schema: the schema.
-        definitions: what it refers to, by name.
-        targets: where each of the definitions is in the schema that was copied.
+        definitions: by name.
+        targets: the original of each definition in the copied schema.
     """
 
     schema: dict[str, JSON]
@@ -200,11 +200,11 @@ class Hoisted(NamedTuple):
 def hoisted(
     root: dict[str, JSON], address: Callable[[str | None], str] = in_definitions
 ) -> Hoisted:
-    """Return a copy of a schema in which references lead to definitions at one place.
+    """Return a copy of a schema whose references lead to definitions at one place.
 
     Args:
-        root: the schema, in which its references are looked up.
-        address: from the name of a definition to the reference to it; None is the schema itself.
+        root: the schema, where its references are looked up.
+        address: returns the reference to a definition by its name; None is the schema itself.
     """
     copy = Rewrite(Definitions(root, address))
     return Hoisted(copy.schema(root, ()), copy.finish(), copy.definitions.targets)

@@ -1,4 +1,4 @@
-"""Every subschema of a schema with its place, and where references lead."""
+"""Subschemas with their places, and the targets of references."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class SchemaNode(NamedTuple):
     Attributes:
         path: from the manifest's root.
         schema: the subschema itself.
-        root: the whole schema, in which its references are looked up.
+        root: the whole schema, where its references are looked up.
         base: the root's path.
-        owner: the schema of which it describes a property; None if it describes none.
-        is_partial: whether it is only one of the schemas that a value must fit, as under ``anyOf``.
+        owner: the schema that has it as a property; None if it isn't a property.
+        is_partial: whether it describes only some values, or only a part of them, as in ``anyOf``.
     """
 
     path: Path
@@ -54,7 +54,7 @@ class SchemaNode(NamedTuple):
                 yield SchemaNode((*path, *below), child, root, base, owner, is_part)
 
     def target(self) -> SchemaNode | None:
-        """Return the subschema that its ``$ref`` leads to, if it leads to one that is an object."""
+        """Return the subschema that its ``$ref`` leads to; None if that isn't an object."""
         reference = self.schema.get("$ref")
         found = lookup(self.root, reference) if isinstance(reference, str) else Reference()
         if not isinstance(found.target, dict):
@@ -82,7 +82,7 @@ def children(schema: Mapping[str, Any]) -> Iterator[tuple[Path, JSON]]:
 
 
 def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], JSON]) -> dict[str, Any]:
-    """Return a schema in which each subschema right below it is replaced."""
+    """Return a copy of a schema with each subschema right below it changed."""
     copy = dict(schema)
     for keyword, value in schema.items():
         if keyword in SINGLE:
@@ -95,11 +95,11 @@ def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], JSON]) ->
 
 
 class Reference(NamedTuple):
-    """Where a reference leads: a subschema, or the reason why it leads nowhere.
+    """The target of a reference, or the reason why it leads nowhere.
 
     Attributes:
-        target: the subschema; None if there is none, or only an engine could follow the reference.
-        failure: why it leads nowhere.
+        target: the subschema; None if it wasn't found, or only an engine can find it.
+        failure: why the reference leads nowhere.
         path: from the root to the target.
     """
 
@@ -124,9 +124,9 @@ def lookup(root: JSON, reference: str) -> Reference:
 
 
 def follow(schema: JSON, root: JSON) -> JSON:
-    """Return what a schema refers to, at last; itself if it refers to nothing.
+    """Return the schema at the end of a chain of references; the schema itself without ``$ref``.
 
-    It is None if a reference leads nowhere, or where only an engine could follow it.
+    It is None if a reference leads nowhere, or if only an engine can follow it.
     """
     steps = 0
     while isinstance(schema, dict) and "$ref" in schema and steps < _MOST_STEPS_AT_A_PLACE:
@@ -138,7 +138,7 @@ def follow(schema: JSON, root: JSON) -> JSON:
 
 
 def _at_pointer(root: JSON, pointer: str) -> Reference:
-    """Return what a JSON Pointer leads to, as it is written in the fragment of a reference."""
+    """Return the target of a JSON Pointer, written as in the fragment of a reference."""
     if "%" in pointer:
         from urllib.parse import unquote  # noqa: PLC0415 - 4 ms, and hardly ever needed
 
@@ -157,7 +157,7 @@ def _at_pointer(root: JSON, pointer: str) -> Reference:
 
 
 def _named(root: JSON, reference: str) -> Reference:
-    """Return the part of a schema that has a name: an anchor, or an identifier of its own."""
+    """Return the part of a schema with that anchor or identifier."""
     from referencing import Registry  # noqa: PLC0415 - 30 ms, and seldom needed
     from referencing.exceptions import (  # noqa: PLC0415
         InvalidAnchor,
@@ -181,7 +181,7 @@ def _named(root: JSON, reference: str) -> Reference:
     every = [*nodes(root, ())]
     path = next((node.path for node in every if node.schema is target), ())
     for node in every[1:]:
-        # what is relative in a part with an identifier leads elsewhere once it is moved
+        # relative references in a part with its own identifier break when the part is moved
         if "$id" in node.schema and node.path == path[: len(node.path)]:
             inner = [each.schema for each in nodes(node.schema, ())]
             references = (each.get(key) for each in inner for key in REFERENCES)
@@ -195,9 +195,9 @@ REFERENCES = frozenset({"$ref", "$dynamicRef"})
 
 
 def is_static(root: dict[str, JSON], reference: str) -> bool:
-    """Tell whether a ``$dynamicRef`` leads where a ``$ref`` would, from wherever it is come to.
+    """Return True if a ``$dynamicRef`` has the target of a ``$ref``, whatever led to it.
 
-    That is certain of a name that one place has. The schema is one of which a validator was made.
+    That is certain if only one place has the name. The schema compiles.
     """
     parts = [node.schema for node in nodes(root, ())]
     if reference.startswith("#/"):
@@ -213,7 +213,7 @@ def free_name(name: str, taken: Container[str], *, joint: str = "") -> str:
 
 
 def needed_definitions(schema: JSON, definitions: Mapping[str, JSON]) -> list[str]:
-    """Return the names of the definitions that a schema refers to, or those that it needs do."""
+    """Return the names of the definitions that a schema needs, directly or through others."""
     found: list[str] = []
     pending = [schema] if definitions else []
     while pending:
@@ -227,7 +227,7 @@ def needed_definitions(schema: JSON, definitions: Mapping[str, JSON]) -> list[st
 
 
 def defined_name(reference: JSON) -> str:
-    """Return the name of the definition that a reference leads to; "" if it leads elsewhere."""
+    """Return the name of a reference's definition; "" if its target isn't a definition."""
     start = "#/$defs/"
     is_plain = isinstance(reference, str) and reference.startswith(start)
     return reference.removeprefix(start) if is_plain else ""
@@ -238,11 +238,11 @@ MAX_STEPS = 200
 
 
 def excess(root: dict[str, JSON]) -> str | None:
-    """Return in words to what following every reference leads, if no engine can check that.
+    """Return in words why the references lead too far for an engine; None if they don't.
 
-    Forty definitions that each refer twice to the one before make a million million. What refers
-    back to itself is counted once. An engine calls itself for each reference, so only so many may
-    follow upon one another.
+    Forty definitions that each refer twice to the one before stand for a million million schemas.
+    A schema that refers back to itself is counted once. Engines recurse at each reference, so the
+    length of a chain is bounded, too.
     """
     size, steps = _expansion(root, root, {})
     if size > MAX_EXPANSION:
@@ -254,9 +254,9 @@ _Known: TypeAlias = dict[int, tuple[int, int]]
 
 
 def _expansion(schema: JSON, root: JSON, known: _Known, depth: int = 0) -> tuple[int, int]:
-    """Return how many subschemas a schema stands for, and how many references in a row it has.
+    """Return the number of subschemas that a schema stands for, and its longest reference chain.
 
-    ``known`` has those of schemas by identity; it grows.
+    ``known`` has both for schemas by identity; it grows.
     """
     if not isinstance(schema, dict) or id(schema) in known:
         return known.get(id(schema), (0, 0))
@@ -267,7 +267,7 @@ def _expansion(schema: JSON, root: JSON, known: _Known, depth: int = 0) -> tuple
     pending: list[JSON] = [schema]
     for each in pending:  # which grows meanwhile
         size += 1
-        # what is only defined counts where something refers to it
+        # a definition counts at each reference to it
         pending += [
             child
             for path, child in children(each)

@@ -1,4 +1,4 @@
-"""Schemas of older drafts, of OpenAPI 3.0 and of Gemini as draft 2020-12 says the same."""
+"""Schemas of older drafts, of OpenAPI 3.0 and of Gemini, rewritten in draft 2020-12."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _MOST_DIGITS = 19
 def upgrade(
     schema: dict[str, JSON], root: dict[str, JSON] | None = None, *, is_request: bool = False
 ) -> dict[str, JSON]:
-    """Return a schema in draft 2020-12; what it refers to is in its ``$defs``.
+    """Return a schema in draft 2020-12, with the targets of its references in ``$defs``.
 
-    What is wrong in it stays, for those who say so.
+    Invalid values are unchanged, so that later checks report them.
 
     Args:
         schema: in any dialect.
-        root: the document in which its references are looked up; None for the schema itself.
-        is_request: leaves out properties that only ever come back (``readOnly``).
+        root: the document where its references are looked up; None for the schema itself.
+        is_request: leaves out properties that only occur in responses (``readOnly``).
     """
     definitions = Definitions(schema if root is None else root)
     copy = _Upgrade(definitions, is_request=is_request)
     made = copy.schema(schema, ())
     found = copy.finish()
-    # providers and checks want to see at the root that it is an object
+    # providers and checks need the type at the root
     if "$ref" in made and "type" not in made:
         target = follow(made, {"$defs": found})
         if isinstance(target, dict):
@@ -56,7 +56,7 @@ class _Upgrade(Rewrite):
         return super().single(keyword, value, path)
 
     def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:
-        """Say in the words of draft 2020-12 what a subschema says."""
+        """Return a subschema in draft 2020-12."""
         del schema
         _rename(copy)
         if isinstance(copy.get("items"), list):
@@ -78,7 +78,7 @@ class _Upgrade(Rewrite):
 
 
 def _rename(copy: dict[str, JSON]) -> None:
-    """Write keywords and types of other dialects as draft 2020-12 does."""
+    """Rename keywords and types of other dialects."""
     kind = copy.get("type")
     if isinstance(kind, str) and kind.lower() in JSON_KINDS:
         copy["type"] = kind.lower()
@@ -89,7 +89,7 @@ def _rename(copy: dict[str, JSON]) -> None:
             is_exclusive = copy.pop(key)
             if is_exclusive and bound in copy:
                 copy[key] = copy.pop(bound)
-    for key in _COUNTS:  # Gemini's are 64 bits wide, which its JSON writes as texts
+    for key in _COUNTS:  # Gemini's are int64, which its JSON writes as strings
         if (
             isinstance(copy.get(key), str)
             and copy[key].isdecimal()
@@ -119,7 +119,7 @@ def _leave_out_read_only(copy: dict[str, JSON]) -> None:
 
 
 def _nullable(copy: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a schema that admits null besides."""
+    """Return a schema that also admits null."""
     if not COMBINING.isdisjoint(copy) or "const" in copy:
         outer = {key: each for key, each in copy.items() if key in ANNOTATIONS}
         inner = {key: each for key, each in copy.items() if key not in ANNOTATIONS}
