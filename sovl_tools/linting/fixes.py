@@ -85,7 +85,7 @@ class FixCase(NamedTuple):
             found = parse_module(source, self.folder.name).signature
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-        if found is None or found.shape in {"class", "value"}:
+        if found is None or not found.is_function:
             return None
         return frozenset(each.name for each in found.parameters)
 

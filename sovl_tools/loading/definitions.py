@@ -280,7 +280,7 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
     signature = signature_for(definition)
     parameters: dict[str, Any] = {"properties": {}, **definition.parameters}
     case = AgreementCase(definition.name, parameters, Interface(signature))
-    if signature.shape in {"class", "value"}:
+    if not signature.is_function:
         return ask((agreement.not_a_function,), case)
     written = map(callable, (parameters.get("properties"), parameters.get("required")))
     is_certain = definition.preprocess is None and not any(written)

@@ -119,7 +119,7 @@ def _signatures(handlers: Mapping[Any, Any]) -> dict[Any, Signature]:
 
 def accepts(signature: Signature, count: int) -> bool:
     """Tell whether something can be called with a number of positional arguments."""
-    if signature.shape in {"class", "value"}:
+    if not signature.is_function:
         return False
     if not signature.is_certain:
         return True

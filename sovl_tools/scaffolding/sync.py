@@ -208,7 +208,7 @@ def _run(snapshot: Snapshot) -> _ImportedFunction:
         functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
         signature = from_function(members[name]) if name in members else None
         interface = Interface(signature, names=tuple(functions), function=members.get(name))
-        if signature is None or signature.shape in {"class", "value"}:
+        if signature is None or not signature.is_function:
             return _ImportedFunction(interface)
         try:
             return _ImportedFunction(interface, function_spec(members[name], signature))

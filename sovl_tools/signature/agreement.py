@@ -53,7 +53,7 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
 
     Nothing is reported of parameters that a decorator may hide. ``parameters`` has properties.
     """
-    if signature.shape in {"class", "value"}:
+    if not signature.is_function:
         return []
     properties = parameters["properties"]
     required = frozenset(parameters.get("required", ()))

@@ -121,7 +121,7 @@ def parameters_of(
         InferenceError: that is unknown, or the method takes no instance.
     """
     found = signature.parameters
-    if signature is ANYTHING or signature.shape in {"class", "value"}:
+    if signature is ANYTHING or not signature.is_function:
         words = "it can't be told what it takes"
         raise InferenceError(name_of(function), None, words, "wrap it in a function")
     if not is_method:

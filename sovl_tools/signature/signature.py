@@ -110,6 +110,11 @@ class Signature(NamedTuple):
     is_certain: bool = True
 
     @property
+    def is_function(self) -> bool:
+        """Whether it belongs to a function or a callable object, not to a class or a value."""
+        return self.shape in {"function", "callable"}
+
+    @property
     def takes_any_keyword(self) -> bool:
         """Whether the function has ``**kwargs``."""
         return any(parameter.kind == "var_keyword" for parameter in self.parameters)

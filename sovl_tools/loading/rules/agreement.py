@@ -69,6 +69,11 @@ class AgreementCase(NamedTuple):
         return cls(name, parameters, interface, found, names)
 
     @property
+    def signature(self) -> Signature:
+        """The function's signature, an empty one if there is no function."""
+        return self.interface.signature or Signature()
+
+    @property
     def properties(self) -> dict[str, JSON]:
         """The schemas of the arguments."""
         properties: dict[str, JSON] = self.parameters["properties"]
@@ -77,10 +82,9 @@ class AgreementCase(NamedTuple):
     @property
     def keywords(self) -> list[str]:
         """The names of the parameters that an argument of the model can be given to."""
-        signature = self.interface.signature or Signature()
         return [
             each.name
-            for each in signature.parameters
+            for each in self.signature.parameters
             if each.kind in BY_KEYWORD and not each.annotation.is_context
         ]
 
@@ -92,14 +96,13 @@ class AgreementCase(NamedTuple):
     @property
     def annotations(self) -> dict[str, str]:
         """The text of the annotation of each parameter."""
-        signature = self.interface.signature or Signature()
-        return {each.name: without_modules(each.annotation.text) for each in signature.parameters}
+        parameters = self.signature.parameters
+        return {each.name: without_modules(each.annotation.text) for each in parameters}
 
     @property
     def bundle(self) -> str | None:
         """The one parameter that is meant to receive all arguments together, as a dictionary."""
-        signature = self.interface.signature or Signature()
-        own = [each for each in signature.parameters if not each.annotation.is_context]
+        own = [each for each in self.signature.parameters if not each.annotation.is_context]
         if len(own) != 1 or not self.properties or own[0].name in self.properties:
             return None
         name, kind, default, annotation = own[0]
@@ -127,30 +130,26 @@ class AgreementCase(NamedTuple):
 
     def with_values(self) -> AgreementCase:
         """Return the case with the differences in values, which never stop a load."""
-        signature = self.interface.signature
-        if signature is None or signature.shape in {"class", "value"}:
+        if self.interface.signature is None or not self.signature.is_function:
             return self
         implied = self.interface.implied()
-        found = value_differences(self.parameters, implied.with_all_defaults)
-        if found:
-            nullable = {each.name for each in signature.parameters if each.annotation.optional}
-            found = [
-                each
-                for each in found
-                # where both admit null, a tool may be meant to receive nothing else
-                if each.name not in nullable
-                or not (
-                    each.kind == "null"
-                    or (each.kind == "types" and "null" in each.said and _exclude_each_other(each))
-                )
-            ]
-        name, parameters, interface, known, names, *_ = self
-        every = (*known, *found)
-        return AgreementCase(name, parameters, interface, every, names, implied)
+        nullable = {each.name for each in self.signature.parameters if each.annotation.optional}
+        found = [
+            each
+            for each in value_differences(self.parameters, implied.with_all_defaults)
+            # where both admit null, a tool may be meant to receive nothing else
+            if each.name not in nullable or not _is_about_null(each)
+        ]
+        return self._replace(differences=(*self.differences, *found), implied=implied)
 
     def is_refused(self, difference: Difference) -> bool:
         """Tell whether a call refuses values that the manifest names outright."""
         return difference.kind in _REFUSED and argument_of(difference) in self.converted
+
+
+def _is_about_null(each: Difference) -> bool:
+    is_type = each.kind == "types" and "null" in each.said and _exclude_each_other(each)
+    return each.kind == "null" or is_type
 
 
 _REFUSED = frozenset({"types", "alternative", "value", "bounds", "superfluous", "missing"})
@@ -417,7 +416,7 @@ def not_a_function(case: AgreementCase) -> Iterator[Finding]:
     a decorated function will do.
     """
     signature = case.interface.signature
-    if signature is not None and signature.shape in {"class", "value"}:
+    if signature is not None and not signature.is_function:
         what = "a class" if signature.shape == "class" else "nothing that can be called"
         yield Finding(ModulePlace(case.name), f"{case.name!r} is {what}", "make it a function")
 

@@ -80,7 +80,7 @@ class DriftCase(NamedTuple):
 def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
     """Return what is said of what a manifest leaves out, as far as its module was imported."""
     function, signature = agreed.interface.function, agreed.interface.signature
-    if function is None or signature is None or signature.shape in {"class", "value"}:
+    if function is None or signature is None or not signature.is_function:
         return []
     try:
         # the rule about missing descriptions says what the docstring could add
