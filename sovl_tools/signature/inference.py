@@ -22,17 +22,16 @@ from sovl_tools.annotations.kind import EMPTY, InexpressibleError
 from sovl_tools.annotations.kinds import SchemaBuilder
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
+from sovl_tools.signature.annotation import Annotation, from_object
 from sovl_tools.signature.signature import (
     ANYTHING,
     BY_KEYWORD,
     REQUIRED,
     UNKNOWN,
-    Annotation,
     Parameter,
     ParameterKind,
     Signature,
     from_function,
-    from_object,
 )
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})

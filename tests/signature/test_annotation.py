@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.signature.signature import conventional, from_object, from_text
+from sovl_tools.signature.annotation import conventional, from_object, from_text
 from tests.schema.strategies import moderate
 from tests.tables import check_each
 
