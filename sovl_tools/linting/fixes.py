@@ -18,7 +18,7 @@ from sovl_tools.linting.rules import unused_suppression
 from sovl_tools.linting.suppressions import SUPPRESSIONS, Suppression, without_suppression
 from sovl_tools.loading.interface import parse_module
 from sovl_tools.loading.location import Locator
-from sovl_tools.loading.pipeline import schema_verdicts
+from sovl_tools.loading.pipeline import check_manifest, warnings_of
 from sovl_tools.loading.rules import manifest as rules
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import (
@@ -31,7 +31,6 @@ from sovl_tools.model.diagnostic import (
     Diagnostic,
     ManifestPlace,
     Verdict,
-    ask,
     internal_verdict,
 )
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, parse_json, value_at
@@ -396,20 +395,15 @@ def _identity(found: Diagnostic) -> Diagnostic:
     return found._replace(severity="error", help=None)
 
 
-def _checked(folder: ToolFolder) -> tuple[Document, list[Verdict]]:
-    """Return the document of a manifest, and what the rules about its text and content find."""
+def _checked(folder: ToolFolder) -> tuple[Document, Sequence[Verdict]]:
+    """Return the document of a manifest, and what is wrong with it, whatever the module is like."""
     reading = read_manifest(folder)
     if isinstance(reading, Unreadable):
         return {}, []
     if reading.manifest is None:
         return {}, reading.verdicts
-    document, verdicts = dict(reading.manifest.document), [*reading.verdicts]
-    problems = _problems(document)
-    verdicts += ask(rules.RULES, rules.ManifestCase(folder, document, problems))
-    if not any(each.path[:1] in {("parameters",), ("output_schema",)} for each in problems):
-        for severity in ("error", "warning"):
-            verdicts += schema_verdicts(document, severity)
-    return document, verdicts
+    work = check_manifest(folder, reading.manifest, reading.verdicts)
+    return dict(reading.manifest.document), [*work.verdicts, *warnings_of(work)]
 
 
 def suppression_fix(idle: Suppression) -> Fix | None:

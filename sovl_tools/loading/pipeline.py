@@ -87,7 +87,7 @@ class Work:
         """What the load found, and the warnings, which are looked for when this is read first."""
         locator = Locator(self.folder, self.manifest.text, self.source)
         try:
-            return locator.diagnostics([*self.verdicts, *_warnings(self)])
+            return locator.diagnostics([*self.verdicts, *warnings_of(self)])
         except Exception as error:  # noqa: BLE001 - the barrier: the other tools are reported
             return (internal_diagnostic(error, self.folder.path, self.folder.name),)
 
@@ -119,7 +119,7 @@ def load_contents(
         verdicts += reading.verdicts
         if reading.manifest is None:
             return rejected(folder, verdicts)
-        work = _checked(folder, reading.manifest, verdicts)
+        work = check_manifest(folder, reading.manifest, verdicts)
         return _load(work, contents.snapshot, settings, existing)
     except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
         return rejected(folder, [internal_verdict(error)])
@@ -161,9 +161,11 @@ def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
     return found or ask((folder_rules.unreadable_file,), failure)
 
 
-def _checked(folder: ToolFolder, manifest: Manifest, verdicts: list[Verdict]) -> Work:
+def check_manifest(
+    folder: ToolFolder, manifest: Manifest, verdicts: Sequence[Verdict] = ()
+) -> Work:
     """Check a manifest and its schemas for errors; ``verdicts`` are those of before."""
-    document = manifest.document
+    document, verdicts = manifest.document, [*verdicts]
     # What the meta-schema guarantees, no rule asks again; what it refuses, no rule reads.
     problems = published("tool").problems(document)
     case = ManifestCase(folder, document, problems)
@@ -313,7 +315,7 @@ def _compared(work: Work, interface: Interface) -> Work:
     return work
 
 
-def _warnings(work: Work) -> list[Verdict]:
+def warnings_of(work: Work) -> list[Verdict]:
     """Find what stops no load: warnings, and errors in the module if the manifest has some."""
     found = ask(manifest_rules.RULES, work.case, severity="warning")
     found += description.verdicts(work.manifest.document)

@@ -12,17 +12,10 @@ from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import use
 from sovl_tools.loading.patch import patch_manifest
-from sovl_tools.loading.pipeline import (
-    example_inputs,
-    example_verdicts,
-    load_folder,
-    schema_verdicts,
-)
+from sovl_tools.loading.pipeline import check_manifest, load_folder
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement
-from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable
-from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.rules.schema import default_on_required, invalid_default
 from sovl_tools.loading.sources import (
@@ -37,7 +30,6 @@ from sovl_tools.model.diagnostic import (
     ModulePlace,
     Verdict,
     ask,
-    has_errors,
     internal_diagnostic,
 )
 from sovl_tools.model.errors import InferenceError, TimeLimitError
@@ -152,7 +144,7 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: 
     found = _import_function(snapshot, limit=limit)
     if found.spec is not None:
         return _patch(folder, manifest, spec=found.spec, interface=found.interface, prune=prune)
-    wrong = _unsound(folder, manifest) if manifest else ()
+    wrong = check_manifest(folder, manifest).verdicts if manifest else ()
     # what is wrong with ``requires`` itself is said, and nobody reads it
     places = [each.finding.place for each in wrong]
     is_legible = all(getattr(each, "path", ())[:1] != ("requires",) for each in places)
@@ -201,19 +193,20 @@ def _import_function(snapshot: Snapshot, *, limit: float) -> _ImportedFunction:
 
 
 def _run(snapshot: Snapshot) -> _ImportedFunction:
-    """Look at the module in a thread of its own, where no user interrupts."""
+    """Look at the module on another thread, which no user interrupts."""
+    name = snapshot.folder.name
     try:
         with use(snapshot) as generation:
-            members, name = vars(generation.run()), snapshot.folder.name
-        functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
-        signature = from_function(members[name]) if name in members else None
-        interface = Interface(signature, names=tuple(functions), function=members.get(name))
-        if signature is None or not signature.is_function:
-            return _ImportedFunction(interface)
-        try:
-            return _ImportedFunction(interface, function_spec(members[name], signature))
-        except InferenceError as error:
-            return _ImportedFunction(interface, reason=str(error))
+            members = vars(generation.run())
+            functions = [key for key, value in members.items() if isinstance(value, FunctionType)]
+            signature = from_function(members[name]) if name in members else None
+            interface = Interface(signature, names=tuple(functions), function=members.get(name))
+            if signature is None or not signature.is_function:
+                return _ImportedFunction(interface)
+            try:
+                return _ImportedFunction(interface, function_spec(members[name], signature))
+            except InferenceError as error:
+                return _ImportedFunction(interface, reason=str(error))
     except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
         return _ImportedFunction(verdicts=tuple(import_verdicts(error, snapshot.folder)))
 
@@ -234,7 +227,7 @@ def _patch(
         before, after = manifest.text, edit_json(manifest.text, document)
     # What is reported has its place in the text that will be there.
     new = Manifest(document, after)
-    verdicts = list(_unsound(folder, new))
+    verdicts = [*check_manifest(folder, new).verdicts]
     for verdict in agreement.disagreements(new, interface):
         # Differences that only warn are contradictions, which come next.
         if verdict.rule.severity == "error":
@@ -258,18 +251,6 @@ def _patch(
     return Sync(
         folder, before, after, tuple(verdicts), notes=tuple(notes), adds_options=adds_options
     )
-
-
-def _unsound(folder: ToolFolder, manifest: Manifest) -> tuple[Verdict, ...]:
-    """Return why a manifest would be rejected whatever its function is like."""
-    problems = published("tool").problems(manifest.document)
-    case = ManifestCase(folder, manifest.document, problems)
-    found = ask(manifest_rules.RULES, case, severity="error")
-    if not any(each.path[:1] in {("parameters",), ("output_schema",)} for each in problems):
-        found += schema_verdicts(manifest.document, "error")
-    if not has_errors(found):
-        found += example_verdicts(manifest, example_inputs(manifest))
-    return tuple(found)
 
 
 def _advice(verdict: Verdict, spec: FunctionSpec) -> str | None:
