@@ -1,6 +1,6 @@
 """What ``validate --fix`` does: for each rule with a sure fix, one edit of a tool's file.
 
-A fix is safe if only one thing can be meant; the others have to be asked for.
+A fix is safe if the author's intention is clear; the user must ask for unsafe fixes.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from sovl_tools.schema.problem import Problem
 DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"})
 """Findings that bringing the manifest into line with the function may fix."""
 BEHIND = "ST413"
-"""The finding that it surely fixes; the author may have left things out on purpose."""
+"""The finding that it always fixes; the omissions can be intentional."""
 
 _LIKE, _LEAD = 0.75, 0.1
-"""How similar a name must be to the written one, and by how much more than any other name."""
+"""The least similarity of a name, and its least lead over the second most similar name."""
 _KEYWORDS, _TYPES = frozenset(KEYWORDS), frozenset(JSON_KINDS)
 _MAY_HIDE = frozenset({"enabled", "requires", *SECTIONS["requires"]})
 _MOST = 100
@@ -59,9 +59,9 @@ class Fix(NamedTuple):
     """What fixes one finding.
 
     Attributes:
-        applicability: whether what is meant is beyond doubt.
-        message: what is done, as an imperative.
-        edit: returns the file's text with the fix, from the text without it.
+        applicability: whether the author's intention is clear.
+        message: the change, as an imperative.
+        edit: returns the file's text with the fix, given the text without it.
     """
 
     applicability: Literal["safe", "unsafe"]
@@ -76,7 +76,7 @@ class FixCase(NamedTuple):
     document: Document
 
     def parameters_of_function(self) -> frozenset[str] | None:
-        """Return the names of what the function takes; None if the module has no function."""
+        """Return the names of the function's parameters; None if the module has no function."""
         source = read_file(self.folder, self.folder.module_name, limit=MAX_MODULE_BYTES)
         if isinstance(source, Unreadable):
             return None
@@ -132,7 +132,7 @@ def _replace(holder: Document, members: Mapping[str, JSON]) -> None:
 
 @lru_cache(maxsize=1 << 12)
 def meant(word: str, known: frozenset[str]) -> str | None:
-    """Return the one name that can be meant; None if there is doubt."""
+    """Return the known name that a word is meant to be; None if that isn't clear."""
     folded = _folded(word)[:80]
     likeness = [(SequenceMatcher(None, _folded(each), folded).ratio(), each) for each in known]
     (best, name), (second, _) = sorted([*likeness, (0.0, ""), (0.0, "")], reverse=True)[:2]
@@ -145,7 +145,7 @@ def _folded(name: str) -> str:
 
 
 def _renamed(case: FixCase, path: Path, name: str | None) -> Fix | None:
-    """Return the fix that renames a key, unless the value doesn't suit the name."""
+    """Return the fix that renames a key, unless the meta-schema rejects the value then."""
     if name is None or name in value_at(case.document, path[:-1]):
         return None
     document = deepcopy(case.document)
@@ -153,7 +153,7 @@ def _renamed(case: FixCase, path: Path, name: str | None) -> Fix | None:
     before = {(each.path, each.keyword) for each in _problems(case.document)}
     if not before.issuperset((each.path, each.keyword) for each in _problems(document)):
         return None
-    # a tool that is offered so far might not be any more
+    # the tool could no longer be offered
     is_safe = name not in _MAY_HIDE
     return _fix(f"rename it to {name!r}", partial(_rename, path, name), is_safe=is_safe)
 
@@ -163,7 +163,7 @@ def _problems(document: Document) -> list[Problem]:
 
 
 def _only_meant(case: FixCase, path: Path, known: frozenset[str]) -> str | None:
-    """Return the known key that a key is meant to be, if no other key is meant to be it."""
+    """Return the known key that a key is meant to be, if only one key is meant to be that."""
     holder = value_at(case.document, path[:-1])
     name = meant(str(path[-1]), known)
     unknown = [each for each in holder if each not in known]
@@ -261,7 +261,7 @@ def name_of_folder(case: FixCase, _: Path) -> Fix | None:
 
 
 def required_name(case: FixCase, path: Path) -> Fix | None:
-    """Corrects a name of ``required`` that can only be another one, or removes it."""
+    """Corrects a name in ``required`` if it can only be one property, or removes it."""
     schema, name = value_at(case.document, path[:-2]), value_at(case.document, path)
     properties = frozenset(schema["properties"])
     # a parameter of that name needs a property, which sync adds
@@ -277,7 +277,7 @@ def required_name(case: FixCase, path: Path) -> Fix | None:
 
 
 def items_of_any_kind(_: FixCase, path: Path) -> Fix:
-    """Adds ``"items": {}``, which says that anything goes; only with ``--unsafe-fixes``."""
+    """Adds ``"items": {}``, which allows anything; only with ``--unsafe-fixes``."""
     change = partial(_put, (*path, "items"), {})
     return _fix('add "items": {}', change, is_safe=False)
 
@@ -320,7 +320,7 @@ def _as_json(token: re.Match[str]) -> str:
 
 
 def lifted_form(case: FixCase, path: Path) -> Fix | None:
-    """Lifts the one definition to the top if nothing is next to it, with ``parameters``."""
+    """Lifts a definition that stands alone to the top, with its schema as ``parameters``."""
     inner = case.document[str(path[0])]
     others = {key: value for key, value in case.document.items() if key != path[0]}
     if isinstance(inner, list) and len(inner) == 1:
@@ -356,7 +356,7 @@ FIXERS: dict[str, Fixer] = {
 
 
 def remedy_of(code: str) -> str:
-    """Return what ``validate --fix`` does about the findings of a rule; empty if nothing."""
+    """Return the documentation of the fix for a rule; empty if it has none."""
     done = (inspect.getdoc(FIXERS[code]) or "") if code in FIXERS else ""
     if code == unused_suppression.code:
         done = "Removes what suppresses nothing, of an imported tool or a procedure without errors."
@@ -369,7 +369,7 @@ def remedy_of(code: str) -> str:
 
 
 def fixes_in(folder: ToolFolder, found: Sequence[Diagnostic]) -> dict[Diagnostic, Fix]:
-    """Return what fixes the findings in a folder's manifest, for those with a fix."""
+    """Return the fixes for findings in a folder's manifest."""
     wanted = {_identity(each): each for each in found[:_MOST] if each.code in FIXERS}
     fixes: dict[Diagnostic, Fix] = {}
     if not wanted:
@@ -385,18 +385,18 @@ def fixes_in(folder: ToolFolder, found: Sequence[Diagnostic]) -> dict[Diagnostic
             fix = FIXERS[verdict.rule.code](case, path) if shown is not None else None
             if shown is not None and fix is not None:
                 fixes[shown] = fix
-    except Exception as error:  # noqa: BLE001 - the barrier: what can't be fixed stays
+    except Exception as error:  # noqa: BLE001 - the barrier: the finding stays
         internal_verdict(error)
     return fixes
 
 
 def _identity(found: Diagnostic) -> Diagnostic:
-    """Return a finding as it is without ``--warnings-as-errors``."""
+    """Return a finding without the differences that ``--warnings-as-errors`` makes."""
     return found._replace(severity="error", help=None)
 
 
 def _checked(folder: ToolFolder) -> tuple[Document, Sequence[Verdict]]:
-    """Return the document of a manifest, and what is wrong with it, whatever the module is like."""
+    """Return the document of a manifest, and its problems apart from its module."""
     reading = read_manifest(folder)
     if isinstance(reading, Unreadable):
         return {}, []
@@ -407,7 +407,7 @@ def _checked(folder: ToolFolder) -> tuple[Document, Sequence[Verdict]]:
 
 
 def suppression_fix(idle: Suppression) -> Fix | None:
-    """Return what removes a suppression that suppresses nothing; None if it names no known rule."""
+    """Return the fix that removes an idle suppression; None if its rule is unknown."""
     if not idle.code and idle.selector:
         return None
     if not idle.path.endswith(".json"):

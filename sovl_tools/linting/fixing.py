@@ -1,4 +1,4 @@
-"""Applying fixes: which files change, and putting them back where a tool gets worse by that."""
+"""Applying fixes to files, and restoring the files of tools that get worse."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Load = Callable[[Sequence[ToolFolder]], Sequence[Candidate]]
 
 
 class Change(NamedTuple):
-    """What fixes change in the folder of one tool, or in the file of one procedure.
+    """The fixes in one tool's folder, or in the file of one procedure.
 
     Attributes:
         folder: the tool's; None for a procedure.
-        edits: of the files.
-        fixed: the number of findings that this fixes.
+        edits: the changed files.
+        fixed: the number of fixed findings.
     """
 
     folder: ToolFolder | None
@@ -42,14 +42,14 @@ def plan_changes(
     *,
     unsafe: bool,
 ) -> list[Change]:
-    """Return what ``--fix`` changes; nothing is written.
+    """Return the changes of ``--fix``; writes no file.
 
     Args:
-        report: of the check.
-        fixes: by the findings that they fix.
-        folders: the tools that were checked.
-        settings: how they were loaded; only an imported function says what its manifest lacks.
-        unsafe: whether to make fixes that may not be what was meant.
+        report: the report of the check.
+        fixes: by finding.
+        folders: the checked tools.
+        settings: how they were loaded; a manifest is synced only with an imported function.
+        unsafe: whether to include unsafe fixes.
     """
     chosen = {found: fix for found, fix in fixes.items() if unsafe or fix.applicability == "safe"}
     known = {each.path: each for each in folders}
@@ -61,7 +61,7 @@ def plan_changes(
     for place, found in places.items():
         try:
             change = _planned(known.get(place), found, chosen, settings, unsafe=unsafe)
-        except Exception as error:  # noqa: BLE001 - the barrier: what can't be fixed stays
+        except Exception as error:  # noqa: BLE001 - the barrier: the findings stay
             internal_verdict(error)
         else:
             changes += [change] if change.edits else []
@@ -76,10 +76,10 @@ def _planned(
     *,
     unsafe: bool,
 ) -> Change:
-    """Return what fixes change in one folder, or in the file of one procedure."""
+    """Return the fixes in one folder, or in the file of one procedure."""
     edits: dict[str, FileEdit] = {}
     wanted = [each for each in found if each in fixes]
-    # from the last one on, so that the places of those before it stay
+    # in reverse order, so that earlier places stay valid
     for each in reversed(wanted):
         edit = edits.get(each.path) or _unchanged(each.path)
         with suppress(UnicodeDecodeError):  # a module in another encoding
@@ -112,18 +112,18 @@ def _in_line(folder: ToolFolder, text: str, settings: Settings, *, unsafe: bool)
     )
     if planned.after is None or (planned.adds_options and not unsafe):
         return None
-    # a property next to one that is only misspelt would help no one
+    # with errors left, an added property can be another one's correct spelling
     if any(each.severity == "error" for each in planned.diagnostics()):
         return None
     return text.removesuffix(content) + planned.after
 
 
 class Applied(NamedTuple):
-    """What came of changes.
+    """The result of applying changes.
 
     Attributes:
-        candidates: of the folders that changed, by their locations.
-        failures: why files are as they were.
+        candidates: of the changed folders, by location.
+        failures: messages about files that are unchanged.
     """
 
     candidates: Mapping[str, Candidate]
@@ -133,11 +133,11 @@ class Applied(NamedTuple):
 def apply_changes(
     changes: Sequence[Change], before: Mapping[str, Candidate], load: Load, *, unsafe: bool
 ) -> Applied:
-    """Write changes, load the tools again, and put back the files of those that got worse.
+    """Write changes, load the tools again, and restore the files of tools that got worse.
 
     Args:
-        changes: what to write.
-        before: the candidates before that, by their locations.
+        changes: the changes.
+        before: the candidates before the change, by location.
         load: loads folders.
         unsafe: whether a change may disable a tool.
     """

@@ -1,4 +1,4 @@
-"""What a caller of the Python API passes, checked where it comes in."""
+"""Checks of the arguments that callers of the Python API pass."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from sovl_tools.model.suggestion import one_of
 
 
 def check_given(check: Callable[[str, object], object], **values: object) -> None:
-    """Check those of several values that are not None."""
+    """Check several values, leaving out None."""
     for name, value in values.items():
         if value is not None:
             check(name, value)
 
 
 def check_type(name: str, value: object, types: type | UnionType, words: str) -> None:
-    """Refuse a value of another type.
+    """Check a value's type.
 
     Raises:
-        TypeError: it is of none of the types, which ``words`` name.
+        TypeError: the value has none of the types, which ``words`` name.
     """
     if not isinstance(value, types):
         raise TypeError(f"{name} must be {words}, not {value!r:.80}")
 
 
 def check_text(name: str, value: object) -> None:
-    """Refuse what is no text.
+    """Check that a value is a string.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it isn't.
     """
     check_type(name, value, str, "a text")
 
 
 def check_path(name: str, value: object) -> str:
-    """Return a path as a text.
+    """Return a path as a string.
 
     Raises:
-        TypeError: it is neither a text nor an object that is a path.
+        TypeError: the value is neither a string nor path-like.
     """
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str):
@@ -51,30 +51,30 @@ def check_path(name: str, value: object) -> str:
 
 
 def check_function(name: str, value: object) -> None:
-    """Refuse what can't be called.
+    """Check that a value is callable.
 
     Raises:
-        TypeError: it can't be called.
+        TypeError: it isn't.
     """
     if not callable(value):
         raise TypeError(f"{name} must be a function, not {value!r:.80}")
 
 
 def check_iterable(name: str, value: object, words: str) -> None:
-    """Refuse a value that is no list of others or the like: a text and a mapping are none.
+    """Check that a value is an iterable other than a string or a mapping.
 
     Raises:
-        TypeError: it is none.
+        TypeError: it isn't.
     """
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise TypeError(f"{name} must be {words}, not {value!r:.80}")
 
 
 def check_names(name: str, value: object, words: str = "names") -> tuple[str, ...]:
-    """Return several names, which a single text is not: it would be one name a letter.
+    """Return several names; a single string is rejected, as each letter would be a name.
 
     Raises:
-        TypeError: they can't be iterated over, or one is no text.
+        TypeError: the value isn't an iterable of strings.
     """
     check_iterable(name, value, f"a list of {words}")
     names = tuple(cast("Iterable[str]", value))
@@ -85,11 +85,11 @@ def check_names(name: str, value: object, words: str = "names") -> tuple[str, ..
 
 
 def check_count(name: str, number: object, *, least: int = 1) -> None:
-    """Refuse what is no whole number, or one that is too small.
+    """Check that a value is an integer of at least ``least``.
 
     Raises:
-        TypeError: it is no whole number.
-        ValueError: it is less than ``least``.
+        TypeError: it isn't an integer.
+        ValueError: it is too small.
     """
     if not isinstance(number, int) or isinstance(number, bool):
         raise TypeError(f"{name} must be a whole number, not {number!r:.80}")
@@ -101,15 +101,15 @@ _LARGEST = sys.float_info.max
 
 
 def check_number(name: str, number: object) -> None:
-    """Refuse what is no number, or an infinite one.
+    """Check that a value is a finite number.
 
     Raises:
-        TypeError: it is no number.
-        ValueError: it is not finite.
+        TypeError: it isn't a number.
+        ValueError: it isn't finite.
     """
     if not isinstance(number, int | float) or isinstance(number, bool):
         raise TypeError(f"{name} must be a number, not {number!r:.80}")
-    # by comparing, because an integer may be larger than any of these
+    # math.isfinite overflows for large integers
     if not -_LARGEST <= number <= _LARGEST:
         raise ValueError(f"{name} must be a finite number, not {number!r:.80}")
 
@@ -118,8 +118,8 @@ def check_seconds(name: str, seconds: Any) -> float:
     """Return a time limit.
 
     Raises:
-        TypeError: it is no number.
-        ValueError: it is not more than 0, or longer than anybody can wait.
+        TypeError: the value isn't a number.
+        ValueError: it isn't positive, or is longer than a thread can wait.
     """
     try:
         is_limit = 0 < seconds <= TIMEOUT_MAX
@@ -134,10 +134,10 @@ def check_seconds(name: str, seconds: Any) -> float:
 
 
 def check_word(name: str, word: object, words: tuple[str | None, ...]) -> None:
-    """Refuse a word that is none of those.
+    """Check that a value is one of several words.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it isn't.
     """
     if word not in words:
         known = one_of(repr(each) for each in words)

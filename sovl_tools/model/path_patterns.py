@@ -13,9 +13,9 @@ class PathPattern(NamedTuple):
 
     Attributes:
         folder: the absolute path of the folder below which it matches.
-        pattern: what it matches there, of relative paths with slashes.
-        is_negated: whether what it matches is taken back in.
-        is_for_folders: whether it is about folders alone.
+        pattern: matches relative paths with slashes.
+        is_negated: whether matching paths are included again.
+        is_for_folders: whether it only matches folders.
     """
 
     folder: str
@@ -25,9 +25,9 @@ class PathPattern(NamedTuple):
 
     @classmethod
     def of(cls, text: str, folder: str) -> Self | None:
-        """Return the pattern of a line, relative to a folder; None if it is none.
+        """Return the pattern of a line, relative to a folder; None if the line isn't a pattern.
 
-        One with ``../`` in front is about the folder above.
+        A pattern that begins with ``../`` is relative to the parent folder.
         """
         line = text.rstrip()
         plain = line.removeprefix("!")
@@ -40,7 +40,7 @@ class PathPattern(NamedTuple):
             if body.startswith("../"):
                 folder = os.path.dirname(folder)
             body = body.partition("/")[2]
-        # a pattern with a slash is about this folder, one without about any name below it
+        # a pattern with a slash is relative to this folder; others match at any depth
         prefix = "" if is_anchored else "(?:.*/)?"
         pattern = prefix + "".join(map(_translated, _PARTS.findall(body.lstrip("/"))))
         try:
@@ -57,7 +57,7 @@ def patterns_of(texts: Iterable[str], folder: str) -> tuple[PathPattern, ...]:
 
 
 def is_matched(location: str, patterns: Sequence[PathPattern], *, is_folder: bool) -> bool:
-    """Tell whether a path is matched: the last pattern that fits decides, as in Git."""
+    """Return whether a path is matched: the last matching pattern decides, as in Git."""
     for each in reversed(patterns):
         inside = location.removeprefix(each.folder.rstrip(os.sep))
         if len(inside) == len(location) or inside[:1] != os.sep:
@@ -69,7 +69,7 @@ def is_matched(location: str, patterns: Sequence[PathPattern], *, is_folder: boo
 
 
 def is_excluded(location: str, patterns: Sequence[PathPattern]) -> bool:
-    """Tell whether a path is matched, or a folder that it lies in."""
+    """Return whether a path or one of its parents is matched."""
     if not patterns:
         return False
     above = [location]
@@ -85,13 +85,13 @@ _WILDCARDS = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "?": "[^/]"}
 
 
 def _translated(part: str) -> str:
-    # several asterisks that are no folders' are as good as one
+    # several asterisks without a slash mean the same as one
     part = part if part.strip("*") else "*"
     if part in _WILDCARDS:
         return _WILDCARDS[part]
     if part.startswith("[") and part.endswith("]"):
-        # In a class of re these would mean something that they don't in a shell pattern.
+        # these are special in a class of re, but not in a shell pattern
         inner = re.sub(r"([\\\[\]&~|]|(?<=-)-)", r"\\\1", part[1:-1])
-        # what is not listed may be anything but the end of a folder's name
+        # a negated class doesn't match a slash
         return f"[^/{inner[1:]}]" if inner.startswith(("!", "^")) else f"[{inner}]"
     return re.escape(part.removeprefix("\\") or part)

@@ -1,4 +1,4 @@
-"""Words of messages: did you mean …, and one of several."""
+"""Suggestions in messages, such as "did you mean …?"."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterable
 
 
 def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
-    """Return the known word that is most like the given one, or None if none is near.
+    """Return the known word that is most similar to the given one; None if none is similar.
 
-    ``cutoff`` says how near, up to 1.0 for words of which only the case differs.
+    ``cutoff`` is the least similarity; 1.0 allows only another case.
     """
-    if not isinstance(word, str):  # a caller's mistake, which is reported where it was made
+    if not isinstance(word, str):  # the caller reports its type
         return None
-    # ``City`` for ``city`` is the slip that is made most, and a model may send a name of any length
+    # ``City`` for ``city`` is the most common slip; a model can send a name of any length
     folded = word.casefold()[:80]
     candidates = {each.casefold(): each for each in known}
-    # those whose length alone says that they are not near are most, and comparing is quadratic
+    # comparing is quadratic, and most words differ too much in length
     lengths = {each: (len(each), len(folded)) for each in candidates}
     near = [each for each, both in lengths.items() if 2 * min(both) >= cutoff * sum(both)]
     if not near:
@@ -27,18 +27,18 @@ def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str |
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """Return the help text for a word that is not known, or None if no known word is near."""
+    """Return the help text for an unknown word; None if no known word is similar."""
     near = nearest(word, known)
     return question(repr(near)) if near is not None else None
 
 
 def question(meant: str) -> str:
-    """Return the question whether something else is meant, as it is written there."""
+    """Return the question whether something else is meant."""
     return f"did you mean {meant}?"
 
 
 def as_hint(near: str | None) -> str:
-    """Return the end of a message that asks for a near word; nothing if none is near."""
+    """Return the end of a message that suggests a similar word; empty for None."""
     return f"; {question(repr(near))}" if near else ""
 
 

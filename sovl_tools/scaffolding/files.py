@@ -12,11 +12,11 @@ from typing import NamedTuple, Self
 
 
 def create_folder(location: str, files: Mapping[str, bytes]) -> None:
-    """Make a folder with files in it, all at once, and the directory around it if need be.
+    """Make a folder with files at once, and its parent directory if necessary.
 
     Raises:
-        FileExistsError: there is something of that name.
-        OSError: it can't be made; then there is nothing of it.
+        FileExistsError: the name is taken.
+        OSError: the folder can't be made; nothing is left of it.
     """
     if os.path.lexists(location):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), location)
@@ -27,7 +27,7 @@ def create_folder(location: str, files: Mapping[str, bytes]) -> None:
         os.mkdir(temporary)
         for file, data in files.items():
             _write(os.path.join(temporary, file), data)
-        # From here on there is a tool, with all its files.
+        # the tool appears with all its files
         os.rename(temporary, location)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -35,12 +35,12 @@ def create_folder(location: str, files: Mapping[str, bytes]) -> None:
 
 
 def create_folders(root: str, folders: Mapping[str, Mapping[str, bytes]]) -> None:
-    """Make many folders with files in a directory, which is made if need be: all, or none.
+    """Make many folders with files in a directory, which is made if necessary: all, or none.
 
-    A folder that is there already keeps its other files; those of the same names are replaced.
+    An existing folder keeps its other files; files with the same names are replaced.
 
     Raises:
-        OSError: something can't be written; then everything is as it was.
+        OSError: a file can't be written; nothing has changed.
     """
     is_new_root = not os.path.isdir(root)
     os.makedirs(root, exist_ok=True)
@@ -72,11 +72,11 @@ def create_folders(root: str, folders: Mapping[str, Mapping[str, bytes]]) -> Non
 
 
 class FileEdit(NamedTuple):
-    """A file's content as it was read, and what it is to be.
+    """A file's old and new content.
 
     Attributes:
-        path: the file's.
-        before: its content; None if there is no file.
+        path: the file's path.
+        before: the content that was read; None for a new file.
         after: the new content.
     """
 
@@ -86,7 +86,7 @@ class FileEdit(NamedTuple):
 
     @property
     def undone(self) -> Self:
-        """The edit that puts the file back, which was there before."""
+        """The edit that restores an existing file."""
         return self._replace(before=self.after, after=self.before or b"")
 
     def write(self) -> None:
@@ -105,7 +105,7 @@ class FileEdit(NamedTuple):
 
 
 def _content(path: str) -> bytes | None:
-    """Return the content of a regular file; None if there is none."""
+    """Return the content of a regular file; None if the path isn't one."""
     if not os.path.isfile(path):
         return None
     with open(path, "rb") as file:
@@ -113,33 +113,33 @@ def _content(path: str) -> bytes | None:
 
 
 def replace_files(location: str, files: Mapping[str, bytes], *, mode: int | None = None) -> None:
-    """Put files into a folder, in the place of those that are there.
+    """Write files into a folder, replacing existing ones.
 
-    All are written beside their places before the first is moved. A link stays one: the file that
-    it leads to is replaced. Permissions are kept, unless ``mode`` says what they are to be.
+    All are written to temporary files before the first is moved into place. A link stays a link,
+    and its target is replaced. Permissions are kept unless ``mode`` is given.
 
     Raises:
-        OSError: one can't be written; then none has been replaced.
+        OSError: a file can't be written; no file has been replaced.
     """
     with contextlib.ExitStack() as stack:
         staged = [
             stack.enter_context(_staged(os.path.realpath(os.path.join(location, name)), data, mode))
             for name, data in files.items()
         ]
-        # Nothing has been touched so far, and what is left can hardly fail.
+        # no file has changed so far, and renaming rarely fails
         for temporary, path in staged:
             os.replace(temporary, path)
 
 
 @contextlib.contextmanager
 def _staged(path: str, data: bytes, mode: int | None) -> Iterator[tuple[str, str]]:
-    """Write a file beside its place; remove it at the end if it is still there."""
+    """Write a temporary file next to a path; remove it at the end if it still exists."""
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     parent, name = os.path.split(path)
     temporary = os.path.join(parent, _hidden(name))
     try:
-        # nobody else reads it meanwhile if nobody else may in the end
+        # other users can't read it meanwhile if they can't read the final file
         _write(temporary, data, mode=0o666 if mode is None else mode)
         with contextlib.suppress(FileNotFoundError):
             if mode is None:
@@ -151,7 +151,7 @@ def _staged(path: str, data: bytes, mode: int | None) -> Iterator[tuple[str, str
 
 
 def _hidden(name: str) -> str:
-    """Return a name that no tool and no watch takes notice of."""
+    """Return a name that loading and watching ignore."""
     return f".{name}.{token_hex(4)}.tmp"
 
 

@@ -1,4 +1,4 @@
-"""From a tool folder to the manifest that its function asks for."""
+"""Bringing a folder's manifest into line with its function."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ from sovl_tools.signature.agreement import PARAMETERS
 from sovl_tools.signature.signature import from_function
 from sovl_tools.threads import Stalled, run_within
 
-# a default that these refuse is never written, so that the function's own holds, or none
+# a default that fails these rules is never written
 _OF_DEFAULTS = (invalid_default, default_on_required)
 
 
 class Sync(NamedTuple):
-    """What becomes of one folder.
+    """A folder's manifest before and after.
 
     Attributes:
         folder: the folder.
-        before: the manifest's text; None if there is none.
-        after: the text in line with the function; None if it is unknown.
-        verdicts: what is wrong and can't be mended here.
-        refusals: diagnostics of what keeps the folder from being looked at.
-        notes: what is not wrong, but left out.
-        adds_options: whether properties are added that calls may leave out: somebody may have
-            hidden them from models.
+        before: the manifest's text; None if the folder has no manifest.
+        after: the text in line with the function; None if that is unknown.
+        verdicts: problems that a new text doesn't solve.
+        refusals: diagnostics that explain why the folder can't be synced.
+        notes: omissions that aren't problems.
+        adds_options: whether optional properties are added: the author may have hidden them from
+            models.
     """
 
     folder: ToolFolder
@@ -71,7 +71,7 @@ class Sync(NamedTuple):
 
     @property
     def is_changed(self) -> bool:
-        """Whether the manifest has to be written."""
+        """Whether the new text differs."""
         return self.after is not None and self.after != self.before
 
     def save(self) -> None:
@@ -87,7 +87,7 @@ class Sync(NamedTuple):
         FileEdit(path, before, f"{mark}{self.after}".encode()).write()
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Return what is wrong, placed in the files as they are now."""
+        """Return the problems, with places in the current files."""
         return self.refusals or Locator(self.folder).diagnostics(self.verdicts)
 
 
@@ -98,13 +98,13 @@ def plan_sync(
     prune: bool = False,
     limit: float = IMPORT_TIMEOUT,
 ) -> Sync:
-    """Return what a folder's manifest ought to be, going by its function; nothing is written.
+    """Compare a folder's manifest with its function, and return the new text; writes no file.
 
     Args:
         folder: the folder; its module is imported.
-        manifest: to begin with; the folder's by default.
-        prune: takes out properties that the function does not take.
-        limit: how long importing the module may take, in seconds.
+        manifest: to start from; the folder's by default.
+        prune: remove properties that the function doesn't take.
+        limit: the time limit of the import, in seconds.
 
     Raises:
         KeyboardInterrupt: the only exception that leaves the import of a tool.
@@ -124,7 +124,7 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: 
     if manifest is None:
         is_workable = is_absent
     else:
-        # what ``parameters`` lack at their top can be added; all else of them must be a schema
+        # keys missing from ``parameters`` can be added; the rest must be a valid schema
         problems = [each for each in published("tool").problems(manifest.document) if each.path]
         is_workable = (
             all(
@@ -145,14 +145,14 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: 
     if found.spec is not None:
         return _patch(folder, manifest, spec=found.spec, interface=found.interface, prune=prune)
     wrong = check_manifest(folder, manifest).verdicts if manifest else ()
-    # what is wrong with ``requires`` itself is said, and nobody reads it
+    # an invalid ``requires`` is reported, and can't be read
     places = [each.finding.place for each in wrong]
     is_legible = all(getattr(each, "path", ())[:1] != ("requires",) for each in places)
     missing = unmet(manifest.document) if manifest and is_legible else ()
-    # The import failed, and what is required and missing explains that.
+    # missing requirements explain why the import failed
     if found.verdicts and missing:
         return Sync(folder, verdicts=wrong, notes=(f"left alone: {', '.join(missing)}",))
-    # what the module has under the tool's name is no function, or one that says nothing
+    # the tool's name isn't bound to a function, or the function's signature is unknown
     case = agreement.AgreementCase(folder.name, {}, found.interface)
     verdicts = found.verdicts or ask((agreement.missing_function, agreement.not_a_function), case)
     notes = (f"left alone: {found.reason}",) if found.reason else ()
@@ -160,19 +160,19 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: 
 
 
 def _refused(folder: ToolFolder) -> Sync:
-    """Tell what the checks say of a folder that can't be looked at, without importing it."""
+    """Return the errors of a folder that can't be synced, without importing it."""
     found = load_folder(folder, Settings(imports=False)).diagnostics
     return Sync(folder, refusals=tuple(each for each in found if each.severity == "error"))
 
 
 class _ImportedFunction(NamedTuple):
-    """What was found in a module.
+    """The function of a module.
 
     Attributes:
-        interface: the function's signature, and the names of others.
-        spec: what the function says; None if it says nothing.
-        reason: why it says nothing, although it is a function.
-        verdicts: why the module could not be imported; empty if it could.
+        interface: the function's signature, and the names of the other functions.
+        spec: the manifest's content according to the function; None if it is unknown.
+        reason: why it is unknown although there is a function.
+        verdicts: why the import failed; empty if it succeeded.
     """
 
     interface: Interface = Interface()
@@ -182,8 +182,8 @@ class _ImportedFunction(NamedTuple):
 
 
 def _import_function(snapshot: Snapshot, *, limit: float) -> _ImportedFunction:
-    """Import a folder's module, within a time limit, and look at the tool's function."""
-    # On a thread of its own, which can be given up.
+    """Import a folder's module within a time limit, and read the tool's function."""
+    # on a separate thread, which can be abandoned
     outcome = run_within(limit, lambda: _run(snapshot))
     if isinstance(outcome, Stalled):
         place = own_place(outcome.frame, snapshot.folder)
@@ -193,7 +193,7 @@ def _import_function(snapshot: Snapshot, *, limit: float) -> _ImportedFunction:
 
 
 def _run(snapshot: Snapshot) -> _ImportedFunction:
-    """Look at the module on another thread, which no user interrupts."""
+    """Import the module and read its function; runs on another thread, so never interrupted."""
     name = snapshot.folder.name
     try:
         with use(snapshot) as generation:
@@ -225,11 +225,11 @@ def _patch(
     else:
         document = patch_manifest(manifest.document, spec, name=folder.name, prune=prune)
         before, after = manifest.text, edit_json(manifest.text, document)
-    # What is reported has its place in the text that will be there.
+    # reported places are places in the new text
     new = Manifest(document, after)
     verdicts = [*check_manifest(folder, new).verdicts]
     for verdict in agreement.disagreements(new, interface):
-        # Differences that only warn are contradictions, which come next.
+        # warnings are reported as contradictions, below
         if verdict.rule.severity == "error":
             advice = _advice(verdict, spec)
             verdicts.append(verdict._replace(finding=verdict.finding._replace(help=advice)))
