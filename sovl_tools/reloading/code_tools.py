@@ -22,12 +22,11 @@ class KnownOrigin(NamedTuple):
     load: OriginLoad = OriginLoad()
     files: Files | None = None
 
-    def changed(self, origin: Origin) -> set[str]:
-        """Return the origin's directory if its files look different now."""
+    def is_changed(self, origin: Origin) -> bool:
+        """Tell whether the origin has a directory whose files look different now."""
         if origin.directory is None or self.files is None:
-            return set()
-        is_changed = self.files.changed(files_below(*origin.directory))
-        return {origin.directory.path} if is_changed else set()
+            return False
+        return bool(self.files.changed(files_below(*origin.directory)))
 
 
 def look_at(origin: Origin, before: OriginLoad) -> KnownOrigin:

@@ -17,7 +17,7 @@ from importlib.util import cache_from_source
 from types import ModuleType
 
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
-from sovl_tools.reloading.fingerprint import is_noise
+from sovl_tools.reloading.fingerprint import Files, files_below, is_noise
 from sovl_tools.threads import Abandoned, run_within
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -25,6 +25,20 @@ _LOGGER = logging.getLogger("sovl_tools")
 _KEPT = {"__main__", "sovl_tools", TOOL_ROOT, PLUGIN_ROOT}
 """Top-level packages that never leave ``sys.modules`` here, even if they lie in a library."""
 _INSTALLED = "site-packages"
+
+
+def look_at_libraries(paths: Iterable[str]) -> dict[str, Files]:
+    """Return what the sources of libraries look like now, by the libraries' paths."""
+    return {each: files_below(each, (".py",)) for each in paths}
+
+
+def changed_sources(libraries: Mapping[str, Files]) -> set[str]:
+    """Return the paths of sources that look different from when they were last imported."""
+    return {
+        f"{library}/{path}".rstrip("/")
+        for library, now in look_at_libraries(libraries).items()
+        for path in libraries[library].changed(now)
+    }
 
 
 def sources_in(libraries: Collection[str], paths: Iterable[str]) -> set[str]:

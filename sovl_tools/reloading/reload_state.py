@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import is_
 from typing import NamedTuple
 
@@ -17,8 +17,14 @@ from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.reloading.code_tools import KnownOrigin, Registrations, candidates_of, look_at
-from sovl_tools.reloading.fingerprint import Files, Fingerprint, files_below, look
-from sovl_tools.reloading.libraries import restore, sources_in, unload
+from sovl_tools.reloading.fingerprint import Files, Fingerprint, look
+from sovl_tools.reloading.libraries import (
+    changed_sources,
+    look_at_libraries,
+    restore,
+    sources_in,
+    unload,
+)
 from sovl_tools.reloading.loaded_folder import LoadedFolder, arriving
 
 _REVISIONS = itertools.count(1)
@@ -94,11 +100,10 @@ def changed(state: State) -> set[str]:
         if known is None or known.is_due(_look(state, folder)[0], is_patient=True):
             found.add(folder.location)
     found |= state.folders.keys() - {each.location for each in collected.folders}
-    for path, files in state.libraries.items():
-        below = files.changed(files_below(path, (".py",)))
-        found |= {f"{path}/{each}".rstrip("/") for each in below}
+    found |= changed_sources(state.libraries)
     for origin, known_origin in state.origins.items():
-        found |= known_origin.changed(origin)
+        if origin.directory is not None and known_origin.is_changed(origin):
+            found.add(origin.directory.path)
     return found
 
 
@@ -113,21 +118,17 @@ def reload(
         is_patient: whether to wait for files that have not arrived. Otherwise a tool that failed,
             or depends on more than its files, is tried again, too.
     """
-    known = state.diagnostics
-    sources = sources_in(state.libraries, touched or ())
-    unloaded = unload(state.libraries, sources) if sources else {}
+    known, libraries = state.diagnostics, state.libraries
+    sources = changed_sources(libraries) if touched is None else sources_in(libraries, touched)
+    unloaded = unload(libraries, sources) if sources else {}
     if sources:
-        state = state._replace(libraries=look_at_libraries(state.libraries))
+        state = state._replace(libraries=look_at_libraries(libraries))
+    is_new = bool(sources)
     paths = None if touched is None else [each for each in touched if each not in sources]
-    state = _with_origins(state, paths, has_new_libraries=bool(sources))
-    state = _with_folders(state, paths, is_patient=is_patient, is_forced=bool(sources))
+    state = _with_origins(state, paths, is_patient=is_patient, has_new_libraries=is_new)
+    state = _with_folders(state, paths, is_patient=is_patient, is_forced=is_new)
     restore(unloaded, limit=state.load.settings.limit)
     return recombined(state, known)
-
-
-def look_at_libraries(paths: Iterable[str]) -> dict[str, Files]:
-    """Return what libraries look like now, by their paths."""
-    return {each: files_below(each, (".py",)) for each in paths}
 
 
 def with_origin(state: State, origin: Origin) -> State:
@@ -171,17 +172,23 @@ def recombined(state: State, known: Collection[Diagnostic]) -> tuple[State, Cata
 
 
 def _with_origins(
-    state: State, touched: Collection[str] | None, *, has_new_libraries: bool
+    state: State,
+    touched: Collection[str] | None,
+    *,
+    is_patient: bool,
+    has_new_libraries: bool,
 ) -> State:
-    """Look at the origins that were touched; at those with a directory, if libraries changed."""
+    """Look again at the origins that were touched, and at all with a directory for libraries."""
     origins = dict(state.origins)
     for origin, known in state.origins.items():
         directory = origin.directory
-        is_due = touched is None
-        if directory is not None and not is_due:
-            is_due = has_new_libraries or any(map(directory.is_affected, touched or ()))
         if directory is not None and has_new_libraries:
             mark_outdated(directory.path)
+            is_due = True
+        elif touched is None:
+            is_due = not is_patient or known.is_changed(origin)
+        else:
+            is_due = directory is not None and any(map(directory.is_affected, touched))
         if is_due:
             origins[origin] = look_at(origin, known.load)
     return state._replace(origins=origins)

@@ -18,14 +18,8 @@ from sovl_tools.model.context import Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
-from sovl_tools.reloading.reload_state import (
-    State,
-    changed,
-    look_at_libraries,
-    recombined,
-    reload,
-    with_origin,
-)
+from sovl_tools.reloading.libraries import look_at_libraries
+from sovl_tools.reloading.reload_state import State, changed, recombined, reload, with_origin
 
 Swap: TypeAlias = Callable[[Catalog, tuple[Diagnostic, ...], CatalogChange], None]
 """Puts a new catalog in the place of the old one, with what is wrong with the sources."""
