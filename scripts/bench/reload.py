@@ -2,9 +2,9 @@
 
 The floor, in the same run: until the handler of a bare watchdog observer is called, and then the
 import of the one file. Both are shown without the time for which the watcher waits for further
-signs, ours with it as well. Then what it takes of a processor: a reload of one tool, ``reload()``
-with nothing changed beside a stat of every file, and registering functions by hand. Each line is
-measured in a fresh process, and says of a target whether it is met.
+signs, ours with it as well. Then what it takes of a processor: a reload of one tool, and
+``reload()`` with nothing changed beside a stat of every file. Each line is measured in a fresh
+process, and says of a target whether it is met.
 
     python scripts/bench/reload.py [N ...]
 """
@@ -12,7 +12,6 @@ measured in a fresh process, and says of a target whether it is met.
 from __future__ import annotations
 
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -45,18 +44,14 @@ SWITCHES = 8
 IDLE = 10.0
 """So many seconds nothing is done."""
 PATIENCE = 30.0
-TARGET = 10.0
-"""Milliseconds beyond the quiet time at N = 1,000."""
+TARGET = QUIET * 1e3
+"""Milliseconds beyond the quiet time at N = 1,000: in all, twice the quiet time."""
 CALL = 1.02
 SWAPS = 2.0
 SHARE = 0.5
 """Percent of a processor while nothing happens."""
 CPU = {1000: 15.0, 5000: 60.0}
 """Milliseconds of CPU time of a reload of one tool, by the number of tools."""
-STATS = 3.0
-"""How many times a stat of every file ``reload()`` may cost if nothing has changed."""
-LINEAR = 1.5
-"""How much more a registration may cost among 4,000 than among 1,000."""
 GIVEN = '{"a": 5, "b": 3}'
 
 Found: TypeAlias = dict[str, Any]
@@ -269,24 +264,6 @@ def cpu_of(work: Callable[[], object]) -> float:
     return time.process_time() - started
 
 
-def measure_registering(_: Path, count: int) -> Found:
-    """Return the CPU seconds of a registration, of functions of other names and of one name."""
-    logging.getLogger("sovl_tools").setLevel(logging.CRITICAL)
-    return {
-        "others": cpu_of(lambda: register([f"tool_{each}" for each in range(count)])) / count,
-        "duplicates": cpu_of(lambda: register(["same"] * count)) / count,
-    }
-
-
-def register(names: list[str]) -> None:
-    registry = ToolRegistry()
-    for number, name in enumerate(names):
-        made: dict[str, Any] = {"__name__": f"module_{number}"}
-        exec(f"def {name}(a: int):\n    'Say it.'", made)
-        registry.register(made[name])
-    assert len(registry.report.folders) == len(names)
-
-
 def verdict(value: float, target: float) -> str:
     """Say whether a target is met."""
     return f"target {target:g}: {'met' if value <= target else 'missed'}"
@@ -298,18 +275,8 @@ def show_cpu(count: int, found: Found) -> None:
     print(
         f"CPU, N = {count:5}    reload of one tool: median {edit:.1f} ms{target}   "
         f"reload() of nothing {idle:.1f} ms   a stat of every file {stats:.1f} ms   "
-        f"ratio {idle / stats:.1f} ({verdict(idle / stats, STATS)}), "
-        f"the first after a load {found['first'] * _MILLI / stats:.1f}"
+        f"ratio {idle / stats:.1f}, the first after a load {found['first'] * _MILLI / stats:.1f}"
     )
-
-
-def show_registering(counts: tuple[int, int], found: tuple[Found, Found]) -> None:
-    for key in ("others", "duplicates"):
-        few, many = (each[key] * 1e6 for each in found)
-        print(
-            f"registering {key:10}   {few:.0f} us among {counts[0]}   {many:.0f} us among "
-            f"{counts[1]}   ratio {many / few:.2f} ({verdict(many / few, LINEAR)})"
-        )
 
 
 def show_edits(count: int, found: Found) -> float:
@@ -359,7 +326,6 @@ MEASUREMENTS: dict[str, Callable[[Path, int], Found]] = {
     "checkout": measure_checkout,
     "idleness": measure_idleness,
     "cpu": measure_cpu,
-    "registering": measure_registering,
 }
 
 
@@ -388,8 +354,6 @@ def main() -> None:
     print(f"edit, N = {counts[-1]} to N = {counts[0]}   ratio {ratio:.2f}")
     for count in counts:
         show_cpu(count, measured("cpu", count))
-    few, many = measured("registering", 1000), measured("registering", 4000)
-    show_registering((1000, 4000), (few, many))
     middle = COUNTS[1] if COUNTS[1] in counts else counts[-1]
     show_calls(middle, measured("calls", middle))
     show_checkout(middle, measured("checkout", middle))
