@@ -26,8 +26,9 @@ SCHEMA = SHIPPED.parent / "schemas" / "tool.schema.json"
 BIN = Path(sys.executable).parent
 START = """
 import resource, sys
+from sovl_tools import ToolRegistry
+from sovl_tools.loading.isolation import loaded_in_child
 from sovl_tools.loading.sources import collect
-from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.model.folder import Settings
 """
 END = """
@@ -35,23 +36,18 @@ used = [resource.getrusage(each) for each in (resource.RUSAGE_SELF, resource.RUS
 print(sum(each.ru_utime + each.ru_stime for each in used))
 """
 IN_PROCESS = f"""{START}
-from sovl_tools.loading.load import load_folders as load
-catalog = combine(load(collect([sys.argv[1]]).folders, Settings()))
+ToolRegistry.from_directory(sys.argv[1])
 {END}"""
 WITH_REPORT = f"""{START}
-from sovl_tools.loading.load import load_folders as load
-catalog = combine(load(collect([sys.argv[1]]).folders, Settings()))
-found = [len(each.diagnostics) for each in catalog.candidates]
+len(ToolRegistry.from_directory(sys.argv[1]).report.diagnostics)
 {END}"""
 IN_CHILD = f"""{START}
-from sovl_tools.loading.isolation import loaded_in_child
-loaded = loaded_in_child(collect([sys.argv[1]]).folders, Settings())
-catalog = combine([*loaded])
+list(loaded_in_child(collect([sys.argv[1]]).folders, Settings()))
 {END}"""
 
 
 def copy_shipped(root: Path, count: int) -> None:
-    """Write copies of the shipped tools, each with a name, phrases and actions of its own."""
+    """Write copies of the shipped tools; names, descriptions, phrases and actions differ."""
     shipped = sorted(each for each in SHIPPED.iterdir() if (each / f"{each.name}.json").exists())
     for index in range(count):
         source = shipped[index % len(shipped)]
@@ -60,6 +56,7 @@ def copy_shipped(root: Path, count: int) -> None:
         shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
         manifest = json.loads((folder / f"{source.name}.json").read_text(encoding="utf-8"))
         manifest["name"] = name
+        manifest["description"] += f" This is {name}."
         phrases = manifest.get("activation_phrases", ())
         manifest["activation_phrases"] = [f"{each} {name}" for each in phrases]
         (folder / f"{source.name}.json").unlink()

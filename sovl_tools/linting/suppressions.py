@@ -24,7 +24,7 @@ from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, ask, in_order
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.procedures.parse.files import SUFFIXES
-from sovl_tools.reporting.text import read_lines
+from sovl_tools.reporting.text import read_text
 
 SUPPRESSIONS = "x-ignore"
 _MARK = "sovl:"
@@ -97,9 +97,9 @@ def suppress_findings(
     seen = {each for each in seen if os.path.dirname(each) not in folders}
     asked = [*asked]
     for path in dict.fromkeys((*owners, *procedures, *sorted(seen))):
-        lines = read_lines(path)
-        if any(_MARK in line for line in lines):
-            asked += _comments(path, owners.get(path), lines)
+        text = read_text(path) or ""
+        if _MARK in text:
+            asked += _comments(path, owners.get(path), text.split("\n"))
     if not asked:
         return report, {}
     used: set[Suppression] = set()
@@ -123,11 +123,11 @@ def suppressions_of(folder: ToolFolder) -> Iterator[Suppression]:
             if name != folder.manifest_name and not name.endswith(".py"):
                 continue
             path = os.path.join(folder.path, name)
-            lines = read_lines(os.path.join(folder.location, name))
+            text = read_text(os.path.join(folder.location, name)) or ""
             if name == folder.manifest_name:
-                yield from _in_manifest(folder, path, "\n".join(lines))
-            elif any(_MARK in line for line in lines):
-                yield from _comments(path, folder.name, lines)
+                yield from _in_manifest(folder, path, text)
+            elif _MARK in text:
+                yield from _comments(path, folder.name, text.split("\n"))
 
 
 def _in_manifest(tool: ToolFolder, path: str, text: str) -> Iterator[Suppression]:

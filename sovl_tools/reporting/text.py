@@ -65,29 +65,31 @@ class Excerpt(NamedTuple):
     length: int
 
 
-def read_lines(path: str) -> Sequence[str]:
-    """Return the lines of a file; none if it is no text file that can be read."""
+def read_text(path: str) -> str | None:
+    """Return the text of a file with single spaces for tabs; None if it can't be read as text."""
     try:
-        # a path in a diagnostic may lead to a pipe by now, and that must not be waited for
+        # the path in a diagnostic can lead to a pipe, which must not be waited for
         descriptor = os.open(path, READ_FLAGS)
     except (OSError, ValueError):
-        return ()
+        return None
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_BYTES:
-            return ()
-        return lines_in(os.read(descriptor, status.st_size + 1))
+            return None
+        data = os.read(descriptor, status.st_size + 1)
     except OSError:
-        return ()
+        return None
     finally:
         os.close(descriptor)
-
-
-def lines_in(data: bytes) -> Sequence[str]:
-    """Return the lines of a file that says this."""
-    # a lone carriage return ends no line for those who count them
     text = data.decode(errors="replace").removeprefix("\ufeff")
-    return text.replace("\t", " ").replace("\r\n", "\n").split("\n")
+    # a lone carriage return ends no line for editors and parsers
+    return text.replace("\t", " ").replace("\r\n", "\n")
+
+
+def read_lines(path: str) -> Sequence[str]:
+    """Return the lines of a file; none if it can't be read as text."""
+    text = read_text(path)
+    return () if text is None else text.split("\n")
 
 
 def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt | None:

@@ -35,15 +35,11 @@ def bindings(source: bytes) -> Bindings:
         SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
     """
     tree = ast.parse(source)
-    every = [*ast.walk(tree)]
+    # a module without these words needs no walk, which takes as long as parsing it
+    every = [*ast.walk(tree)] if any(word in source for word in _WORDS) else []
     unsettled = {name for node in every if isinstance(node, ast.Global) for name in node.names}
-    # a star import binds any name, and so may a call of one of these
-    is_open = any(
-        any(alias.name == "*" for alias in node.names)
-        if isinstance(node, ast.ImportFrom)
-        else isinstance(node, ast.Name) and node.id in _OPENING
-        for node in every
-    )
+    is_open = any(isinstance(node, ast.Name) and node.id in _OPENING for node in every)
+    is_open = is_open or any(_is_star(node) for node, _ in _statements(tree.body))
     found = Bindings(tree, {}, {}, unsettled, is_open)
     for statement, is_conditional in _statements(tree.body):
         deleted = statement.targets if isinstance(statement, ast.Delete) else ()
@@ -61,6 +57,8 @@ def bindings(source: bytes) -> Bindings:
 
 
 _OPENING = frozenset({"exec", "globals", "locals", "setattr", "vars"})
+"""Functions whose calls can bind any name."""
+_WORDS = (b"global", *map(str.encode, sorted(_OPENING)))
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -78,6 +76,11 @@ def _statements(
         elif inner:
             is_branch = is_conditional or not isinstance(node, ast.With | ast.AsyncWith)
             yield from _statements(inner, is_conditional=is_branch)
+
+
+def _is_star(statement: ast.stmt) -> bool:
+    """Return whether a statement imports all names of a module."""
+    return isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
 
 
 def last_name(node: ast.expr) -> str:
