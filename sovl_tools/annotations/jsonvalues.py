@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 
 from sovl_tools.annotations.scalars import named_scalar
 from sovl_tools.model.content import CONTENT, base64, encodable, readable
-from sovl_tools.model.document import JSON, MAX_DEPTH, Path, encoder_of, encodes, json_path
+from sovl_tools.model.document import JSON, MAX_DEPTH, Path, encodes, json_path
 from sovl_tools.model.errors import (
     RunCancelledError,
     SovlToolsError,
@@ -48,9 +48,9 @@ _NESTING = frozenset({dict, list})
 _LEAST, _MOST = -(1 << 2048), 1 << 2048
 """Integers between them have at most 617 digits; Python's limit for writing is at least 640."""
 
-text_of: Callable[[JSON], str] = encoder_of(
-    JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
-)
+text_of: Callable[[JSON], str] = JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), check_circular=False
+).encode
 """Returns the compact JSON text of a value."""
 
 

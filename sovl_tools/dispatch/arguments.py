@@ -19,7 +19,6 @@ from sovl_tools.model.document import (
     Path,
     copied,
     depth,
-    encoder_of,
     encodes,
     number_problem,
     strict_decoder,
@@ -124,7 +123,7 @@ def _as_dict(value: Any) -> dict[Any, Any]:
     raise TypeError(f"an object of type {type(value).__name__!r} is no JSON")
 
 
-_encode = encoder_of(json.JSONEncoder(check_circular=False, allow_nan=False, default=_as_dict))
+_encode = json.JSONEncoder(check_circular=False, allow_nan=False, default=_as_dict).encode
 
 
 def _reason(error: json.JSONDecodeError) -> str:

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Any, Self, TextIO
 
 from sovl_tools.model.call import CallEvent
-from sovl_tools.model.document import JSON, encoder_of
+from sovl_tools.model.document import JSON
 from sovl_tools.reporting.text import plain
 
 if sys.platform != "win32":
@@ -188,7 +188,7 @@ def _line(event: CallEvent, *, content: bool) -> str:
     return f"{line[:-1]}{more}}}"
 
 
-_encode = encoder_of(json.JSONEncoder(check_circular=False, separators=_COMPACT))
+_encode = json.JSONEncoder(check_circular=False, separators=_COMPACT).encode
 
 
 def _content(event: CallEvent) -> dict[str, Any]:

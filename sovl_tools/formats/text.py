@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sovl_tools.formats.base import Format, Loss, Options, Shape
 from sovl_tools.formats.meaning import note
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, JSON_KINDS, encoder_of, kind
+from sovl_tools.model.document import JSON, JSON_KINDS, kind
 from sovl_tools.schema.keywords import SILENT
 from sovl_tools.schema.subschemas import lookup
 
@@ -36,7 +36,7 @@ _PLACED = _STRUCTURE | SILENT | {"type", "title", "description", "default", "req
 
 # whether these are said elsewhere depends on their values
 _MAYBE_PLACED = frozenset({*_REFERENCES, "items", "additionalProperties"})
-_json = encoder_of(json.JSONEncoder(ensure_ascii=False, check_circular=False))
+_json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _PLURALS = {each: f"{each}s" for each in JSON_KINDS}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -54,7 +54,6 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         return rejected(definition.name, location, found)
     if found or isinstance(document, str):
         return rejected(definition.name, location, [*found, *_weaknesses(definition)])
-    definition = _with_plain_texts(definition)
     place = location_of(_subject(definition))
     return Candidate(
         definition.name,
@@ -68,23 +67,6 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         lint=_Lint(definition, document),
         line=place.line,
         column=place.column,
-    )
-
-
-def _with_plain_texts(definition: ToolDefinition) -> ToolDefinition:
-    """Return a definition whose tags, phrases and actions are strings of Python's own class.
-
-    Indexes of all tools compare them, and the methods of a subclass are its author's code.
-    """
-    said = {key: [*getattr(definition, key)] for key in ("tags", "activation_phrases")}
-    handlers = definition.step_handlers
-    if all(type(each) is str for found in (*said.values(), handlers) for each in found):
-        return definition
-    return replace(
-        definition,
-        tags=tuple(map(str.__str__, said["tags"])),
-        activation_phrases=tuple(map(str.__str__, said["activation_phrases"])),
-        step_handlers={str.__str__(action): handlers[action] for action in handlers},
     )
 
 

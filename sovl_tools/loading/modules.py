@@ -19,7 +19,7 @@ import logging
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from importlib.util import source_hash
 from types import ModuleType
 from typing import NamedTuple
@@ -28,13 +28,6 @@ from weakref import WeakKeyDictionary, finalize
 from sovl_tools.loading.importer import TOOL_ROOT, PrivatePackage, install
 from sovl_tools.loading.sources import Snapshot
 from sovl_tools.model.definition import ToolDefinition
-
-_GUARD: list[AbstractContextManager[None]] = [nullcontext()]
-
-
-def guard_imports(guard: AbstractContextManager[None]) -> None:
-    """Import every tool's module within a context from now on."""
-    _GUARD[0] = guard
 
 
 class Sources(NamedTuple):
@@ -88,8 +81,7 @@ class Generation(PrivatePackage):
         module.__spec__ = spec
         sys.modules[self._name] = module
         try:
-            with _GUARD[0]:
-                self._exec(module, file, self.snapshot.main)
+            self._exec(module, file, self.snapshot.main)
         except BaseException:
             self.drop_modules()
             raise

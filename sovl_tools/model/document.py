@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Callable
@@ -25,8 +26,7 @@ def finite_number(digits: str) -> float:
         ValueError: it is beyond a double's range.
     """
     number = float(digits)
-    # Infinity less itself is no number; so math need not be imported for this.
-    if number - number != 0:
+    if math.isinf(number):
         raise ValueError(f"{digits[:40]} is too large a number")
     return number
 
@@ -194,29 +194,6 @@ def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
     if "\\ud" in text and not encodes(json.dumps(json.loads(text), ensure_ascii=False)):
         raise ValueError("a string in it holds half of a surrogate pair")
     return text
-
-
-def encoder_of(settings: json.JSONEncoder) -> Callable[[Any], str]:
-    """Return ``settings.encode`` in half of its time, which makes what it needs for each text anew.
-
-    It looks for no circles: they are nested too deep, which is a RecursionError.
-    """
-    make = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:  # Python without C
-        return settings.encode
-    is_ascii, parts = settings.ensure_ascii, json.encoder
-    encode = make(
-        None,
-        settings.default,
-        parts.encode_basestring_ascii if is_ascii else parts.encode_basestring,
-        settings.indent,
-        settings.key_separator,
-        settings.item_separator,
-        settings.sort_keys,
-        settings.skipkeys,
-        settings.allow_nan,
-    )
-    return lambda value: "".join(encode(value, 0))
 
 
 def kind(value: JSON) -> str:
