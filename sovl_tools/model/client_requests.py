@@ -1,4 +1,4 @@
-"""What a running tool asks of the client that called it: of its user, its model, or itself."""
+"""Requests of running tools to the client that called them: to its user, its model, or itself."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from sovl_tools.model.errors import (
 
 
 class Question(NamedTuple):
-    """Something that a running call has to ask the user.
+    """A question of a running call to the user.
 
     Attributes:
-        tool: the name of the tool that asks.
-        message: what the user reads.
-        schema: the JSON Schema of the answer: an object whose properties are texts, numbers,
+        tool: the tool's name.
+        message: the text that the user reads.
+        schema: the JSON Schema of the answer: an object whose properties are strings, numbers,
             booleans or choices.
-        key: what a client that answers by calling again sends the answer under; "" for a number.
-        url: a page to open, where the user is asked instead; "" for none.
+        key: the key of the answer, for clients that answer by calling again; "" for a number.
+        url: a page to open instead; "" without one.
     """
 
     tool: str
@@ -38,11 +38,11 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What the user made of a question.
+    """The user's answer to a question.
 
     Attributes:
-        action: ``"accept"``, ``"decline"`` or ``"cancel"``, which is a dialog that was closed.
-        content: what was filled in; None unless it was accepted.
+        action: ``"accept"``, ``"decline"``, or ``"cancel"`` for a closed dialog.
+        content: the completed form; None unless the user accepted.
     """
 
     action: Literal["accept", "decline", "cancel"]
@@ -50,22 +50,22 @@ class Answer(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        """Whether the user has answered."""
+        """Whether the user accepted."""
         return self.action == "accept"
 
 
 class SampleRequest(NamedTuple):
-    """Something that a running call has to ask the client's model.
+    """A request of a running call to the client's model.
 
     Attributes:
-        tool: the name of the tool that asks.
-        messages: the conversation so far, each with ``role`` and ``content``, which is a block of
-            content as in MCP or a list of them.
-        max_tokens: how long the answer may be.
-        system_prompt: the system prompt; the client may leave it out.
-        temperature: how freely the model may answer; None for the client's own choice.
-        stop_sequences: texts at which the answer ends.
-        key: as of a ``Question``.
+        tool: the tool's name.
+        messages: the conversation, each with ``role`` and ``content``: a content block of MCP, or a
+            list of blocks.
+        max_tokens: the maximum length of the answer.
+        system_prompt: the system prompt; the client can ignore it.
+        temperature: the temperature; None for the client's choice.
+        stop_sequences: strings that end the answer.
+        key: as in ``Question``.
     """
 
     tool: str
@@ -106,7 +106,7 @@ class RootsRequest(NamedTuple):
 
 
 class Root(NamedTuple):
-    """A directory or file in which a client works."""
+    """A directory or file that a client works with."""
 
     uri: str
     name: str | None = None
@@ -124,11 +124,11 @@ class RequestKind(NamedTuple):
 
     Attributes:
         option: of a call, which says who answers.
-        error: the class of the error that a tool gets where nobody answers.
-        words: what can't be done there.
-        client: which clients could.
-        answer: what answers it, in words.
-        is_answer: tells whether a value does.
+        error: the class of the tool's error if no client can answer.
+        words: the reason in that error.
+        client: the capability that a client needs.
+        answer: the type of the answer, in words.
+        is_answer: returns whether a value has that type.
     """
 
     option: str
@@ -140,7 +140,7 @@ class RequestKind(NamedTuple):
 
 
 def _consists(value: Any, kind: type, *types: Any) -> bool:
-    """Tell whether a value is a tuple of a kind whose fields are of those types."""
+    """Return whether a value is a tuple of a kind whose fields have these types."""
     return isinstance(value, kind) and all(map(isinstance, cast("Any", value), types))
 
 
@@ -173,7 +173,7 @@ REQUESTS: Mapping[str, type[ClientRequest]] = {
 
 
 def begin_request(ask: Ask, request: ClientRequest) -> Any:
-    """Have a request answered; return the ``Future`` of the answer.
+    """Send a request; return the ``Future`` of the answer.
 
     Raises:
         ToolError: of the request's kind: the function that answers fails, or returns no future.
@@ -196,11 +196,11 @@ def begin_request(ask: Ask, request: ClientRequest) -> Any:
 
 
 def answer_of(request: ClientRequest, future: Any) -> Any:
-    """Return what has been answered; waits if it has not yet.
+    """Wait for the answer and return it.
 
     Raises:
-        ToolError: of the request's kind: the answer is of another kind, or the function failed.
-        RunCancelledError: nobody wants to answer any more.
+        ToolError: of the request's kind: the answer has another type, or the function failed.
+        RunCancelledError: the request was cancelled.
     """
     from concurrent.futures import CancelledError  # noqa: PLC0415 - it has made the future
 
@@ -223,11 +223,11 @@ def _in_words(error: BaseException) -> str:
 
 
 def check_sendable(request: ClientRequest) -> None:
-    """Refuse a request that can't be sent to a client.
+    """Check that a request can be sent to a client.
 
     Raises:
-        TypeError: there is something in it that is no JSON.
-        ValueError: likewise a number or a text, or it is nested too deep.
+        TypeError: a value in it isn't JSON.
+        ValueError: a number or string in it isn't JSON, or it is nested too deep.
     """
     try:
         json_text(request)
@@ -245,11 +245,11 @@ def sample_request(  # noqa: PLR0913 - as the protocol has them
     stop_sequences: Sequence[str] = (),
     key: str = "",
 ) -> SampleRequest:
-    """Return what a tool asks the client's model.
+    """Return a request to the client's model.
 
     Raises:
-        ValueError: the prompt is neither a text nor a list of messages, or a number is none.
-        TypeError: something is of another type.
+        ValueError: the prompt is neither a string nor a list of messages, or a number is invalid.
+        TypeError: an argument has the wrong type.
     """
     check_count("max_tokens", max_tokens)
     check_given(check_text, system_prompt=system_prompt)
@@ -260,7 +260,7 @@ def sample_request(  # noqa: PLR0913 - as the protocol has them
 
 
 def messages_of(prompt: str | Sequence[Mapping[str, JSON]]) -> list[dict[str, JSON]]:
-    """Return the messages of a prompt: a text of the user's, or messages of text or content.
+    """Return the messages of a prompt: the user's text, or messages with text or content blocks.
 
     Raises:
         ValueError: it is neither.

@@ -1,4 +1,4 @@
-"""Content that is no JSON: what a tool returns for a model to look at or to listen to."""
+"""Content other than JSON in the results of tools: text, images, audio, documents."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _MAGIC = {
 
 @dataclass(frozen=True)
 class Text:
-    """A text, as one of several parts of a result; alone, a string will do.
+    """Text as one of several parts of a result.
 
     Raises:
-        TypeError: the text is no string.
+        TypeError: the text isn't a string.
     """
 
     text: str
@@ -38,7 +38,7 @@ class Text:
 
     @property
     def size(self) -> int:
-        """How many bytes the text has in UTF-8."""
+        """The number of bytes in UTF-8."""
         return len(self.text.encode())
 
     def to_json(self) -> dict[str, JSON]:
@@ -51,9 +51,9 @@ class _Media:
     """Bytes of a media type, such as ``image/png``.
 
     Raises:
-        TypeError: the data are no bytes, or the media type is no string.
-        ValueError: there are no data, or the media type is of another kind, or it is not given
-            and the bytes do not tell it.
+        TypeError: the data aren't bytes, or the media type isn't a string.
+        ValueError: the data are empty, or the media type has another kind, or is neither given nor
+            recognised.
     """
 
     data: bytes
@@ -69,7 +69,7 @@ class _Media:
         given = _checked("media_type", self.media_type or sniffed(self.data, self._kind) or "")
         if not given:
             raise ValueError(f"media_type is needed: the bytes do not tell what {self._kind} it is")
-        # An image as ``audio/…`` is a mistake that a provider would answer with an error.
+        # providers reject an image as ``audio/…``
         if not re.match(rf"{self._kind}/\S", given):
             raise ValueError(f"media_type must begin with '{self._kind}/', not be {given!r}")
         object.__setattr__(self, "media_type", given)
@@ -79,7 +79,7 @@ class _Media:
 
     @property
     def size(self) -> int:
-        """How many bytes there are."""
+        """The number of bytes."""
         return len(self.data)
 
     def to_json(self) -> dict[str, JSON]:
@@ -90,11 +90,11 @@ class _Media:
     def from_path(cls, path: str | os.PathLike[str], media_type: str | None = None) -> Self:
         """Return the content of a file.
 
-        Unless the media type is given, the bytes tell it, or else the file's name.
+        By default, the bytes determine the media type, or else the file's name.
 
         Raises:
             OSError: the file can't be read.
-            ValueError: the file is empty, or its media type is of another kind or unknown.
+            ValueError: the file is empty, or its media type has another kind or is unknown.
         """
         name = os.fspath(path)
         with open(name, "rb") as file:
@@ -110,7 +110,7 @@ class _Media:
 class Image(_Media):
     """A picture.
 
-    The bytes tell the media type of a PNG, JPEG, GIF, WebP or SVG; give that of any other.
+    The media type of PNG, JPEG, GIF, WebP and SVG is recognised; pass the type of other formats.
     """
 
     __slots__ = ()
@@ -120,7 +120,7 @@ class Image(_Media):
 class Audio(_Media):
     """A sound.
 
-    The bytes tell the media type of a WAV, MP3, OGG or FLAC; give that of any other.
+    The media type of WAV, MP3, OGG and FLAC is recognised; pass the type of other formats.
     """
 
     __slots__ = ()
@@ -129,10 +129,10 @@ class Audio(_Media):
 
 @dataclass(frozen=True)
 class EmbeddedResource:
-    """A document with an address of its own; its content is text or bytes.
+    """A document with an address; its content is text or bytes.
 
     Raises:
-        TypeError: the content is neither text nor bytes, or another field is no string.
+        TypeError: the content is neither text nor bytes, or another field isn't a string.
         ValueError: the URI is empty, or the media type is not of the form ``type/subtype``.
     """
 
@@ -159,7 +159,7 @@ class EmbeddedResource:
 
     @property
     def size(self) -> int:
-        """How many bytes the content has, a text in UTF-8."""
+        """The number of bytes; of text, in UTF-8."""
         return len(self.content.encode() if isinstance(self.content, str) else self.content)
 
     def to_json(self) -> dict[str, JSON]:
@@ -181,8 +181,8 @@ class EmbeddedResource:
 
         Args:
             path: where the file is.
-            media_type: unless given, the file's name tells it, or else the bytes, if they can.
-            uri: the address that the model sees; the file's own unless given.
+            media_type: by default, the file's name determines it, or else the bytes.
+            uri: the address that the model sees; the file's by default.
 
         Raises:
             OSError: the file can't be read.
@@ -204,7 +204,7 @@ CONTENT = (Text, Image, Audio, EmbeddedResource)
 
 
 def sniffed(data: bytes, kind: str = "") -> str | None:
-    """Return the media type that the first bytes of a file tell, if it is of that kind."""
+    """Return the media type by the first bytes of a file; None unless it has the given kind."""
     for media_type, magic in _MAGIC.items():
         if media_type.startswith(kind) and re.match(magic, data, re.DOTALL):
             return media_type
@@ -217,7 +217,7 @@ def base64(data: bytes) -> str:
 
 
 def readable(data: bytes) -> str | None:
-    """Return the bytes as text if they are UTF-8."""
+    """Decode bytes; None if they aren't UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -237,27 +237,27 @@ def encodable(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return the text, or the beginning of one that has more than ``limit`` bytes in UTF-8.
+    """Shorten a text to ``limit`` bytes in UTF-8.
 
-    It is cut between characters, with their combining marks, and says so at its end unless the
-    words would take more than half of the limit.
+    The cut is between characters with their combining marks. A note at the end reports it, unless
+    that takes more than half of the limit.
     """
-    # A character has at most four bytes in UTF-8, so that most texts need no encoding.
+    # a character has at most four bytes, so most texts needn't be encoded
     if len(text) * 4 <= limit or len(data := text.encode()) <= limit:
         return text
     sizes = limit, len(data)
-    # the empty mark fits always; the number in it can only get shorter
+    # the empty mark is always short enough; the number in a mark can only get shorter
     mark = next(each for each in _MARKS if 2 * len(each.format(*sizes).encode()) <= limit)
-    # a character of several bytes may be cut in two, and is left out
+    # drop a character whose bytes are cut in two
     start = data[: limit - len(mark.format(*sizes).encode())].decode(errors="ignore")
     start = text[: _boundary(text, len(start))]
     return start + mark.format(len(start.encode()), len(data))
 
 
 def cut_characters(text: str, limit: int) -> str:
-    """Return the text, or the beginning of one that has more than ``limit`` characters.
+    """Shorten a text to ``limit`` characters.
 
-    It is cut between characters, with their combining marks, and says so at its end.
+    The cut is between characters with their combining marks. A note at the end reports it.
     """
     if len(text) <= limit:
         return text
@@ -274,7 +274,7 @@ _JOINER = "\u200d"
 
 def _boundary(text: str, end: int) -> int:
     """Return the last place up to ``end`` where no mark is cut off its letter."""
-    # longer clusters are no writing: a text may stack thousands of marks on one letter
+    # longer clusters aren't words: a text can stack thousands of marks on one letter
     for place in range(end, max(end - _LONGEST_CLUSTER, 0), -1):
         if not _belongs(text[place], text[place - 1]):
             return place
@@ -300,12 +300,12 @@ def _guessed(path: str | os.PathLike[str]) -> str | None:
     import mimetypes  # noqa: PLC0415 - it reads the system's tables
 
     media_type, compression = mimetypes.guess_type(os.fspath(path))
-    # ``page.svg.gz`` is no SVG.
+    # ``page.svg.gz`` isn't an SVG
     return None if compression else media_type
 
 
 def is_block(value: JSON) -> bool:
-    """Tell whether a value is a content block, as far as it is looked into here."""
+    """Return whether a value looks like a content block."""
     return (
         isinstance(value, dict)
         and isinstance(value.get("type"), str)

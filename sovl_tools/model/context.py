@@ -1,4 +1,4 @@
-"""``ToolContext``, what a running tool can use, and protocols of objects from higher layers."""
+"""``ToolContext`` for running tools, and protocols for objects of higher layers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ToolLookup(Protocol):
 
     @property
     def catalog(self) -> Catalog:
-        """The tools as they are now."""
+        """The current tools."""
         ...
 
 
@@ -51,7 +51,7 @@ class ToolCaller(Protocol):
 
 
 class Export(Protocol):
-    """Tools in a provider's format. ``definitions`` are shared by all who ask: don't change them.
+    """Tools in a provider's format. Callers share ``definitions``: don't change them.
 
     Attributes:
         format: the name of the format.
@@ -65,18 +65,18 @@ class Export(Protocol):
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Return what is lost and what the provider refuses."""
+        """Return losses, and keywords that the provider rejects."""
         ...
 
     def restore(self, name: str, arguments: JSON) -> JSON:
-        """Return the arguments that a model sent as the tool's manifest wants them.
+        """Return a model's arguments in the form of the tool's manifest.
 
-        A null in place of an absent property is taken out. What needs nothing is returned as
-        it is, and so is what is no JSON object: the call that follows says what is wrong with it.
+        A null that stands for an absent property is removed. Other arguments are returned
+        unchanged, also if they aren't a JSON object: the call reports that.
 
         Args:
             name: the tool's name.
-            arguments: what the model sent, an object or its JSON text.
+            arguments: the model's arguments, an object or its JSON text.
         """
         ...
 
@@ -85,7 +85,7 @@ class Watch(Protocol):
     """A watch that is on.
 
     Attributes:
-        notice: why it looks again and again where it should wait for events; None if it does not.
+        notice: why it polls instead of waiting for events; None if it doesn't.
     """
 
     notice: str | None
@@ -115,7 +115,7 @@ class State(MutableMapping[str, Any]):
         """Keep a value.
 
         Raises:
-            TypeError: the key is no string, or something in the value is of no built-in type.
+            TypeError: the key isn't a string, or the value has a type that isn't built in.
         """
         if type(key) is not str:
             raise TypeError(f"a key of the state must be a string, not {type(key).__name__}")
@@ -139,7 +139,7 @@ def _check(value: Any, place: str, level: int = 0) -> None:
     # Exact types: a subclass would be a class of the tool's own.
     if type(value) in _SCALARS:
         return
-    # a list may hold itself
+    # a list can contain itself
     if level > _MAX_STATE_DEPTH:
         raise TypeError(f"{place} is nested too deep")
     if type(value) is dict:
@@ -213,8 +213,8 @@ class ToolContext:
         """Report the progress of the call: ``done`` of ``total``, in any unit.
 
         Raises:
-            TypeError: one of them is not a number.
-            ValueError: one of them is not finite.
+            TypeError: an argument isn't a number.
+            ValueError: an argument isn't finite.
         """
         check_number("done", done)
         check_given(check_number, total=total)
@@ -222,7 +222,7 @@ class ToolContext:
         self._listen(Progress(self.tool.name, self.call_id, done, total, words))
 
     def log(self, level: Level, message: str) -> None:
-        """Send a log message to those who watch the call; the model does not see it.
+        """Send a log message to the call's listeners; the model doesn't see it.
 
         A level such as ``"critical"`` counts as the nearest of these four, an unknown one as info.
         """
@@ -241,9 +241,9 @@ class ToolContext:
             key: identifies the question to clients since 2026-07-28; without it they see a number.
 
         Raises:
-            ElicitationError: nobody can be asked, or the answer does not fit the schema. Its
-                message says why; the model reads it unless the tool catches it.
-            ValueError: the schema is not of type ``object``.
+            ElicitationError: no user can be asked, or the answer doesn't match the schema. The
+                model reads the message unless the tool catches the error.
+            ValueError: the schema's type isn't ``object``.
         """
         answer: Answer = await self._await(self._question(message, schema, key))
         return answer
@@ -256,7 +256,7 @@ class ToolContext:
         return answer
 
     async def elicit_url(self, message: str, url: str, *, key: str = "") -> Answer:
-        """Ask the user to open a page, such as one to log in; the client can't see what is entered.
+        """Ask the user to open a page, such as a login; the client can't see the input.
 
         The answer has no content. It says that the user agreed, not that the user is done.
 
@@ -266,8 +266,8 @@ class ToolContext:
             key: as for ``elicit``.
 
         Raises:
-            ElicitationError: nobody can be asked.
-            ValueError: the URL is not one of http or https.
+            ElicitationError: no user can be asked.
+            ValueError: the URL's scheme isn't http or https.
         """
         answer: Answer = await self._await(self._page(message, url, key))
         return answer
@@ -298,18 +298,18 @@ class ToolContext:
         """Send a prompt to the client's model, and await its answer.
 
         Args:
-            prompt: a text, or messages with ``role`` (``"user"`` or ``"assistant"``) and
-                ``content``: a text, a content block of MCP, or a list of blocks.
-            max_tokens: the longest answer.
-            options: ``system_prompt``, which the client may leave out; ``temperature``;
-                ``stop_sequences``, texts at which the answer ends; ``key``, as for ``elicit``.
+            prompt: a string, or messages with ``role`` (``"user"`` or ``"assistant"``) and
+                ``content``: a string, a content block of MCP, or a list of blocks.
+            max_tokens: the maximum length of the answer.
+            options: ``system_prompt``, which the client can ignore; ``temperature``;
+                ``stop_sequences``, strings that end the answer; ``key``, as for ``elicit``.
 
         Raises:
-            SamplingError: no model can be asked, or it does not answer. The message says why; the
-                calling model reads it unless the tool catches it.
-            ValueError: the prompt is neither a text nor a list of messages, or a number is out of
+            SamplingError: no model can be asked, or it doesn't answer. The calling model reads the
+                message unless the tool catches the error.
+            ValueError: the prompt is neither a string nor a list of messages, or a number is out of
                 range.
-            TypeError: there is no such option, or its value is of another type.
+            TypeError: an option is unknown, or its value has the wrong type.
         """
         request = sample_request(self.tool.name, prompt, max_tokens=max_tokens, **options)
         sample: Sample = await self._await(request)
@@ -324,10 +324,10 @@ class ToolContext:
         return sample
 
     async def list_roots(self, *, key: str = "") -> list[Root]:
-        """Return the directories and files in which the client works.
+        """Return the directories and files that the client works with.
 
         Raises:
-            RootsError: the client does not tell.
+            RootsError: the client doesn't answer.
         """
         roots: list[Root] = await self._await(RootsRequest(self.tool.name, str(key)))
         return roots
@@ -340,7 +340,7 @@ class ToolContext:
     def _wait_for(self, method: str, request: ClientRequest) -> Any:
         check_sendable(request)
         ask = self._find(type(request))
-        # no import cost: where an answer can come from, asyncio is loaded
+        # no import cost: a client that can answer uses asyncio
         from asyncio import get_running_loop  # noqa: PLC0415
 
         with suppress(RuntimeError):

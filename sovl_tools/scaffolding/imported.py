@@ -1,4 +1,4 @@
-"""Tool folders made of definitions that stand elsewhere: names, manifests, and the modules."""
+"""Tool folders for imported definitions: names, manifests and modules."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _LONGEST = 60
 
 
 class ImportedTools(NamedTuple):
-    """What came of definitions.
+    """The tools made of definitions.
 
     Attributes:
         tools: the folders to write.
-        flaws: what can't become a tool, and why.
-        notes: what is otherwise than in the definitions.
+        flaws: the definitions that can't become tools, with reasons.
+        notes: differences from the definitions.
     """
 
     tools: tuple[NewTool, ...]
@@ -49,7 +49,7 @@ class ImportedTools(NamedTuple):
 
 
 def import_tools(definitions: Iterable[Definition], write: Write) -> ImportedTools:
-    """Return the folders of definitions, checked as those of a tools directory are."""
+    """Return folders for definitions, checked like the folders in a tools directory."""
     every = [*definitions]
     names = fit_names(each.name for each in every if isinstance(each, ForeignTool))
     flaws: list[Flaw] = []
@@ -104,7 +104,7 @@ def new_tool(name: str, tool: ForeignTool, write: Write) -> NewTool | Flaw:
 
 
 def _anything(**arguments: Any) -> Any:
-    """Stand for the function that is not written yet."""
+    """Take the place of the function that isn't written yet."""
 
 
 def _shown(name: str) -> str:
@@ -112,14 +112,14 @@ def _shown(name: str) -> str:
 
 
 def _describe(node: SchemaNode) -> str:
-    """Describe a property that nobody has described."""
+    """Return a description for a property that has none."""
     title = node.schema.get("title")
     is_text = isinstance(title, str) and bool(title.strip())
     return str(title) if is_text else in_words(str(node.path[-1]))
 
 
 def stub(name: str, tool: ForeignTool) -> str:
-    """Return a module whose function takes what the schema says, and is still to be written."""
+    """Return a module whose function has the schema's parameters and raises NotImplementedError."""
     properties = tool.parameters["properties"]
     required = {*tool.parameters.get("required", ())}
     # a first parameter of these names would make it look like a method

@@ -1,6 +1,6 @@
 """Edits JSON text with minimal changes: what stays the same keeps its formatting.
 
-The text may have comments and trailing commas (JSONC), as the settings of editors do.
+The text can have comments and trailing commas (JSONC), like the settings of editors.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import NamedTuple
 from sovl_tools.model.document import JSON, canonical
 
 MARK = "\ufeff"
-"""The byte order mark, which editors of Windows put before a text."""
+"""The byte order mark, which some editors write at the beginning of a file."""
 
 WIDTH = 100
-"""The longest line on which a whole object or array is written, in characters."""
+"""The longest line for a whole object or array, in characters."""
 
-# string, bracket or scalar; json.loads has refused anything else
+# string, bracket or scalar; json.loads rejects anything else
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]]|[^\s"{}\[\]:,]+', re.DOTALL)
 _COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 _LINE = re.compile(r"(?:/\*.*?\*/|//[^\r\n]*|[^\r\n])*", re.DOTALL)
-"""What is before the end of a line in a gap; comments may go over several lines."""
+"""The rest of a line in a gap, including comments that continue on other lines."""
 _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 
 
@@ -51,7 +51,7 @@ class Node(NamedTuple):
 class Child(NamedTuple):
     """A member of an object or an item of an array, which has no key.
 
-    ``start`` and ``key_end`` are the offsets of the key; of an item, both that of its value.
+    ``start`` and ``key_end`` are the offsets of the key; for an item, both are its value's.
     """
 
     key: str | None
@@ -137,7 +137,7 @@ def _layout_of(text: str, tree: Node) -> Layout:
         brace=text[objects[0].gap(0)] if objects else "",
         bracket=text[arrays[0].gap(0)] if arrays else "",
         is_mixed=bool(on_one_line) or not tree.children,
-        # only an escape shows it: a text may be ASCII by chance
+        # only an escape shows it: a text can be ASCII by chance
         is_ascii="\\u" in text and text.isascii(),
     )
 
@@ -161,9 +161,9 @@ def render_json(
     Args:
         value: the value.
         layout: the style.
-        indent: the indentation of the line on which the value begins.
+        indent: the indentation of the value's first line.
         lead: the number of characters before the value on that line, without the indentation.
-        spread: True puts each member on a line of its own, False all on one line; None decides by
+        spread: True puts each member on a separate line, False all on one line; None decides by
             the length.
     """
     if not isinstance(value, dict | list) or not value:
@@ -185,9 +185,9 @@ def render_json(
 
 
 def _is_simple(value: JSON) -> bool:
-    """Tell whether a value may be written on one line: it has no object of objects alone."""
+    """Return whether a value can be on one line: no object in it contains only objects."""
     if isinstance(value, dict):
-        # Such as "properties", whose members are easier to read on lines of their own.
+        # such as "properties", whose members are easier to read on separate lines
         is_map = bool(value) and all(isinstance(each, dict) for each in value.values())
         return not is_map and all(map(_is_simple, value.values()))
     return not isinstance(value, list) or all(map(_is_simple, value))
@@ -216,14 +216,14 @@ def _on_one_line(value: JSON, layout: Layout) -> str:
 
 
 def edit_json(text: str, document: JSON) -> str:
-    """Return a JSON text, changed as little as possible so that it says what the document says.
+    """Return a JSON text with as few changes as possible to represent a document.
 
-    New values are formatted like their siblings. Members that stay keep their order, and comments
-    stay unless they are inside of a removed value. A member that only has another key keeps its
-    value's text, and a text its byte order mark. An equal document returns the text unchanged.
+    New values are formatted like their siblings. Remaining members keep their order, and comments
+    stay unless they are inside a removed value. A renamed member keeps its value's text, and a text
+    its byte order mark. An equal document returns the text unchanged.
 
     Raises:
-        ValueError: the text is no JSON.
+        ValueError: the text isn't JSON.
     """
     if text.startswith(MARK):
         return MARK + edit_json(text.removeprefix(MARK), document)
@@ -235,12 +235,12 @@ def edit_json(text: str, document: JSON) -> str:
 
 
 class _Parts:
-    """What is between two brackets: children, and the gaps around them with their commas.
+    """The content of an object or array: children, and the gaps around them with their commas.
 
     Args:
-        children: the texts of the members or items, at least one.
-        gaps: what is before each child, and after the last one.
-        comma: what separates two children on one line.
+        children: the source of the members or items, at least one.
+        gaps: the source before each child and after the last one.
+        comma: the separator of two children on one line.
     """
 
     def __init__(self, children: list[str], gaps: list[str], *, comma: str) -> None:
@@ -317,7 +317,7 @@ class _Editor(NamedTuple):
     layout: Layout
 
     def value(self, node: Node, before: JSON, after: JSON, *, is_free: bool = True) -> str:
-        """Return the text of a value; ``is_free`` tells whether it may take several lines."""
+        """Return the text of a value; ``is_free`` allows several lines."""
         # 1 is not true, and not 1.0 either.
         if canonical(before) == canonical(after):
             return self._text_of(node)
@@ -333,7 +333,7 @@ class _Editor(NamedTuple):
         line = self._line_before(node)
         indent = _indentation(line)
         lead, spread = len(line) - len(indent), None if is_free else False
-        if is_like and is_commented:  # nothing but comments stood there
+        if is_like and is_commented:  # it contains only comments
             new = render_json(after, self.layout, indent=indent, lead=lead, spread=True)
             last = max(found.end() for found in _COMMENT.finditer(self._text_of(node)))
             return self._text_of(node)[:last] + new[1:]
@@ -343,7 +343,7 @@ class _Editor(NamedTuple):
         return self.text[node.start : node.end]
 
     def _line_before(self, node: Node) -> str:
-        """Return what is before a node on its line."""
+        """Return the text before a node on its line."""
         return self.text[self.text.rfind("\n", 0, node.start) + 1 : node.start]
 
     def _members(
@@ -361,7 +361,7 @@ class _Editor(NamedTuple):
                 start = self.text[child.start : child.value.start]
                 inner = self.value(child.value, before[key], after[key], is_free=is_free)
                 parts.children[index] = start + inner
-        # those that stay keep their order, and a new one follows the one before it
+        # remaining keys keep their order, and a new key follows its predecessor
         previous = ""
         for index, key in enumerate(after):
             if key not in keys:

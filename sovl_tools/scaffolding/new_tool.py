@@ -1,4 +1,4 @@
-"""A new tool: the manifest that a function asks for, the files of its folder, a sample call."""
+"""New tools: the manifest for a function, the files of the folder, a sample call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sovl_tools.signature.agreement import PARAMETERS
 
 
 def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict[str, JSON]:
-    """Return a manifest; where nothing is known, its texts say what is to be written there."""
+    """Return a function's manifest, with placeholders for missing descriptions."""
     parameters = complete({**spec.parameters, "properties": spec.properties}, PARAMETERS)
     title = {key: value for key, value in spec.fields.items() if key == "title"}
     return {
@@ -46,9 +46,9 @@ def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict
 def complete(
     schema: dict[str, JSON], base: Path, describe: Callable[[SchemaNode], str] | None = None
 ) -> dict[str, JSON]:
-    """Return a schema with what the checks would miss; a default that they refuse goes.
+    """Return a schema with types, items and descriptions added, and without invalid defaults.
 
-    ``describe`` says what a property means; otherwise a text says that this is to be written.
+    ``describe`` returns the description of a property; without it, a placeholder is written.
     """
     found: dict[str, JSON] = copied(schema)
     for node in nodes(found, base):
@@ -77,7 +77,7 @@ def property_placeholder(name: object) -> str:
 
 
 PYTHON = {name: each.__name__ for each, name in JSON_TYPES.items() if each is not NoneType}
-"""The types that a parameter may have, and what Python calls them."""
+"""The types of a parameter and their names in Python."""
 
 _TYPES = {**{name: name for name in PYTHON}, **{own: name for name, own in PYTHON.items()}}
 _FORM = re.compile(
@@ -93,8 +93,8 @@ class NewParameter(NamedTuple):
     Attributes:
         name: an ASCII identifier.
         type: a JSON type.
-        is_required: whether each call has to give it.
-        default: its default; None if it has none.
+        is_required: whether each call must pass it.
+        default: its default; None without one.
     """
 
     name: str
@@ -107,7 +107,7 @@ def parameter(text: str) -> NewParameter:
     """Return the parameter that ``NAME:TYPE``, ``NAME:TYPE?`` or ``NAME:TYPE=DEFAULT`` means.
 
     Raises:
-        ValueError: the text is nothing of the kind; it says what is there and what would be right.
+        ValueError: the text has another form; the message has the right one.
     """
     found = _FORM.fullmatch(text)
     if found is None:
@@ -125,9 +125,9 @@ def parameter(text: str) -> NewParameter:
 
 
 def _default(type_: str, text: str) -> JSON:
-    """Read a default as its type wants it: text as it is, anything else as JSON."""
+    """Read the default of a type: strings as written, everything else as JSON."""
     if type_ == "string":
-        # Half of a surrogate pair raises a ValueError here, before it is in a file.
+        # a lone surrogate raises a ValueError here
         text.encode()
         return text
     spelt_in_python = {"True": "true", "False": "false"}
@@ -145,13 +145,13 @@ def _default(type_: str, text: str) -> JSON:
 
 
 class NewTool(NamedTuple):
-    """A tool that is not written yet.
+    """A tool whose files aren't written yet.
 
     Attributes:
         name: the tool's name.
         document: its manifest.
         source: its module's text.
-        notes: what the manifest does not say, and why.
+        notes: omissions in the manifest, with reasons.
     """
 
     name: str
@@ -171,8 +171,8 @@ class NewTool(NamedTuple):
 def tool_of_parameters(
     name: str, parameters: Sequence[NewParameter], *, description: str = "", is_async: bool = False
 ) -> NewTool:
-    """Return a tool whose function returns its arguments, until somebody writes another."""
-    # In Python a parameter with a default can't stand before one without.
+    """Return a tool whose function only returns its arguments."""
+    # in Python, parameters without defaults come first
     ordered = sorted(parameters, key=lambda each: not each.is_required)
     purpose = description or description_placeholder(name)
     properties: dict[str, JSON] = {}
@@ -203,7 +203,7 @@ def tool_of_parameters(
 
 
 def literal(value: JSON) -> str:
-    """Return a scalar as Python writes it: quoted as formatters want it, with letters as are."""
+    """Return a scalar as a Python literal, with double quotes and unescaped letters."""
     if isinstance(value, str) and value.isprintable():
         return json.dumps(value, ensure_ascii=False)
     return repr(value)
@@ -212,7 +212,7 @@ def literal(value: JSON) -> str:
 def function_head(
     name: str, parameters: Sequence[str], *, returns: str, is_async: bool = False
 ) -> str:
-    """Return the line, or the lines, with which a function begins."""
+    """Return the first line, or lines, of a function."""
     start = f"{'async ' if is_async else ''}def {name}("
     head = f"{start}{', '.join(parameters)}) -> {returns}:"
     if len(head) <= _WIDTH:
@@ -225,9 +225,9 @@ def docstring(text: str) -> str:
     text = text.strip()
     body = text.removesuffix('"')
     escaped = body.replace("\\", "\\\\").replace('"""', r"\"\"\"")
-    # a NUL is no Python, and nobody sees the others
+    # Python rejects NUL, and the others are invisible
     escaped = re.sub(_UNSEEN, lambda found: found[0].encode("unicode_escape").decode(), escaped)
-    # A quotation mark at the end would join those of the docstring.
+    # a quotation mark at the end would end the docstring
     if body != text:
         escaped += r"\""
     first, *others = escaped.split("\n")
@@ -241,8 +241,7 @@ def tool_of_function(
     """Return a tool that is a function of another module, which its own module imports.
 
     Raises:
-        InferenceError: a parameter can't be expressed in JSON Schema, or something else that the
-            function's decorator says can't be written.
+        InferenceError: a parameter or an option of the function's decorator can't be written.
     """
     spec = function_spec(function)
     for error in (*spec.errors.values(), *spec.losses):
@@ -256,7 +255,7 @@ def tool_of_function(
 
 
 _DEEPEST = 8
-_PLACE = "the sample of a call"  # no name of a definition that anybody writes
+_PLACE = "the sample of a call"  # not a name that people write
 _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -272,7 +271,7 @@ _FORMATS = {
 
 
 def sample_argument(parameters: dict[str, JSON], name: str) -> str:
-    """Return a value for a property as ``KEY=VALUE`` takes it: text as it is, or JSON."""
+    """Return a value for a property in the form of ``KEY=VALUE``: a plain string, or JSON."""
     schema = parameters["properties"][name]
     value = sample(schema, parameters)
     is_text = isinstance(schema, dict) and schema.get("type") == "string"
@@ -280,7 +279,7 @@ def sample_argument(parameters: dict[str, JSON], name: str) -> str:
 
 
 def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
-    """Return the first value that comes to mind and fits; the last one if none fits."""
+    """Return a value that a schema accepts, or at least a value of its type."""
     value: JSON = "text"
     found = follow(schema, root)
     if not isinstance(found, dict) or depth > _DEEPEST:
@@ -289,7 +288,7 @@ def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
     whole = {**root, "$defs": {**root.get("$defs", {}), _PLACE: found}}
     node = SchemaNode(("parameters", "$defs", _PLACE), found, whole, ("parameters",))
     for value in _values(found, root, depth):
-        # A guess may fail over keywords that nobody thought of here.
+        # other keywords can reject a guess
         if not problems_at(node, value):
             break
     return value
@@ -298,13 +297,12 @@ def sample(schema: JSON, root: dict[str, JSON], depth: int = 0) -> JSON:
 def _values(schema: dict[str, JSON], root: dict[str, JSON], depth: int) -> Iterator[JSON]:
     yield from values_of(schema) or ()
     yield from schema.get("examples", ())
-    # The first one that fits will do.
     for each in alternatives_of(schema):
         if each is not schema:
             yield sample(each, root, depth + 1)
     said = schema.get("type", [])
     kinds = [said] if isinstance(said, str) else said
-    # null fits an optional value, and shows nothing
+    # null is valid for an optional value, but isn't a useful sample
     for type_ in sorted(kinds, key=lambda type_: type_ == "null") or ["string"]:
         match type_:
             case "string":
