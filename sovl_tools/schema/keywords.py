@@ -87,6 +87,8 @@ def _that_hold(holds: Holds) -> frozenset[str]:
     return frozenset(name for name, each in KEYWORDS.items() if each.holds == holds)
 
 
+NESTING = {name: each.holds for name, each in KEYWORDS.items() if each.holds.startswith("schema")}
+"""Keywords with subschemas, and how they hold them."""
 IN_OBJECT = _that_hold("schemas by name")
 IN_LIST = _that_hold("schemas")
 SINGLE = _that_hold("schema")

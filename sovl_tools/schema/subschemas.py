@@ -7,7 +7,7 @@ from itertools import chain, count
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path
-from sovl_tools.schema.keywords import IN_LIST, IN_OBJECT, SINGLE
+from sovl_tools.schema.keywords import NESTING
 
 _NAMING = ("$id", "$anchor", "$dynamicAnchor")
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/"
@@ -73,11 +73,12 @@ def nodes(root: dict[str, JSON], base: Path) -> Iterator[SchemaNode]:
 def children(schema: Mapping[str, Any]) -> Iterator[tuple[Path, JSON]]:
     """Yield the subschemas right below a schema with their paths from there."""
     for keyword, value in schema.items():
-        if keyword in SINGLE:
+        holds = NESTING.get(keyword)
+        if holds == "schema":
             yield (keyword,), value
-        elif keyword in IN_OBJECT and isinstance(value, Mapping):
+        elif holds == "schemas by name" and isinstance(value, Mapping):
             yield from (((keyword, name), each) for name, each in value.items())
-        elif keyword in IN_LIST and isinstance(value, list | tuple):
+        elif holds == "schemas" and isinstance(value, list | tuple):
             yield from (((keyword, index), each) for index, each in enumerate(value))
 
 
@@ -85,11 +86,12 @@ def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], JSON]) ->
     """Return a copy of a schema with each subschema right below it changed."""
     copy = dict(schema)
     for keyword, value in schema.items():
-        if keyword in SINGLE:
+        holds = NESTING.get(keyword)
+        if holds == "schema":
             copy[keyword] = change(value)
-        elif keyword in IN_OBJECT and isinstance(value, Mapping):
+        elif holds == "schemas by name" and isinstance(value, Mapping):
             copy[keyword] = {name: change(each) for name, each in value.items()}
-        elif keyword in IN_LIST and isinstance(value, list | tuple):
+        elif holds == "schemas" and isinstance(value, list | tuple):
             copy[keyword] = [change(each) for each in value]
     return copy
 
