@@ -482,18 +482,21 @@ class ToolRegistry:
 
         with self._lock:
             if self._reloader is None:
-                self._reloader = Reloader(self._load, self._swap)
+                self._reloader = Reloader(self._load, self._swap, self._tell)
                 self._load = Load()  # what is replaced must not be kept here
             return self._reloader
 
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
-        """Put a new catalog in the place of the old one, and call the listeners."""
+        """Put a new catalog in the place of the old one."""
         before, self._catalog = self._catalog, catalog
         log_sources(found, self._source_diagnostics)
         self._source_diagnostics, self._report = found, None
+        log_change(change, catalog, before.candidates)
+
+    def _tell(self, change: CatalogChange) -> None:
+        """Call the subscribers if anything changed."""
         if not change:
             return
-        log_change(change, catalog, before.candidates)
         interrupt: BaseException | None = None
         for subscriber in list(self._subscribers.values()):  # one may end its own subscription
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -421,3 +422,17 @@ def test_an_object_seen_in_a_package_counts_once_whenever_it_is_registered(world
     assert [each.name for each in registry.catalog.candidates] == ["other", "echo"]
     registry.unregister("other")
     assert [each.name for each in registry.catalog.candidates] == ["echo"]
+
+
+def test_a_module_may_register_tools_while_it_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = ToolRegistry()
+    monkeypatch.setattr(sys, "shelf", registry, raising=False)
+    own = tmp_path / "own.py"
+    own.write_text(f"import sys\n{cell(1)}\nsys.shelf.register(echo)\n")
+    registry.load_modules(tmp_path)
+    assert answers(registry.catalog) == {"echo": 1}
+    own.write_text(own.read_text().replace("return 1", "return 2"))
+    registry.reload()
+    assert answers(registry.catalog) == {"echo": 2}

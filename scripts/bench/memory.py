@@ -93,7 +93,7 @@ class Bench:
         loaded = load((str(root),), settings=Settings())
         self.catalog = loaded.catalog
         self.reloads = 0
-        self._reloader = Reloader(loaded, self._swap)
+        self._reloader = Reloader(loaded, self._swap, lambda _: None)
         self._tooler = Tooler(self)
 
     def write(self, name: str, text: str) -> None:

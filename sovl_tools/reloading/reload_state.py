@@ -107,10 +107,8 @@ def changed(state: State) -> set[str]:
     return found
 
 
-def reload(
-    state: State, touched: Collection[str] | None, *, is_patient: bool
-) -> tuple[State, CatalogChange]:
-    """Look at what was touched, load what has changed, and combine again.
+def reload(state: State, touched: Collection[str] | None, *, is_patient: bool) -> State:
+    """Look at what was touched and load what has changed, to be combined again.
 
     Args:
         state: the state so far.
@@ -118,7 +116,7 @@ def reload(
         is_patient: whether to wait for files that have not arrived. Otherwise a tool that failed,
             or depends on more than its files, is tried again, too.
     """
-    known, libraries = state.diagnostics, state.libraries
+    libraries = state.libraries
     sources = changed_sources(libraries) if touched is None else sources_in(libraries, touched)
     unloaded = unload(libraries, sources) if sources else {}
     if sources:
@@ -128,7 +126,7 @@ def reload(
     state = _with_origins(state, paths, is_patient=is_patient, has_new_libraries=is_new)
     state = _with_folders(state, paths, is_patient=is_patient, is_forced=is_new)
     restore(unloaded, limit=state.load.settings.limit)
-    return recombined(state, known)
+    return state
 
 
 def with_origin(state: State, origin: Origin) -> State:

@@ -23,14 +23,22 @@ from sovl_tools.reloading.reload_state import State, changed, recombined, reload
 
 Swap: TypeAlias = Callable[[Catalog, tuple[Diagnostic, ...], CatalogChange], None]
 """Puts a new catalog in the place of the old one, with what is wrong with the sources."""
+Tell: TypeAlias = Callable[[CatalogChange], None]
+"""Tells subscribers of a change; called without a lock that another thread may wait for."""
 
 
 class Reloader:
-    """Holds the state of a registry's sources, changes it, and hands over each new catalog."""
+    """Holds the state of a registry's sources, changes it, and hands over each new catalog.
 
-    def __init__(self, load: Load, swap: Swap) -> None:
+    Modules may register tools as they are imported, on another thread. So a load has a lock of its
+    own, and takes that of the state when it is done.
+    """
+
+    def __init__(self, load: Load, swap: Swap, tell: Tell) -> None:
         self._state = State.of(load)
         self._swap = swap
+        self._tell = tell
+        self._loading = threading.RLock()
         self._lock = threading.RLock()
         self._watches: Any = None
 
@@ -50,10 +58,10 @@ class Reloader:
     def _reload(
         self, touched: set[str] | None, started: float, *, is_patient: bool
     ) -> CatalogChange:
-        with self._lock:
+        with self._loading:
             try:
-                state, change = reload(self._state, touched, is_patient=is_patient)
-                return self._become(state, change, started)
+                loaded = reload(self._state, touched, is_patient=is_patient)
+                return self._enter(loaded, started)
             except Exception as error:  # noqa: BLE001 - the barrier: the tools of before serve
                 found = internal_diagnostic(error, ".")
                 return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
@@ -86,8 +94,9 @@ class Reloader:
                 registrations, candidate = registrations.register(each, is_first=override)
                 if candidate.status != "loaded":
                     errors += [one for one in candidate.diagnostics if one.severity == "error"]
-            self._combine(self._state._replace(registrations=registrations), started)
+            change = self._combine(self._state._replace(registrations=registrations), started)
             tools = self._state.catalog.tools
+        self._tell(change)
         if errors:
             raise ToolLoadError(errors)
         in_force = [tools.get(each.name, each) for each in many]
@@ -99,22 +108,31 @@ class Reloader:
         with self._lock:
             before = self._state.registrations
             registrations = before.unregister(name)
-            self._combine(self._state._replace(registrations=registrations), started)
+            change = self._combine(self._state._replace(registrations=registrations), started)
+        self._tell(change)
         return registrations is not before
 
     def look(self, origin: Origin) -> CatalogChange:
         """Enter all tools of an origin, from now on at every reload."""
         started = perf_counter()
+        with self._loading:
+            return self._enter(with_origin(self._state, origin), started)
+
+    def _enter(self, loaded: State, started: float) -> CatalogChange:
+        """Combine what was loaded with the tools that were registered meanwhile."""
         with self._lock:
-            return self._combine(with_origin(self._state, origin), started)
+            now = self._state
+            state = loaded._replace(
+                registrations=now.registrations, candidates=now.candidates, catalog=now.catalog
+            )
+            change = self._combine(state, started)
+        self._tell(change)
+        return change
 
     def _combine(self, state: State, started: float) -> CatalogChange:
-        return self._become(*recombined(state, self._state.diagnostics), started)
-
-    def _become(self, state: State, change: CatalogChange, started: float) -> CatalogChange:
-        self._state = state
+        self._state, change = recombined(state, self._state.diagnostics)
         change = change._replace(duration=perf_counter() - started)
-        self._swap(state.catalog, state.diagnostics, change)
+        self._swap(self._state.catalog, self._state.diagnostics, change)
         return change
 
     @contextmanager
@@ -127,7 +145,7 @@ class Reloader:
         """
         from sovl_tools.reloading.watcher import Watches  # noqa: PLC0415 - 2 ms, for this alone
 
-        with self._lock:
+        with self._loading, self._lock:
             paths = {*self._state.libraries, *map(os.path.abspath, libraries)}
             self._state = self._state._replace(libraries=look_at_libraries(paths))
             if self._watches is None:
