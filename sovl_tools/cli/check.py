@@ -1,4 +1,4 @@
-"""What ``validate`` checks: folders, plugins and procedures, and what is shown of that."""
+"""The check of ``validate``: folders, plugins and procedures, and the report about them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from sovl_tools.model.folder import Lock, Settings, ToolFolder
 
 
 class Found(NamedTuple):
-    """What was found, before anything is left out.
+    """The results of a check, before suppressions and selection.
 
     Attributes:
         candidates: of the tool folders.
-        procedures: what is wrong with the procedures.
+        procedures: the findings in procedures.
     """
 
     candidates: Sequence[Candidate]
@@ -42,16 +42,16 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What is checked, and what is shown of it.
+    """The places to check, and the settings of the check and its report.
 
     Attributes:
         places: the folders, plugins and procedures.
         settings: how tools are loaded.
-        targets: the formats whose losses are shown.
+        targets: the formats whose losses are reported.
         selection: the rules whose findings are shown.
         is_strict: whether warnings are errors.
         plugged: the tools in plugins.
-        others: what is wrong with directories, plugins and the lock.
+        others: the findings in directories, plugins and the lock.
     """
 
     places: Places
@@ -76,7 +76,7 @@ class Check:
             return []
         found = []
         with Progress(len(folders)) as progress:
-            # parsing runs nothing of a tool, so it needs no child
+            # parsing runs no code of a tool, so it needs no child
             parsed = (load_folder(each, self.settings) for each in folders)
             imports = self.settings.imports
             for each in loaded_in_child(folders, self.settings, echo=echo) if imports else parsed:
@@ -98,8 +98,8 @@ class Check:
         return child_checks.check_procedures_with_tools(paths, found, self._catalog(candidates))
 
     def shown(self, found: Found) -> tuple[LoadReport, dict[Diagnostic, Fix]]:
-        """Return the report that is shown, and what fixes its findings."""
-        # to find nothing is an error where a check was asked for
+        """Return the report, and the fixes of its findings."""
+        # a check without tools is an error
         others = [
             each._replace(severity="error") if each.code == no_tools.code else each
             for each in self.others
@@ -124,7 +124,7 @@ class Check:
     def _fixes(
         self, report: LoadReport, idle: Mapping[Diagnostic, Suppression]
     ) -> dict[Diagnostic, Fix]:
-        """Return what fixes findings of a report."""
+        """Return the fixes of the findings in a report."""
         folders = {each.path: each for each in self.places.collected.folders}
         in_folder: dict[str, list[Diagnostic]] = {}
         for each in report.diagnostics:
@@ -133,7 +133,7 @@ class Check:
         for path, diagnostics in in_folder.items():
             if path in folders:
                 found |= fixes_in(folders[path], diagnostics)
-        # only an import, or a whole look at a procedure, tells what a suppression leaves out
+        # without an import, or after an error, an idle suppression can still be needed
         flawed = {each.path for each in report.errors}
         for each in report.diagnostics if self.settings.imports else ():
             is_ours = os.path.dirname(each.path) in folders or each.path in self.places.procedures
@@ -144,7 +144,7 @@ class Check:
 
 
 def lock_of(places: Places) -> tuple[Lock | None, Sequence[Diagnostic]]:
-    """Return the lock that tools must fit, and which of its tools are gone."""
+    """Return the lock, and a finding for each locked tool that is gone."""
     found = places.configuration
     if not found.locked:
         return None, ()
@@ -159,7 +159,7 @@ def lock_of(places: Places) -> tuple[Lock | None, Sequence[Diagnostic]]:
 def plugins_of(
     places: Places, settings: Settings
 ) -> tuple[Sequence[Candidate], Sequence[Diagnostic]]:
-    """Return the tools in plugins, and what is wrong with the directories."""
+    """Return the tools in plugins, and the findings in their directories."""
     if not places.plugins:
         return (), ()
     if not settings.imports:

@@ -1,4 +1,4 @@
-"""What ``validate`` checks in child processes: plugins, and procedures with the tools they call."""
+"""Checks in child processes: plugins, and procedures with the tools that they call."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.path_patterns import patterns_of
 
-# for a fresh interpreter on a busy machine, beside what importing the modules may take
+# for a fresh interpreter on a busy machine, in addition to the time limits of the imports
 _START_TIME = 30.0
 
 
 class Findings(NamedTuple):
-    """What a child process found.
+    """The results of a child process.
 
     Attributes:
         candidates: of tools in code, without their definitions.
-        diagnostics: what is wrong with directories, modules and procedures themselves.
+        diagnostics: the findings in directories, modules and procedures.
     """
 
     candidates: tuple[Candidate, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def to_json(self) -> dict[str, JSON]:
-        """Return what ``from_json`` reads."""
+        """Return the findings as JSON."""
         return {
             "candidates": [each.to_json() for each in self.candidates],
             "diagnostics": [each._asdict() for each in self.diagnostics],
@@ -68,9 +68,9 @@ def check_plugins(
 
     Args:
         paths: of the directories.
-        limit: how long importing one module may take, in seconds.
-        exclude: patterns of modules to leave out, as in a ``.gitignore`` of the current directory.
-        start: how much longer a child may take, in seconds.
+        limit: the time limit for importing one module, in seconds.
+        exclude: patterns of modules to skip, as in a ``.gitignore`` of the current directory.
+        start: the time limit for starting a child, in seconds.
     """
     candidates: list[Candidate] = []
     diagnostics: list[Diagnostic] = []
@@ -87,12 +87,12 @@ def check_plugins(
 def check_procedures_with_tools(
     paths: Sequence[str], found: Configuration, validated: Catalog
 ) -> Sequence[Diagnostic]:
-    """Check procedures of files with the tools that they may call.
+    """Check procedures of files with the tools that they can call.
 
-    The child that imported the folders' tools has reported only what is wrong with them, so they
-    are loaded once more; what did not load there is not touched again.
+    The child that imported the folders' tools has reported only the findings about them, so they
+    are loaded again, except for those that failed.
     """
-    # a tool that ended its process or hung must not do so once more
+    # a tool that ended its process or hung must not do that again
     tools = sorted({each.name for each in validated.candidates if each.status == "loaded"})
     request = {
         "procedures": paths,
@@ -106,11 +106,11 @@ def check_procedures_with_tools(
 
 
 def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diagnostic]:
-    """Return all that is wrong with the procedures of some files.
+    """Return the findings in the procedures of some files.
 
     Args:
         paths: of the files.
-        catalog: the tools; None if they are not known, then what needs them is not asked.
+        catalog: the tools; None skips the rules that need them.
     """
     # plugins are checked without procedures
     from sovl_tools.procedures.parse.library import (  # noqa: PLC0415
@@ -122,7 +122,7 @@ def check_procedures(paths: Sequence[str], catalog: Catalog | None) -> list[Diag
 
 
 def missing_plugins(paths: Iterable[str]) -> Findings:
-    """Return which directories of modules are not there, without running any module."""
+    """Return a finding for each directory of modules that is missing; no module runs."""
     found = []
     for path in paths:
         try:
@@ -134,7 +134,7 @@ def missing_plugins(paths: Iterable[str]) -> Findings:
 
 
 def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Findings:
-    """Return what a child process answers, or that it broke: where, and importing what."""
+    """Return the answer of a child process, or a finding at the path if it fails."""
     child = Child(__name__, echo)
     try:
         child.send(request, is_last=True)
@@ -150,7 +150,7 @@ def _run_child(request: dict[str, Any], most: float, path: str, what: str) -> Fi
 
 
 def _count_modules(path: str) -> int:
-    # how many imports may use up their limit; too many only wait longer for a child that hangs
+    # each can use up its time limit; a number too high only delays the end of a child that hangs
     try:
         return sum(name.endswith(".py") for name in os.listdir(path))
     except OSError:
@@ -158,10 +158,9 @@ def _count_modules(path: str) -> int:
 
 
 def serve(request: dict[str, Any]) -> None:
-    """Check what is asked for, and write what was found to what was the standard output.
+    """Check plugins or procedures, and write the findings to the parent.
 
-    The standard output itself leads to the error output from here on, because it belongs to
-    whatever the modules print. Does not return: threads that they started are not waited for.
+    Doesn't return, so that threads that modules started aren't waited for.
     """
     reports = report_pipe()
     logging.getLogger("sovl_tools").addHandler(logging.NullHandler())  # the parent tells it all
@@ -170,12 +169,12 @@ def serve(request: dict[str, Any]) -> None:
     if "procedures" in request:
         from sovl_tools.configured import add_code, folders_of  # noqa: PLC0415 - for them alone
 
-        with chdir("."):  # comes back: a tool may change the directory as it is imported
+        with chdir("."):  # a tool can change the directory when it's imported
             settings = Configuration(**request["configuration"])
             registry = folders_of(settings, request["tools"])
             add_code(registry, settings)
         catalog = registry.catalog
-        # what did not load in the parent's check says there why, and is not tried again
+        # the parent knows why the other tools didn't load
         reasons = {**catalog.unavailable, **request["unavailable"]}
         catalog = replace(catalog, unavailable=reasons)
         diagnostics = check_procedures(request["procedures"], catalog)
@@ -186,4 +185,4 @@ def serve(request: dict[str, Any]) -> None:
     found = Findings(tuple(candidates), tuple(diagnostics))
     reports.write(json.dumps(found.to_json()).encode() + b"\n")
     sys.stderr.flush()
-    os._exit(0)  # a module may have started threads that never end
+    os._exit(0)  # modules can start threads that never end

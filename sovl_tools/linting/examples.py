@@ -1,7 +1,4 @@
-"""The examples of manifests as tests: which there are, and whether they say what happens.
-
-And what a call returned beside what an example says it returns.
-"""
+"""The examples of manifests as tests, and the comparison of their outputs with results."""
 
 from __future__ import annotations
 
@@ -35,24 +32,24 @@ MATCHES = ("subset", "exact", "schema", "approx")
 """How an example's ``output_match`` may say that outputs are compared; the first is the default."""
 
 TOLERANCE = 1e-6
-"""By how much of itself a number may differ for ``approx``."""
+"""The relative tolerance of numbers for ``approx``."""
 _NEAR_ZERO = 1e-12
 _MOST_LINES = 20
 _WIDEST_LINE = 200
 _SHORT, _CONTEXT = 50, 10
-"""The length up to which texts are shown whole, and how much of others before they differ."""
+"""The length of strings that are shown whole; the length shown before a difference in others."""
 _MISSING = object()
 
 
 def differences(expected: JSON, actual: JSON, match: str = "subset") -> list[str]:
-    """Return how a value differs from the expected one, a line or more for each place.
+    """Return the differences of two values, with one or more lines for each place.
 
     Args:
-        expected: what an example says.
-        actual: what a call returned.
-        match: ``"subset"``: the members that are expected have to be there, in objects in objects
-            as well; arrays and scalars are compared whole. ``"approx"``: so too, but numbers may
-            differ by a millionth. ``"exact"``: nothing may differ.
+        expected: the output in an example.
+        actual: the result of a call.
+        match: ``"subset"``: expected members must be there, also in nested objects; arrays and
+            scalars must be equal. ``"approx"``: the same, but numbers can differ by a millionth.
+            ``"exact"``: everything must be equal.
     """
     lines = _differences(expected, actual, (), match)
     found = [line for line, _ in zip(lines, range(_MOST_LINES + 1), strict=False)]
@@ -71,14 +68,14 @@ def _differences(expected: JSON, actual: JSON, path: Path, match: str) -> Iterat
             pair = expected.get(key, _MISSING), actual.get(key, _MISSING)
             yield from _differences(*pair, (*path, key), match)
     elif isinstance(expected, list) and isinstance(actual, list):
-        # what lies in an array is a whole, but for the last digits of its numbers
+        # arrays must be equal as a whole, except for the last digits of numbers
         inner = "exact" if match == "subset" else match
         for index, pair in enumerate(zip_longest(expected, actual, fillvalue=_MISSING)):
             yield from _differences(*pair, (*path, index), inner)
     elif _equal(expected, actual, match):
         return
     elif isinstance(expected, str) and isinstance(actual, str):
-        # how two texts differ: by lines if they have several, else from where they differ
+        # strings with several lines have a diff; others start shortly before the difference
         if "\n" in expected or "\n" in actual:
             yield f"{place} is another text (- expected, + returned):"
             lines = unified_diff(expected.splitlines(), actual.splitlines(), n=1, lineterm="")
@@ -95,7 +92,7 @@ def _differences(expected: JSON, actual: JSON, path: Path, match: str) -> Iterat
 
 
 def _equal(expected: JSON, actual: JSON, match: str) -> bool:
-    """Tell whether two values are equal; 8.0 equals 8, but no number equals true."""
+    """Return whether two values are equal; 8.0 equals 8, but no number equals true."""
     numbers = [each for each in (expected, actual) if kind(each) in {"integer", "number"}]
     if match == "approx" and len(numbers) == len((expected, actual)):
         try:
@@ -107,11 +104,11 @@ def _equal(expected: JSON, actual: JSON, match: str) -> bool:
 
 
 LIMIT = 30.0
-"""How long an example may take, in seconds, unless its manifest says something else."""
+"""The default time limit for an example, in seconds."""
 DATA = "examples"
-"""The folder in a tool's folder whose files lie in the directory in which its examples run."""
+"""The folder in a tool's folder whose files are copied to where its examples run."""
 GROUPS = {"destructive": "destructive", "network": "open_world"}
-"""What is left out unless it is included, and the annotation of the tools that it means."""
+"""The groups of tools that only run with ``--include``, with the annotation of each group."""
 
 _WIDEST_INPUT = 500
 _MOST_SECONDS = 86_400.0
@@ -125,10 +122,10 @@ class Example(NamedTuple):
     Attributes:
         folder: the tool's.
         number: which of the manifest's examples, from 0; None for a tool that can't be loaded.
-        document: what the manifest says of it.
+        document: the example in the manifest.
         line: its line in the manifest, from 1.
         column: its column in that line, from 1.
-        limit: how long it may take, in seconds.
+        limit: its time limit, in seconds.
         skipped: why it is not run; "" if it is.
         problem: why it fails without being run.
         has_output_schema: whether the manifest has a schema for results.
@@ -166,7 +163,7 @@ class Example(NamedTuple):
 
     @property
     def arguments(self) -> dict[str, JSON] | None:
-        """The arguments of its call; None of a text that is only shown."""
+        """The arguments of its call; None for an input that is only text to show."""
         given = self.document.get("input")
         if isinstance(given, str):
             with suppress(ValueError, RecursionError):
@@ -175,14 +172,14 @@ class Example(NamedTuple):
 
 
 class Tested(NamedTuple):
-    """What came of an example.
+    """The result of an example.
 
     Attributes:
         example: which.
         status: whether it passed.
         message: why it failed or was skipped; the first line says it all in short.
-        duration: how long the call took, in seconds.
-        printed: the end of what the tool printed.
+        duration: of the call, in seconds.
+        printed: the end of the tool's output.
     """
 
     example: Example
@@ -198,7 +195,7 @@ class Tested(NamedTuple):
 
     @property
     def details(self) -> list[str]:
-        """What else there is to say of a failure, line by line."""
+        """The other lines about a failure."""
         lines = [f"    {plain(each)}" for each in self.message.split("\n")[1:]]
         if "input" in self.example.document:
             given = json.dumps(self.example.document["input"], ensure_ascii=False)
@@ -207,10 +204,10 @@ class Tested(NamedTuple):
 
 
 def groups_of(texts: Iterable[str]) -> frozenset[str]:
-    """Return the groups that texts such as ``destructive,network`` name.
+    """Return the groups in strings such as ``destructive,network``.
 
     Raises:
-        ValueError: there is no such group.
+        ValueError: a group is unknown.
     """
     names = {name.strip() for text in texts for name in text.split(",") if name.strip()}
     for name in sorted(names - GROUPS.keys()):
@@ -226,8 +223,8 @@ def examples_of(
 
     Args:
         candidate: what became of the folder; parsing its module will do.
-        include: of ``GROUPS``, what else is to be run.
-        limit: how long one may take, in seconds; None for what the manifest says.
+        include: the ``GROUPS`` to run.
+        limit: the time limit for each, in seconds; None for the manifest's.
     """
     folder = ToolFolder(candidate.name, candidate.path, candidate.location)
     reading = None if candidate.status in {"rejected", "waiting"} else read_manifest(folder)
@@ -275,7 +272,7 @@ def working_directory(folder: ToolFolder) -> Iterator[str]:
 
 
 def run_example(example: Example, tooler: Tooler, directory: str) -> tuple[Tested, bool]:
-    """Run an example in a directory; tell as well whether a thread was given up that may go on."""
+    """Run an example in a directory; return also whether its thread still runs after a timeout."""
     started = time.perf_counter()
     with chdir(directory):
         name, given = example.folder.name, example.arguments
@@ -288,7 +285,7 @@ def run_example(example: Example, tooler: Tooler, directory: str) -> tuple[Teste
 
 
 def _problems(example: Example, result: ToolResult) -> list[str]:
-    """Return in what a result is not what its example says; nothing if it is."""
+    """Return how a result differs from its example."""
     error, document = result.error, example.document
     if error is not None:
         path, colon, line = (error.place or "").rpartition(":")

@@ -1,4 +1,4 @@
-"""Whether texts lead to the tools that they are meant for."""
+"""Routing tests: does a message lead to the tool that it should?"""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from sovl_tools.schema.problem import shown
 from sovl_tools.search.phrases import PhraseMatch
 
 WAYS = ("match", "search", "both")
-"""How tools are found: by phrases, by searching, and by phrases first, as agents do."""
+"""How tools are found: by phrases, by a search, and by phrases first, as agents do."""
 DEPTHS = (1, 3, 5)
-"""Among how many of the first tools the one that is meant is looked for."""
+"""The numbers of first tools among which the right one counts as found."""
 
 _KEYS = {"text": ("string",), "tool": ("string", "null")}
 
 
 class Route(NamedTuple):
-    """A text, and the tool that it is meant for; None for no tool at all.
+    """A message and the tool that it should lead to; None for no tool.
 
     Attributes:
         line: its line in its file, from 1.
-        text: what somebody says.
+        text: the user's message.
         tool: the tool's name.
     """
 
@@ -35,7 +35,7 @@ class Route(NamedTuple):
 
 
 class RouteError(Exception):
-    """A line that is no route, and why."""
+    """A line isn't a route."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(line, message)
@@ -44,12 +44,12 @@ class RouteError(Exception):
 
 
 class Routed(NamedTuple):
-    """Where a text leads.
+    """The tools that a message leads to.
 
     Attributes:
-        route: the text.
-        found: the tools that are found in each of ``WAYS``, the best first.
-        phrases: those that stand in the text.
+        route: the message and the right tool.
+        found: the tools found in each of ``WAYS``, the best first.
+        phrases: the phrases in the message.
     """
 
     route: Route
@@ -57,18 +57,18 @@ class Routed(NamedTuple):
     phrases: Sequence[PhraseMatch]
 
     def rank(self, way: str) -> int | None:
-        """Return the place of the tool that is meant, from 1; None if it is not found."""
+        """Return the rank of the right tool, from 1; None if it isn't found."""
         found, tool = self.found[way], self.route.tool
         return found.index(tool) + 1 if tool in found else None
 
     @property
     def is_missed(self) -> bool:
-        """Whether another tool than the one that is meant comes first, or none."""
+        """Whether another tool comes first, or none is found."""
         return self.route.tool is not None and self.rank("both") != 1
 
     @property
     def colliding(self) -> dict[str, PhraseMatch]:
-        """The longest phrase of each tool, where phrases of several stand in the text."""
+        """The longest phrase of each tool, if the message has phrases of several."""
         first: dict[str, PhraseMatch] = {}
         for each in self.phrases:
             first.setdefault(each.tool, each)
@@ -76,11 +76,11 @@ class Routed(NamedTuple):
 
 
 class Routing(NamedTuple):
-    """Where texts lead.
+    """The result of a routing test.
 
     Attributes:
-        routed: each text whose tool can be found, or is broken.
-        left_out: the texts of tools that are disabled or lack something, and why that is so.
+        routed: the messages whose tools are loaded or broken, and those for no tool.
+        left_out: the messages for disabled or unavailable tools, and the reasons.
     """
 
     routed: Sequence[Routed]
@@ -88,38 +88,38 @@ class Routing(NamedTuple):
 
     @property
     def meant(self) -> list[Routed]:
-        """The texts that are meant for a tool."""
+        """The messages for a tool."""
         return [each for each in self.routed if each.route.tool is not None]
 
     @property
     def unmeant(self) -> list[Routed]:
-        """The texts that are meant for no tool."""
+        """The messages for no tool."""
         return [each for each in self.routed if each.route.tool is None]
 
     def recall(self, way: str, depth: int) -> float | None:
-        """Return the share of texts whose tool is among the first; None if there are none."""
+        """Return the share of messages whose tool is among the first; None without messages."""
         ranks = [each.rank(way) for each in self.meant]
         hits = sum(rank is not None and rank <= depth for rank in ranks)
         return hits / len(ranks) if ranks else None
 
     def false_offers(self, way: str) -> list[Routed]:
-        """Return the texts that are meant for no tool and lead to one."""
+        """Return the messages for no tool that lead to one."""
         return [each for each in self.unmeant if each.found[way]]
 
     def confusions(self) -> Counter[tuple[str, str]]:
-        """Return how often another tool comes before the one that is meant, by their names."""
+        """Return how often a tool comes before the right one, by the right name and its name."""
         missed = [each for each in self.meant if each.is_missed and each.found["both"]]
         return Counter((str(each.route.tool), each.found["both"][0]) for each in missed)
 
 
 def read_routes(text: str) -> list[Route]:
-    """Return the routes in the lines of a text, each an object with ``text`` and ``tool``.
+    """Return the routes in JSON Lines, each an object with ``text`` and ``tool``.
 
     Raises:
-        RouteError: a line is something else; blank ones are left out.
+        RouteError: a line is neither a route nor blank.
     """
     found = []
-    # splitlines would end lines at characters that JSON may hold
+    # splitlines would also split at characters that JSON strings can contain
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
@@ -145,13 +145,13 @@ def read_routes(text: str) -> list[Route]:
 
 
 def routing_of(routes: Sequence[Route], registry: ToolRegistry) -> Routing:
-    """Return where texts lead among the tools of a registry.
+    """Return where messages lead among the tools of a registry.
 
     Raises:
-        RouteError: there is no tool of one of the names.
+        RouteError: a tool is unknown.
     """
     catalog = registry.catalog
-    # what is broken is missed, but what lacks a variable here may be there elsewhere
+    # a broken tool is a miss, but one that lacks a variable here can work elsewhere
     absent = {c.name for c in catalog.candidates if c.status in {"disabled", "unavailable"}}
     routed, left_out = [], []
     for each in routes:
@@ -177,7 +177,7 @@ def _routed(route: Route, registry: ToolRegistry) -> Routed:
 
 
 def document_of(routing: Routing) -> JSON:
-    """Return what came of it as a JSON object."""
+    """Return the result as a JSON object."""
     missed = [each for each in routing.meant if each.is_missed]
     return {
         "version": 1,

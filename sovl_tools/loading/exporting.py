@@ -1,4 +1,4 @@
-"""Tools in a provider's format: definitions, what they lose, and arguments brought back."""
+"""Exports: tools in a provider's format, the losses, and arguments back from it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Target(NamedTuple):
 
     Attributes:
         name: the format's name.
-        options: what is wanted of it.
+        options: of the format.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Target(NamedTuple):
         """Return the target of a name that may end in ``-strict``.
 
         Raises:
-            ValueError: there is no such format, or it has no strict form.
+            ValueError: the format is unknown, or has no strict form.
         """
         name = text.removesuffix("-strict")
         format_of(name)
@@ -57,14 +57,14 @@ class Target(NamedTuple):
 
 
 class Export:
-    """Tools in a format. ``definitions`` are shared by all who ask: don't change them.
+    """Tools in a format. Callers share ``definitions``: don't change them.
 
     Attributes:
         format: the name of the format.
         definitions: a list of dictionaries, as the provider's SDK takes them; for ``openapi`` one
-            document, for ``prompt`` a text.
-        shapes: by the names of the tools, as they are next to each other.
-        is_lasting: whether it holds for as long as the tools do: no function makes a schema.
+            document, for ``prompt`` a string.
+        shapes: by the names of the tools.
+        is_lasting: whether it stays valid while the tools do: no function makes a schema.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Export:
 
     @property
     def losses(self) -> Iterator[tuple[str, Loss]]:
-        """What is lost, with the name of the tool, which is empty for what concerns all of them."""
+        """Each loss with the name of its tool, or with an empty name for all tools together."""
         yield from self._losses
         for name, shape in self.shapes.items():
             for loss in shape.losses:
@@ -100,7 +100,7 @@ class Export:
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What is lost and what the provider refuses, with places, as ST9xx."""
+        """The losses, and the schemas that the provider rejects, as ST9xx."""
         by_tool: dict[str, list[Loss]] = {}
         for name, loss in dict.fromkeys(self.losses):
             by_tool.setdefault(name, []).append(loss)
@@ -137,7 +137,7 @@ def exported(
 ) -> Export:
     """Return tools in a format; diagnostics have the places of the candidates.
 
-    A tool whose schema can't be made at the moment is left out, and the export says so.
+    Leaves out a tool whose schema can't be made at the moment; a diagnostic reports it.
     """
     form = format_of(target.name)
     # where a provider limits all tools together, which are strict is decided when all are there
@@ -147,7 +147,7 @@ def exported(
     shapes: dict[str, Shape] = {}
     losses: list[tuple[str, Loss]] = []
     for tool in tools:
-        # a schema that functions make may be another one at the next export
+        # functions can make another schema at the next export
         is_lasting = is_lasting and not tool.is_dynamic
         try:
             resolved = tool
@@ -191,10 +191,10 @@ def _diagnosed(
 
 
 def checked(candidates: Iterable[Candidate], targets: Iterable[str]) -> tuple[Diagnostic, ...]:
-    """Return what formats lose of folders that load, from their manifests alone.
+    """Return the losses of tool folders in formats; only the manifests are read.
 
     Raises:
-        ValueError: there is no such target.
+        ValueError: a target is unknown.
     """
     known = []
     for each in candidates:
@@ -202,7 +202,7 @@ def checked(candidates: Iterable[Candidate], targets: Iterable[str]) -> tuple[Di
         definition = None
         if each.status == "loaded":
             reading = read_manifest(folder)
-            # it may have been changed since it was loaded
+            # it can have changed since it was loaded
             if not isinstance(reading, Unreadable) and reading.manifest is not None:
                 interface = Interface(function=_absent)
                 definition = bind(reading.manifest, interface, source=folder.path)
@@ -217,7 +217,7 @@ def _absent() -> None:
 
 
 class Exporter:
-    """Makes exports of catalogs, and keeps the last ones of whole catalogs."""
+    """Makes exports of catalogs, and keeps the last exports of whole catalogs."""
 
     def __init__(self) -> None:
         self._made: dict[tuple[str, ...], tuple[Catalog, Export]] = {}
@@ -233,7 +233,7 @@ class Exporter:
         target = Target(name, Options(**options))
         if tools is not None:
             return exported(tools, target, catalog.candidates)
-        # options are the user's, and may hold lists, which can't be part of a key
+        # options can contain lists, which can't be part of a key
         key = name, *map(repr, target.options)
         made_of, export = self._made.get(key, (None, None))
         if export is None or made_of is not catalog or not export.is_lasting:

@@ -1,4 +1,4 @@
-"""What a function says of itself, and ``@tool`` of it, as far as a manifest can say it."""
+"""A function's signature, docstring and ``@tool``, as the content of a manifest."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _LARGEST = sys.float_info.max
 
 @dataclass(frozen=True)
 class FunctionSpec:
-    """A function's signature and docstring, and what ``@tool`` says of it.
+    """A function's signature, docstring and ``@tool``, as the content of a manifest.
 
     Attributes:
-        signature: how the function can be called.
-        parameters: the JSON Schema of the arguments, without those in ``errors``, and without what
-            the docstring says of them.
-        document: reads the docstring, or what the decorator says instead.
-        described: parameters whose schemas have words that count before the docstring's.
-        errors: by parameter, why no schema can be made of it.
-        fields: further keys of a manifest.
+        signature: of the function.
+        parameters: the JSON Schema of the arguments, without those in ``errors``, and without
+            descriptions from the docstring.
+        document: reads the docstring, or the decorator's description.
+        described: parameters whose schemas have a description, which wins over the docstring's.
+        errors: the reason, for each parameter without a schema.
+        fields: other keys of a manifest.
         required_by_decorator: parameters that the decorator requires.
-        losses: what the decorator says and no manifest can.
-        left_out: what is left out of the schemas, and why.
+        losses: settings of the decorator that a manifest can't contain.
+        left_out: messages about omitted parts of the schemas.
     """
 
     signature: Signature
@@ -62,7 +62,7 @@ class FunctionSpec:
 
     @property
     def needed(self) -> frozenset[str]:
-        """What calls must give, for which there is neither a default nor None."""
+        """The arguments that every call must have: without a default, and not optional."""
         needed = {
             name
             for name, each in self.arguments.items()
@@ -72,14 +72,14 @@ class FunctionSpec:
 
     @property
     def defaulted(self) -> frozenset[str]:
-        """The arguments that calls may leave out, because the function has a default."""
+        """The arguments with a default, which calls can omit."""
         arguments = self.arguments.items()
         known = frozenset(name for name, each in arguments if each.default is not REQUIRED)
         return known - self.required_by_decorator
 
     @cached_property
     def documentation(self) -> Documentation:
-        """What the docstring says, or the decorator instead, as far as a manifest can hold it."""
+        """The docstring, or the decorator's description, as far as a manifest can contain it."""
         found = self.document()
         kept = {key: each for key, each in found.parameters.items() if unwritable(each) is None}
         text = found.description if unwritable(found.description) is None else ""
@@ -87,7 +87,7 @@ class FunctionSpec:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is left out, and why."""
+        """Messages about omitted parts."""
         found, taken = self.document(), self.parameters["properties"].keys() - self.described
         texts = {key: text for key, text in found.parameters.items() if key in taken}
         said = {f"the description of {key!r}": text for key, text in texts.items()}
@@ -98,28 +98,28 @@ class FunctionSpec:
 
     @property
     def names(self) -> list[str]:
-        """The parameters that belong into a manifest.
+        """The parameters that belong in a manifest.
 
-        One with a default whose name begins with ``_`` is the function's own affair.
+        A parameter with a default whose name begins with ``_`` is private to the function.
         """
         properties, defaulted = self.parameters["properties"], self.defaulted
         return [each for each in properties if not (each.startswith("_") and each in defaulted)]
 
     @property
     def properties(self) -> dict[str, JSON]:
-        """The schemas of the parameters that belong into a manifest, with all that is said."""
+        """The schemas of the parameters that belong in a manifest, with their descriptions."""
         found = {}
         for name in self.names:
             schema, text = self.parameters["properties"][name], self.text_of(name)
             if text and isinstance(schema, dict) and schema.get("description") != text:
                 schema = {**schema, "description": text}
                 if "default" in schema:
-                    schema["default"] = schema.pop("default")  # which is said last
+                    schema["default"] = schema.pop("default")  # the last key
             found[name] = schema
         return found
 
     def text_of(self, name: str) -> str | None:
-        """Return what is said of a parameter in words."""
+        """Return the description of a parameter."""
         schema = self.parameters["properties"].get(name)
         own: str | None = schema.get("description") if isinstance(schema, dict) else None
         if own and name in self.described:
@@ -127,7 +127,7 @@ class FunctionSpec:
         return self.documentation.parameters.get(name) or own
 
     def takes(self, name: str) -> bool:
-        """Tell whether the function has, or its ``**kwargs`` take, a parameter of that name."""
+        """Return whether the function or its ``**kwargs`` takes a parameter of that name."""
         return name in self.arguments or self.signature.takes_any_keyword
 
 
@@ -138,16 +138,16 @@ def function_spec(
     said: Inference | None = None,
     document: Callable[[], Documentation] | None = None,
 ) -> FunctionSpec:
-    """Return what a function says of itself, as far as a manifest can hold it.
+    """Return the content of a manifest for a function, as far as a manifest can contain it.
 
     Args:
         function: the function, or any other callable.
-        signature: how it can be called, if that was read already.
-        said: what it implies of its arguments, if that is known already.
-        document: returns what its docstring says, which is read otherwise.
+        signature: of the function, if the caller has it.
+        said: the schema that the function implies, if the caller has it.
+        document: returns the documentation, by default of the docstring.
 
     Raises:
-        InferenceError: what the function takes is unknown.
+        InferenceError: the function's parameters are unknown.
     """
     signature = signature or from_function(function)
     document = document or partial(documentation_of, function)
@@ -163,7 +163,7 @@ def function_spec(
 
 
 def _without_needless_defaults(spec: FunctionSpec) -> FunctionSpec:
-    """Leave out the defaults of parameters that each call has to give."""
+    """Omit the defaults of required parameters."""
     properties = dict(spec.parameters["properties"])
     notes = list(spec.left_out)
     for name in spec.parameters["required"]:
@@ -196,7 +196,7 @@ def _from_signature(
 ) -> FunctionSpec:
     taken = parameters_of(function, signature)
     errors = refusals(function, signature, said)
-    if errors:  # what the others say does not depend on them
+    if errors:  # the other parameters don't depend on them
         kept = tuple(each for each in taken if each.name not in errors)
         said = implied(signature._replace(parameters=kept), function)
     return FunctionSpec(signature, said.parameters, document, said.described, errors)
@@ -217,7 +217,7 @@ def _from_decorator(
             flaws[key] = reason
     empty: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
     schema = {**empty, **plain(without_functions(parameters))}
-    # The decorator makes up such a text where nobody gave one.
+    # the decorator makes up this text if there is none
     is_described = definition.description != f"Tool: {definition.name}"
     text = definition.description if is_described else ""
     errors = dict(_unwritable_parameters(source, schema["properties"]))
@@ -257,7 +257,7 @@ def _unwritable_parameters(
     inside = len(("parameters", "properties", "name"))
     for key, schema in properties.items():
         document = {"parameters": {"type": "object", "properties": {key: schema}}}
-        # The meta-schema could not even be asked about what is no JSON.
+        # the meta-schema can only check JSON
         for problem in [] if unwritable(schema) else published("tool").problems(document):
             if len(problem.path) > inside:
                 place = dotted(problem.path[inside:])
@@ -265,7 +265,7 @@ def _unwritable_parameters(
 
 
 def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
-    """Leave out what the text of a manifest can't hold."""
+    """Omit values that JSON can't contain."""
     notes, schema = list(spec.left_out), copied(spec.parameters)
     for node in nodes(schema, ()):
         for key in ("default", "description"):
@@ -277,7 +277,7 @@ def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
     errors = {}
     definitions = schema.get("$defs", {})
     for name, each in schema["properties"].items():
-        # A definition that nothing else needs goes with the property that does.
+        # a definition goes with the only property that needs it
         flaw = unwritable(
             [each, *(definitions[key] for key in needed_definitions(each, definitions))]
         )
@@ -293,7 +293,7 @@ def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
 
 
 def unwritable(value: Any) -> str | None:
-    """Return why a manifest can't hold a value; None if it can."""
+    """Return the reason that a manifest can't contain a value; None if it can."""
     pending = [value]
     for each in pending:  # which grows meanwhile
         if isinstance(each, Mapping):
@@ -304,7 +304,7 @@ def unwritable(value: Any) -> str | None:
             if not encodes(each):
                 return "it holds half of a surrogate pair"
         elif isinstance(each, int | float):
-            # beyond what a float can hold, other languages read another number
+            # other languages read a number beyond the range of floats differently
             if not -_LARGEST <= each <= _LARGEST:
                 return "it is not a number that JSON can hold"
         elif each is not None:

@@ -1,4 +1,4 @@
-"""What a tool's module offers, looked up in the imported module or read from its text."""
+"""The interface of a tool's module, from the imported module or from its text."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from sovl_tools.signature.syntax_tree import (
 
 
 class Interface(NamedTuple):
-    """What a module offers, whether it was imported or only parsed.
+    """The functions, phrases and step handlers of a module, imported or parsed.
 
     Attributes:
-        signature: of the function of the tool's name; None if there is no such name.
+        signature: of the function with the tool's name; None if it's missing.
         names: the module's public names, for suggestions.
         phrases: the value of ``ACTIVATION_PHRASES``; None if the module has none, UNKNOWN if
             parsing can't tell.
         handlers: the value of ``STEP_HANDLERS``, with a signature in place of each function.
-        registration: the signature of ``register_step_handlers``; None if there is none.
+        registration: the signature of ``register_step_handlers``; None if it's missing.
         claims: actions that ``register_step_handlers`` added or overwrote.
         removals: actions of others that it took away.
         function: what the tool's name is bound to, if the module was imported.
@@ -57,7 +57,7 @@ class Interface(NamedTuple):
 
     @property
     def has_phrases(self) -> bool:
-        """Whether the phrases that count stand in the module."""
+        """Whether the module has the tool's phrases, instead of the manifest."""
         return self.phrases is not None and self.phrases is not UNKNOWN
 
     @property
@@ -69,7 +69,7 @@ class Interface(NamedTuple):
         return (*own, *(action for action in self.claims if action not in own))
 
     def implied(self) -> Inference:
-        """Return what the function says of its arguments, or ``@tool``."""
+        """Return the schema that the function or ``@tool`` implies."""
         definition = getattr(self.function, ATTRIBUTE, None)
         if isinstance(definition, ToolDefinition):
             with suppress(InferenceError):
@@ -79,12 +79,12 @@ class Interface(NamedTuple):
 
 
 def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHandler]) -> Interface:
-    """Look at what the module of the tool of that name offers.
+    """Return the interface of the imported module of a tool.
 
     ``existing`` are the step handlers of other tools, which ``register_step_handlers`` sees.
 
     Raises:
-        BaseException: whatever the module's own code raises on being looked at.
+        BaseException: anything that the module's own code raises here.
     """
     members = vars(module)
     own, register, phrases = members.get(HANDLERS), members.get(REGISTER), members.get(PHRASES)
@@ -118,7 +118,7 @@ def _signatures(handlers: Mapping[Any, Any]) -> dict[Any, Signature]:
 
 
 def accepts(signature: Signature, count: int) -> bool:
-    """Tell whether something can be called with a number of positional arguments."""
+    """Return whether a number of positional arguments can call something."""
     if not signature.is_function:
         return False
     if not signature.is_certain:
@@ -134,10 +134,10 @@ def accepts(signature: Signature, count: int) -> bool:
 def _register(
     register: object, existing: Mapping[str, StepHandler]
 ) -> tuple[dict[str, StepHandler], tuple[str, ...]]:
-    """Let the module register its handlers in a copy, and return what it added and removed."""
+    """Let the module register its handlers in a copy; return the added and the removed ones."""
     if not callable(register) or not accepts(from_function(register), 1):
         return {}, ()
-    # a copy: what it does to the handlers of others is reported, and not done
+    # a copy, so that changes to the handlers of others are reported, but not made
     handlers = dict(existing)
     register(handlers)
     claims = {
@@ -149,10 +149,10 @@ def _register(
 
 
 def parse_module(source: bytes, name: str) -> Interface:
-    """Return what the module of the tool of that name offers, as far as its text tells.
+    """Return the interface of a tool's module, as far as its text shows it.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
+        SyntaxError, ValueError, RecursionError, MemoryError: the source isn't Python.
     """
     found = bindings(source)
     return Interface(
@@ -199,9 +199,9 @@ class SiblingImports(NamedTuple):
 
 
 def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
-    """Return imports of the folder's files as if they were libraries, and of those it lacks.
+    """Return imports of the folder's files as libraries, and relative imports of missing files.
 
-    Those that may fail unharmed, or may not run at all, are left out.
+    Skips imports in ``try``, ``if`` and functions, which can fail without harm, or never run.
     """
     absolute: list[ImportFailure] = []
     missing: list[ImportFailure] = []
@@ -223,7 +223,7 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
             for module in _libraries(node)
             if module in stems - {folder.name} and _is_absent(module, folder)
         ]
-    # only running the module tells what else it makes importable, and where it looks
+    # a module that changes how imports work has to run
     if b"sys.path" in source:
         absolute = []
     if any(each in source for each in (b"__path__", b"sys.modules", b"meta_path")):
@@ -232,14 +232,14 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
 
 
 def _libraries(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """Return the names under which a statement asks for libraries, without their submodules."""
+    """Return the top-level names of the libraries that a statement imports."""
     if isinstance(node, ast.Import):
         return [each.name.partition(".")[0] for each in node.names]
     return [] if node.level else [(node.module or "").partition(".")[0]]
 
 
 def missing_helper(folder: ToolFolder, path: str, place: Position) -> ImportFailure:
-    """Return that a folder has no file of the name that a relative import asks for."""
+    """Return the failure of a relative import whose file is missing."""
     helpers = [each for each in folder.files if each.endswith(".py")]
     advice = did_you_mean(path, helpers) or "add it, or import a library without the dot"
     words = f"there is no {path!r} in the tool's folder"
@@ -247,7 +247,7 @@ def missing_helper(folder: ToolFolder, path: str, place: Position) -> ImportFail
 
 
 def _unguarded(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
-    """Yield the statements of a body that run at import, but for those in ``try`` and ``if``."""
+    """Yield the statements that run at import, except those in ``try`` and ``if``."""
     for child in body:
         if isinstance(child, ast.stmt):
             yield child
@@ -259,7 +259,7 @@ _GUARDS = (ast.Try, ast.TryStar, ast.If, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _is_absent(module: str, folder: ToolFolder) -> bool:
-    """Tell whether no import can find a module: it's neither installed nor around the tool."""
+    """Return whether a module is neither installed nor in a directory around the tool."""
     return not is_importable(module) and own_directory(module, folder) is None
 
 

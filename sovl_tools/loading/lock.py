@@ -1,4 +1,4 @@
-"""The lock file: hashes of the tools that somebody has reviewed, so that nothing else is loaded."""
+"""The lock file: hashes of reviewed tools, so that no other version loads."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sovl_tools.model.diagnostic import Diagnostic, ManifestPlace, Verdict, ask
 from sovl_tools.model.document import JSON, dotted, strict_decoder
 from sovl_tools.model.errors import LockError
 from sovl_tools.model.folder import Hashes, Lock, Manifest, ToolFolder
-from sovl_tools.reporting.text import read_lines
+from sovl_tools.reporting.text import read_text
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import describe
 
@@ -59,8 +59,8 @@ _DECODER = strict_decoder(object_pairs_hook=unique)
 def hashes_of(manifest: Manifest, snapshot: Snapshot) -> dict[str, str] | Unreadable:
     """Return the hashes of a tool, or which of the data files that it lists can't be read.
 
-    They are SHA-256, because those of snapshots can be forged. A file that git takes for text has
-    the same one with either kind of line endings.
+    They are SHA-256, because a snapshot's digest can be forged. A text file has the same hash with
+    either kind of line endings.
     """
     data = read_all_data(snapshot.folder, manifest)
     if isinstance(data, Unreadable):
@@ -82,7 +82,7 @@ def _hash(files: Mapping[str, bytes]) -> str:
 
 
 def lock_verdicts(lock: Lock, manifest: Manifest, snapshot: Snapshot) -> list[Verdict]:
-    """Return why a tool may not be loaded, if it is not as it was locked."""
+    """Return the differences between a tool and its lock."""
     folder = snapshot.folder
     found = hashes_of(manifest, snapshot)
     if isinstance(found, Unreadable):
@@ -130,7 +130,7 @@ class Locked(NamedTuple):
     """The lock of some folders.
 
     Attributes:
-        lock: the hashes of the tools, by their names; of two of one name those of the first.
+        lock: the hashes of the tools, by their names; the first of equal names counts.
         unreadable: the folders that have no manifest or no module that could be read.
     """
 
@@ -139,7 +139,7 @@ class Locked(NamedTuple):
 
 
 def lock_of(folders: Iterable[ToolFolder]) -> Locked:
-    """Return the lock of tool folders as they are. Nothing is imported."""
+    """Return the lock of tool folders in their current state, without importing them."""
     lock: dict[str, Hashes] = {}
     unreadable: list[ToolFolder] = []
     for folder in folders:
@@ -171,14 +171,11 @@ def lock_changes(old: Lock, new: Lock) -> Iterator[str]:
 
 
 def removed_tools(lock: Lock, path: str, there: Container[str]) -> list[Diagnostic]:
-    """Return that tools of a lock file are gone, with the places in the file.
-
-    ``there`` are the names of those that are not.
-    """
+    """Return a finding for each tool of a lock file whose name isn't in ``there``."""
     gone = sorted(name for name in lock if name not in there)
     if not gone:
         return []
-    text = "\n".join(read_lines(path))
+    text = read_text(path) or ""
     places = Places(text)
     found = []
     for name in gone:

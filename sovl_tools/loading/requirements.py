@@ -1,4 +1,4 @@
-"""What a tool needs to be installed or set. Nothing is imported to find that out."""
+"""The packages and variables that a tool requires. Checking them imports no package."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _NO_PROCESSES = (
 
 
 def processes_missing() -> str | None:
-    """Return why no tool can run in a process of ours; None if it can."""
+    """Return why tools can't run in worker processes; None if they can."""
     return None if is_importable("pebble") else _NO_PROCESSES
 
 
 def needs_process(execution: Mapping[str, JSON]) -> bool:
-    """Tell whether a tool asks for a process, or for limits that only a process has."""
+    """Return whether a tool requires a process, or limits that only a process has."""
     asked = execution.get("mode")
     has_limits = "memory_mb" in execution or execution.get("isolated_env") is True
     return asked == "process" or (has_limits and asked is None)
 
 
 def unmet(document: Mapping[str, JSON]) -> tuple[str, ...]:
-    """Return, in words, what a manifest's ``requires`` asks for and isn't there."""
+    """Return a message for each missing requirement of a manifest's ``requires``."""
     requires = document.get("requires")
     if not requires:
         return ()
@@ -43,7 +43,7 @@ def unmet(document: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def unmet_by_platform(document: Mapping[str, JSON]) -> tuple[str, ...]:
-    """Return, in words, what a manifest's ``execution`` asks for and isn't there."""
+    """Return a message for each missing requirement of a manifest's ``execution``."""
     reason = processes_missing() if needs_process(document.get("execution", {})) else None
     return () if reason is None else (reason,)
 
@@ -68,7 +68,7 @@ def _missing(text: str) -> str:
     for line in (found.requires or ()) if wanted.extras else ():
         needed = parsed_requirement(line)
         marker = needed and needed.marker
-        # what a distribution requires for other extras doesn't matter
+        # requirements for other extras don't matter
         is_due = marker and any(marker.evaluate({"extra": one}) for one in wanted.extras)
         missing = _missing(line.partition(";")[0]) if is_due else ""
         if missing:
@@ -91,10 +91,10 @@ def parsed_requirement(text: str) -> Any:
 
 
 def is_importable(name: str) -> bool:
-    """Tell whether a module can be found, by looking from its outermost package inwards."""
+    """Return whether a module can be imported, without importing the packages above it."""
     if name in sys.modules:
         return True
-    # asked for the whole name, ``find_spec`` would import the packages above it
+    # ``find_spec`` of the whole name would import the packages above it
     outer, *inner = name.split(".")
     try:
         spec: ModuleSpec | None = find_spec(outer)

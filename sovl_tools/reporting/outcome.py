@@ -1,4 +1,4 @@
-"""What a validation found, and the table of formats in which it is shown."""
+"""The outcome of a validation, and the table of formats that show it."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ class Remedy(Protocol):
 
     @property
     def message(self) -> str:
-        """What is done, as an imperative."""
+        """The change, as an imperative."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What is to be shown.
+    """The outcome of a validation.
 
     Attributes:
         report: of the tools, with all diagnostics.
-        duration: how long it took, in seconds.
-        color: whether it may be shown in colour.
-        procedures: how many procedures were checked.
+        duration: of the validation, in seconds.
+        color: whether the terminal shows colours.
+        procedures: the number of procedures that were checked.
         rules: by their codes, for formats that explain them.
-        imported: False if modules were only parsed, so that nobody knows what an import would say.
-        fixes: what fixes findings, for those that can be fixed.
+        imported: False if modules were only parsed.
+        fixes: the fixes of the findings that have one.
         fixed: the number of findings that were fixed; None without --fix.
     """
 
@@ -56,12 +56,12 @@ class Outcome:
 
     @property
     def statuses(self) -> Counter[str]:
-        """How many folders are in each state."""
+        """The number of folders in each state."""
         return Counter(folder.status for folder in self.report.folders)
 
     @property
     def summary(self) -> str:
-        """One line: what was checked, how long it took, and what came of it."""
+        """One line: the number of tools and procedures, the duration and the result."""
         count = len(self.report.folders)
         counts = self.statuses
         states = ", ".join(f"{counts[each]} {each}" for each in STATUSES if counts[each])
@@ -103,7 +103,7 @@ FORMATS = {
     "sarif": "sovl_tools.reporting.services:sarif",
     "junit": "sovl_tools.reporting.services:junit",
 }
-"""What renders each format; imported when it is asked for."""
+"""The function that renders each format, imported at its first use."""
 
 
 def render(outcome: Outcome, format: str) -> str:  # noqa: A002 - the field's word
@@ -114,11 +114,11 @@ def render(outcome: Outcome, format: str) -> str:  # noqa: A002 - the field's wo
 
 
 _WORKSPACES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
-"""Where GitHub and GitLab have checked out what is looked at."""
+"""Variables that name the directory where GitHub and GitLab check out a repository."""
 
 
 def from_workspace(path: str) -> str:
-    """Return a path relative to the workspace of a CI service if it lies there, else as it is."""
+    """Return a path relative to the workspace of a CI service if it's in there, else unchanged."""
     location = os.path.abspath(path)
     for workspace in filter(None, map(os.environ.get, _WORKSPACES)):
         for root in (os.path.abspath(workspace), os.path.realpath(workspace)):
@@ -138,7 +138,7 @@ class Destination(NamedTuple):
         """Return the destination that ``FORMAT`` or ``FORMAT=FILE`` names.
 
         Raises:
-            ValueError: there is no such format, or the file has no name.
+            ValueError: the format is unknown, or the file has no name.
         """
         name, is_file, file = text.partition("=")
         if name not in FORMATS:
@@ -150,11 +150,10 @@ class Destination(NamedTuple):
 
 
 def destinations_of(texts: Iterable[str]) -> tuple[Destination, ...]:
-    """Return the destinations that texts name.
+    """Return the destinations of several ``FORMAT=FILE``.
 
     Raises:
-        ValueError: one of them names none, or several would be written to the standard output or
-            into one file.
+        ValueError: one isn't a destination, or two write to the standard output or to one file.
     """
     found = tuple(map(Destination.of, texts))
     for file in dict.fromkeys(each.file for each in found):
