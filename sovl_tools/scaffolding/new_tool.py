@@ -9,7 +9,6 @@ from types import NoneType
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.function_spec import FunctionSpec, function_spec
-from sovl_tools.loading.patch import insert, overwrite
 from sovl_tools.loading.rules.description import DESCRIPTION_PLACEHOLDER, PROPERTY_PLACEHOLDER
 from sovl_tools.loading.rules.schema import (
     default_on_required,
@@ -22,6 +21,7 @@ from sovl_tools.model.document import JSON, JSON_TYPES, Path, copied, kind
 from sovl_tools.model.folder import name_problem
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.scaffolding.jsonedit import render_json
+from sovl_tools.scaffolding.patch import insert, overwrite
 from sovl_tools.schema.applicators import alternatives_of, values_of
 from sovl_tools.schema.engine import compile_schema, problems_at
 from sovl_tools.schema.subschemas import SchemaNode, follow, nodes

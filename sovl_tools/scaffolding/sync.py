@@ -11,7 +11,6 @@ from sovl_tools.loading.import_errors import import_verdicts, own_place
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.modules import use
-from sovl_tools.loading.patch import patch_manifest
 from sovl_tools.loading.pipeline import check_manifest, load_folder
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement
@@ -37,6 +36,7 @@ from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, Settings, ToolFold
 from sovl_tools.scaffolding.files import FileEdit
 from sovl_tools.scaffolding.jsonedit import MARK, edit_json, render_json
 from sovl_tools.scaffolding.new_tool import manifest_of
+from sovl_tools.scaffolding.patch import patch_manifest
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import excess, nodes
 from sovl_tools.signature.agreement import PARAMETERS

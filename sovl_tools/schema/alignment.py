@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.schema.applicators import alternatives_of, combinator_of, values_of
 from sovl_tools.schema.comparison import narrowings
+from sovl_tools.schema.keywords import ANNOTATIONS
 from sovl_tools.schema.subschemas import follow, lookup
 
 
@@ -20,6 +21,7 @@ class Pair(NamedTuple):
         schema: the subschema.
         own: the counterpart, merged with the target of its reference.
         is_part: whether this is the target of a reference, or an alternative.
+        is_needed: whether it is a member that the other schema requires.
     """
 
     name: str
@@ -27,6 +29,7 @@ class Pair(NamedTuple):
     schema: dict[str, JSON]
     own: dict[str, JSON]
     is_part: bool = False
+    is_needed: bool = False
 
     @property
     def is_member(self) -> bool:
@@ -66,9 +69,27 @@ def aligned(roots: Roots) -> list[Pair]:
     return found
 
 
+def agreed(pairs: list[Pair]) -> list[Pair]:
+    """Return the pairs of the subschemas whose counterparts say the same, apart from annotations.
+
+    A definition that several places share can't change for one of them only.
+    """
+    said: dict[int, list[dict[str, JSON]]] = {}
+    for pair in pairs:
+        if "anyOf" not in pair.own:
+            others = said.setdefault(id(pair.schema), [])
+            plain = {key: each for key, each in pair.own.items() if key not in ANNOTATIONS}
+            if plain not in others:
+                others.append(plain)
+    return [pair for pair in pairs if len(said.get(id(pair.schema), ())) < _SEVERAL]
+
+
+_SEVERAL = 2
+
+
 def _below(pair: Pair, roots: Roots) -> Iterator[Pair]:
     """Yield the pairs directly below a pair, or the target of its reference."""
-    name, path, schema, _, _ = pair
+    name, path, schema, *_ = pair
     own = follow(pair.own, roots.own)
     if isinstance(schema.get("$ref"), str):
         target, _, place = lookup(roots.schema, schema["$ref"])
@@ -102,17 +123,19 @@ def _taker(schema: JSON, other: JSON, own: dict[str, JSON], roots: Roots) -> JSO
 
 
 def _members(pair: Pair) -> Iterator[Pair]:
-    name, path, schema, own, _ = pair
+    name, path, schema, own, *_ = pair
     others = own.get("properties", {})
     for key, each in schema.get("properties", {}).items():
         if key in others:
             whole = f"{name}.{key}" if name else key
-            yield Pair(whole, (*path, "properties", key), each, others[key])
+            is_needed = key in own.get("required", ())
+            place = (*path, "properties", key)
+            yield Pair(whole, place, each, others[key], is_needed=is_needed)
 
 
 def _items(pair: Pair) -> Iterator[Pair]:
     """Yield the items of two arrays, each of which may list them one by one."""
-    name, path, schema, own, _ = pair
+    name, path, schema, own, *_ = pair
     ours, theirs = schema.get("prefixItems", ()), own.get("prefixItems", ())
     rest: JSON = schema.get("items")
     others: JSON = own.get("items")

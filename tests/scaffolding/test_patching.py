@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sovl_tools import ToolContext
 from sovl_tools.loading.function_spec import function_spec
-from sovl_tools.loading.patch import patch_manifest
 from sovl_tools.scaffolding.jsonedit import edit_json
+from sovl_tools.scaffolding.patch import patch_manifest
 from tests.scaffolding.strategies import Case, cases, texts_of
 from tests.schema.strategies import moderate
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from sovl_tools import tool
 from sovl_tools.loading.function_spec import function_spec
 from sovl_tools.loading.interface import Interface
-from sovl_tools.loading.patch import patch_manifest
 from sovl_tools.loading.rules.agreement import contradictions
 from sovl_tools.model.diagnostic import Verdict
 from sovl_tools.model.folder import Manifest
 from sovl_tools.scaffolding.new_tool import manifest_of, sample
+from sovl_tools.scaffolding.patch import patch_manifest
 from sovl_tools.signature.signature import from_function
 from tests.annotations.strategies import schema_of
 from tests.scaffolding.strategies import annotated_types
