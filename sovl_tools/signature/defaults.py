@@ -1,6 +1,6 @@
-"""Which defaults of a function are constants, and which were computed when its module ran.
+"""Telling constant defaults of functions from defaults that were computed at import.
 
-A computed default, such as ``os.environ.get("KEY", "")``, may be a secret, and it differs between
+A computed default, such as ``os.environ.get("KEY", "")``, can be a secret and differs between
 machines: for a model such a parameter is just optional.
 """
 
@@ -20,7 +20,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import resolve_name
 from itertools import chain
 from operator import attrgetter
-from types import FunctionType, ModuleType
+from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.classes import is_field
@@ -44,6 +44,7 @@ _PURE = (
 _UNREADABLE = SyntaxError, ValueError, RecursionError, MemoryError
 
 _Names: TypeAlias = dict[str, Any]
+_Local: TypeAlias = Mapping[str, ast.expr | None]
 
 
 def computed(function: Any, defaults: Mapping[str, Any]) -> set[str]:
@@ -53,8 +54,8 @@ def computed(function: Any, defaults: Mapping[str, Any]) -> set[str]:
     as computed, and everything else as constant.
 
     Args:
-        function: the function that has the parameters; another callable has no source here.
-        defaults: the defaults by the names of their parameters, perhaps a partial's.
+        function: the function with the parameters, or another callable, without source.
+        defaults: the defaults by parameter; a partial can have other ones than its function.
     """
     own = _own_defaults(function) if isinstance(function, FunctionType) else {}
     found: set[str] = set()
@@ -82,7 +83,7 @@ def _computed(function: FunctionType, defaults: Mapping[str, Any]) -> set[str]:
     if not found:
         return found
     definition = _definition("".join(lines), code.co_firstlineno, code.co_name)
-    expressions, local = definition or _Definition({}, frozenset())
+    expressions, local = definition or _Definition({}, {})
     for name in tuple(found):
         with suppress(RecursionError):  # such as ``LIMIT = LIMIT``
             if name not in expressions:  # a decorator set it
@@ -95,9 +96,9 @@ def _computed(function: FunctionType, defaults: Mapping[str, Any]) -> set[str]:
 
 
 def _lines(file: str, names: _Names) -> list[str]:
-    """Return the lines of the code in a file, or those that the loader of its module ran."""
+    """Return the source lines of a file, from the loader of its module if that keeps them."""
     loader = names.get("__loader__")
-    # the loader of a tool's folder knows what it ran, which may have been edited since
+    # a tool's folder can have been edited since it was loaded
     is_ours = hasattr(loader, "get_source") and not isinstance(loader, SourceFileLoader)
     if loader is not None and is_ours and names.get("__file__") == file:
         with suppress(ImportError, OSError, *_UNREADABLE):
@@ -109,15 +110,15 @@ def _lines(file: str, names: _Names) -> list[str]:
 
 
 def _literals(lines: list[str], first: int, name: str) -> dict[str, str | None]:
-    """Return what the parameters of a function get, where that is a simple literal.
+    """Return the defaults of a function that are simple literals.
 
-    This is a quick look without parsing, which settles nearly all defaults.
+    Nearly all defaults are, and this is faster than parsing.
     """
     text = "".join(lines[first - 1 : first + _LONGEST_HEAD])
     start = text.find(f"def {name}")
     found: dict[str, str | None] = {}
     for each in _WRITTEN.finditer(text, start) if start >= 0 else ():
-        found.setdefault(each[1], each[2])  # a later one is in the body
+        found.setdefault(each[1], each[2])  # a later assignment is in the body
     return found
 
 
@@ -136,10 +137,16 @@ def _is_in_environment(value: Any) -> bool:
 
 
 class _Definition(NamedTuple):
-    """A function in the source: the expressions of its defaults, and the names around it."""
+    """A function in the source.
+
+    Attributes:
+        defaults: the expressions of its defaults.
+        local: the names that classes and functions around it bind, with the values of those in a
+            class.
+    """
 
     defaults: dict[str, ast.expr]
-    local: frozenset[str]
+    local: _Local
 
 
 def _definition(source: str, first: int, name: str) -> _Definition | None:
@@ -155,23 +162,31 @@ def _definition(source: str, first: int, name: str) -> _Definition | None:
 def _definitions(source: str) -> dict[tuple[int, str], list[_Definition]]:
     found: dict[tuple[int, str], list[_Definition]] = {}
 
-    def collect(node: ast.AST, local: frozenset[str]) -> None:
+    def collect(node: ast.AST, local: _Local) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 starts = [child, *getattr(child, "decorator_list", ())]
                 place = min(each.lineno for each in starts), getattr(child, "name", "<lambda>")
                 found.setdefault(place, []).append(_Definition(_defaults(child.args), local))
             is_scope = isinstance(child, (*DEFINITIONS, ast.Lambda))
-            collect(child, local | _bound_in(child) if is_scope else local)
+            collect(child, {**local, **_bound_in(child)} if is_scope else local)
 
-    collect(bindings(source.encode()).tree, frozenset())
+    collect(bindings(source.encode()).tree, {})
     return found
 
 
-def _bound_in(scope: ast.AST) -> set[str]:
-    """Return the names that a function or class, or what is in it, binds."""
+def _bound_in(scope: ast.AST) -> dict[str, ast.expr | None]:
+    """Return the names that a class or a function binds, with their values in a class."""
+    if isinstance(scope, ast.ClassDef):
+        assigned = [each for each in scope.body if isinstance(each, ast.Assign | ast.AnnAssign)]
+        return {
+            target.id: each.value
+            for each in assigned
+            for target in (each.targets if isinstance(each, ast.Assign) else [each.target])
+            if isinstance(target, ast.Name)
+        }
     return {
-        each.id if isinstance(each, ast.Name) else each.arg
+        each.id if isinstance(each, ast.Name) else each.arg: None
         for each in ast.walk(scope)
         if isinstance(each, ast.arg)
         or (isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
@@ -187,16 +202,19 @@ def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
     return {parameter.arg: default for parameter, default in pairs if default is not None}
 
 
-def _is_constant(node: ast.AST, names: _Names, local: frozenset[str] = frozenset()) -> bool:
+def _is_constant(node: ast.AST, names: _Names, local: _Local = MappingProxyType({})) -> bool:
     """Tell whether an expression has the same value on every machine.
 
     Args:
         node: the expression.
         names: what its module has.
-        local: names that mean something else where the expression is.
+        local: names that classes and functions around it bind.
     """
     match node:
         case ast.Name(id=name):
+            value = local.get(name)
+            if value is not None:
+                return _is_constant(value, names, local)
             return name not in local and _is_constant_name(name, names)
         case ast.Attribute(value=inner, attr=name):
             owner = _value(inner, names)

@@ -163,10 +163,18 @@ def lines(
 
 
 class Holder:
+    OWN = LIMIT + 1
+    OWN_KEY = KEY
+
     def method(self, {one_line}):
         """Take them in a method."""
+
+    def own(self, limit: int = OWN, key: str = OWN_KEY):
+        """Take what the class has."""
 '''
     module = run_module(text, directory)
+    own = infer(module.Holder().own).parameters["properties"]
+    assert own == {"limit": {"type": "integer", "default": 11}, "key": {"type": "string"}}
     functions = (module.line, module.lines, module.Holder().method)
     return [infer(each).parameters["properties"] for each in functions]
 
