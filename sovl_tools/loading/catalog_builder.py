@@ -1,4 +1,4 @@
-"""From candidates to the catalog: a pure function, so that no history can leave traces."""
+"""From candidates to the catalog: a pure function, whatever was loaded before."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Claims:
         self._phrases: dict[tuple[str, ...], Candidate] = {}
 
     def clashes(self, candidate: Candidate) -> list[Clash]:
-        """Return what a candidate claims that another one has; its name first."""
+        """Return the clashes of a candidate with earlier ones; its name first."""
         first = self.tools.get(candidate.name)
         if first is not None:
             return [_clash(duplicate_tool, candidate, first, candidate.name)]
@@ -51,13 +51,13 @@ class _Claims:
         return clashes
 
     def enter(self, candidate: Candidate) -> None:
-        """Let a candidate have all that nobody else has."""
+        """Let a candidate have its name, and the actions and phrases that are free."""
         self.tools[candidate.name] = candidate
         for action in candidate.actions:
             self._actions[action] = candidate
         for phrase in candidate.phrases:
             form = words(phrase)
-            # one without words matches no text, and clashes with nothing
+            # a phrase without words matches no text
             if form:
                 self._phrases.setdefault(form, candidate)
 
@@ -105,7 +105,7 @@ def _diagnostics(clashes: Iterable[Clash]) -> list[Diagnostic]:
     for clash in clashes:
         later = clash.later
         verdicts = ask((clash.rule,), clash)
-        if later.line:  # it is in code, at a place that is known
+        if later.line:  # it is in code
             place = later.path, later.line, later.column
             found += [each.at(*place, tool=later.name) for each in verdicts]
         else:
@@ -119,14 +119,14 @@ def _clash(rule: Rule, later: Candidate, first: Candidate, claim: str, number: i
 
 
 def equal_descriptions(candidates: Iterable[Candidate]) -> list[Diagnostic]:
-    """Return what is said of tools in folders whose description an earlier one has.
+    """Return the findings about tools in folders that have the description of an earlier one.
 
     A hundred are reported; more of them were made by a program.
     """
     found: list[Diagnostic] = []
     known: dict[str, str] = {}
     for each in candidates:
-        # a tool in code has no manifest, and nobody is offered the others
+        # a tool in code has no manifest, and the others can't be called
         if each.line or each.status != "loaded":
             continue
         words = each.description.casefold().split()
@@ -140,16 +140,16 @@ def equal_descriptions(candidates: Iterable[Candidate]) -> list[Diagnostic]:
 
 
 def difference(before: Catalog, after: Catalog) -> CatalogChange:
-    """Return what changes from one catalog to the next, in names."""
+    """Return the difference between two catalogs, in names."""
     old = {each.location: each for each in before.candidates}
     new = [each for each in after.candidates if old.get(each.location) is not each]
-    # a candidate that was made anew and is equal has not changed
+    # an equal candidate has not changed
     present = [each for each in new if old.get(each.location) != each]
     sound = {each.name for each in present if each.status == "loaded"}
     known = before.tools.keys() & after.tools.keys()
     other = {name for name in known if before.tools[name] is not after.tools[name]}
     places = {each.path for each in present}
-    # the place of a clash is a file of code, or one in a folder
+    # a clash is in a file of code, or in a file of a folder
     between = [
         each
         for each in after.diagnostics
@@ -180,20 +180,20 @@ def _sorted(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def are_distinct(first: Candidate, second: Candidate) -> bool:
-    """Tell whether two candidates certainly stand for two objects."""
+    """Return True if two candidates certainly are two objects."""
     functions = [each.definition.function for each in (first, second) if each.definition]
     return len(functions) > 1 and function_ids(functions[0]) != function_ids(functions[1])
 
 
 def is_same_tool(first: ToolDefinition, second: ToolDefinition) -> bool:
-    """Tell whether two definitions say the same of the same function."""
+    """Return True if two definitions are equal, and of the same function."""
     return function_ids(first.function) == function_ids(second.function) and content_of(
         first
     ) == content_of(second)
 
 
 def content_of(definition: ToolDefinition | None) -> tuple[Any, ...]:
-    """Return what a definition is made of; 1, 1.0 and true differ."""
+    """Return a definition's content for comparison; 1, 1.0 and true differ."""
     if definition is None:
         return ()
     fields = dict(vars(definition))
@@ -203,7 +203,7 @@ def content_of(definition: ToolDefinition | None) -> tuple[Any, ...]:
 
 
 def function_ids(function: Any) -> tuple[int, ...]:
-    """Return what tells one function from another; a bound method is another object each time."""
+    """Return the identity of a function; a bound method is a new object each time."""
     if isinstance(function, MethodType):
         return id(function.__func__), id(function.__self__)
     return (id(function),)

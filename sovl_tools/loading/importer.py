@@ -1,8 +1,8 @@
-"""The importer of private packages, in which authors' modules shadow nothing.
+"""The importer of private packages, so that authors' modules shadow no others.
 
-A package has a source: the snapshot of a tool's folder, or a directory of modules as it is now. One
-finder knows all packages, and each package is the loader of its modules (PEP 451). Code is kept in
-``.pyc`` files that are keyed on a hash of the source.
+A package has a source: the snapshot of a tool's folder, or the current files of a directory of
+modules. One finder knows all packages, and each package is the loader of its modules (PEP 451).
+Code is kept in ``.pyc`` files that are keyed on a hash of the source.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ TOOL_ROOT, PLUGIN_ROOT = "sovl_tool_modules", "sovl_tool_plugins"
 
 
 class Source(Protocol):
-    """Where the modules of a package come from; paths are relative, with slashes."""
+    """The files of a package; paths are relative, with slashes."""
 
     def read(self, file: str) -> bytes | None:
-        """Return what a file holds; None if there is none."""
+        """Return the content of a file; None if it doesn't exist."""
 
     def has_folder(self, path: str) -> bool:
-        """Tell whether there is a folder that may hold modules."""
+        """Return True if a folder exists that can contain modules."""
         ...
 
 
 class PrivatePackage:
     """The modules of one source; their loader.
 
-    A loader by its methods alone: importing ``importlib.abc`` would take 12 ms.
+    It has a loader's methods but not its base class: importing ``importlib.abc`` would take 12 ms.
 
     Attributes:
         package: its full name.
         location: the absolute path of its folder.
-        sources: what the modules said when they ran, by their full names.
+        sources: the texts of the modules when they ran, by their full names.
     """
 
     keeps_compiled = True
-    """Whether code may come from ``.pyc`` files, which need not hold what the source says."""
+    """Whether code is read from ``.pyc`` files, which might differ from the source."""
 
     def __init__(self, package: str, location: str, source: Source) -> None:
         self.package = package
@@ -110,16 +110,16 @@ class PrivatePackage:
 
     def get_source(self, name: str) -> str:
         """Return the text of a module by its full name (see ``importlib.abc.InspectLoader``)."""
-        # what ran, not what is there now, or tracebacks would show lines of another version
+        # the text that ran, or tracebacks would show lines of another version
         known = self.sources.get(name)
         return (self._found(name)[1] if known is None else known).decode(errors="replace")
 
     def is_package(self, name: str) -> bool:
-        """Tell whether the name is a sub-package's (see ``importlib.abc.InspectLoader``)."""
+        """Return True if the name is a sub-package's (see ``importlib.abc.InspectLoader``)."""
         return self._found(name)[0].endswith("/__init__.py")
 
     def get_resource_reader(self, name: str) -> object:
-        """Return what reads the files next to the modules (see ``importlib.resources``)."""
+        """Return a reader of the files next to the modules (see ``importlib.resources``)."""
         from importlib.readers import FileReader  # noqa: PLC0415 - 15 ms, for its users
 
         relative = name.removeprefix(self.package).strip(".").replace(".", "/")
@@ -140,9 +140,9 @@ _ROOTS: dict[str, Callable[[str], PrivatePackage | None]] = {}
 
 
 def install(root: str, find: Callable[[str], PrivatePackage | None]) -> None:
-    """Make the root of private packages, and let Python ask for what is in them.
+    """Make the root of private packages, and let Python find their modules.
 
-    ``find`` returns a package by its full name, perhaps one that has another name here.
+    ``find`` returns a package by its full name, which may be its name in another process.
     """
     _ROOTS[root] = find
     if root not in sys.modules:
@@ -150,13 +150,13 @@ def install(root: str, find: Callable[[str], PrivatePackage | None]) -> None:
         module.__path__ = []
         module.__spec__ = ModuleSpec(root, None, is_package=True)
         sys.modules[root] = module
-    # asked each time: the program, or a tool, may have cleared the list meanwhile
+    # checked each time: the program, or a tool, might have cleared the list
     if _Finder not in sys.meta_path:
         sys.meta_path.append(_Finder)
 
 
 class _Finder:
-    """The entry of ``sys.meta_path`` that knows private packages and nothing else."""
+    """The entry of ``sys.meta_path`` for private packages."""
 
     @staticmethod
     def find_spec(name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
@@ -186,7 +186,7 @@ class _Alias:
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave the module as it was: it has run, under its own name."""
+        """Do nothing: the module has run under its own name."""
         module.__spec__ = self._spec
 
 
@@ -197,11 +197,11 @@ def compiled(path: str, source: bytes, *, is_kept: bool = True) -> CodeType:
     """Return the code of a source, from its ``.pyc`` if that was made of the very same bytes.
 
     The ``.pyc`` is keyed on a hash of the source (PEP 552), not on time and size, so an edit of
-    equal length within the same second is seen. One is written where Python may write any.
-    Without ``is_kept`` none is read or written.
+    equal length within the same second is seen. It is written unless Python is told to write
+    none. Without ``is_kept`` it is neither read nor written.
 
     Raises:
-        whatever ``compile`` raises: SyntaxError, ValueError, RecursionError, MemoryError.
+        the exceptions of ``compile``: SyntaxError, ValueError, RecursionError, MemoryError.
     """
     if not is_kept:
         return compile(source, path, "exec", dont_inherit=True)
@@ -212,7 +212,7 @@ def compiled(path: str, source: bytes, *, is_kept: bool = True) -> CodeType:
     if code is not None and code.co_filename == path:
         return code
     code = compile(source, path, "exec", dont_inherit=True)
-    # writing makes the folders above, also those of a tool that has been deleted meanwhile
+    # writing makes the folders above, also if the tool has been deleted meanwhile
     if not sys.dont_write_bytecode and os.path.isdir(os.path.dirname(path)):
         SourceFileLoader("", path).set_data(cached, header + marshal.dumps(code))
     return code

@@ -1,4 +1,4 @@
-"""From paths to a catalog: all folders, on a thread that may be given up; loads in the log."""
+"""From paths to a catalog: load all folders on a thread with a time limit, and log the result."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def load_folders(
     ``existing`` are step handlers of tools loaded before; each tool sees those before it.
 
     Raises:
-        KeyboardInterrupt: the user's; one that a tool raises only rejects that tool.
+        KeyboardInterrupt: the user's. If a tool raises it, only that tool is rejected.
     """
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
@@ -73,9 +73,9 @@ class _Loader:
         self._job = Job(self._load_all)
 
     def outcome(self) -> list[Candidate]:
-        """Wait until the thread is done, or has to be abandoned; return its candidates.
+        """Wait until the thread is done or exceeds the limit; return its candidates.
 
-        The last one is that of the folder that exceeded the limit, if one did.
+        The last one may be the candidate of the folder that exceeded it.
         """
         while not self._job.wait(self._time_left()):
             stalled = self._stalled()
@@ -95,7 +95,7 @@ class _Loader:
             except KeyboardInterrupt as error:  # a tool's: the user's is raised in the main thread
                 candidate = rejected(folder, import_verdicts(error, folder))
             if os.getpid() != process:
-                os._exit(0)  # the tool has forked, and its parent goes on
+                os._exit(0)  # the tool has forked, and its parent continues
             with self._lock:
                 if self._is_abandoned:
                     return
@@ -116,7 +116,7 @@ class _Loader:
                 return None
             self._is_abandoned = True
         folder = self._folders[len(self._candidates)].folder
-        place = own_place(self._job.frame, folder)  # before it goes on, or ends
+        place = own_place(self._job.frame, folder)  # before the thread continues or ends
         self._job.give_up()
         failure = ImportFailure(place, "", str(TimeLimitError(self._settings.limit)))
         stalled = rejected(folder, ask((import_stalled,), failure))
@@ -125,18 +125,18 @@ class _Loader:
 
 
 class Load(NamedTuple):
-    """What was loaded from where.
+    """The result of a load, and its sources.
 
     Attributes:
         paths: as the caller named them.
         base: what relative paths are relative to, should the current directory change.
-        names: only these tools, unless it is None.
-        exclude: patterns of folders that are left out.
+        names: names of tools; None for all.
+        exclude: patterns of folders to skip.
         settings: how the folders are loaded.
         collected: the folders.
-        digests: of what was read of them, in the same order.
-        candidates: what became of them, in the same order.
-        catalog: what was made of the candidates.
+        digests: hashes of their contents, in the same order.
+        candidates: their candidates, in the same order.
+        catalog: the candidates combined.
         moment: when it began, in nanoseconds since the epoch.
     """
 
@@ -159,7 +159,7 @@ def load(
     exclude: Sequence[str] = (),
     settings: Settings,
 ) -> Load:
-    """Take all tool folders of the paths through the pipeline, and combine what comes of them."""
+    """Take all tool folders of the paths through the pipeline, and combine the candidates."""
     moment, base = time_ns(), os.path.abspath("")
     collected = collect(paths, names=names, exclude=exclude)
     contents = [read_folder(each, settings) for each in collected.folders]
@@ -172,7 +172,7 @@ def load(
 
 
 def log_load(catalog: Catalog) -> None:
-    """Log each tool of a load: a warning for one that was rejected."""
+    """Log each tool of a load; rejected ones as warnings."""
     for each in catalog.candidates:
         if each.status == "rejected":
             log_rejected(each)
@@ -181,10 +181,7 @@ def log_load(catalog: Catalog) -> None:
 
 
 def log_change(change: CatalogChange, catalog: Catalog, before: Iterable[Candidate]) -> None:
-    """Log what has changed: a warning for each new version that was rejected.
-
-    What was in the catalog before, as it is now, was logged then.
-    """
+    """Log a change; rejected versions as warnings, unless they were logged before."""
     for kind in ("added", "updated", "removed"):
         for name in getattr(change, kind):
             _LOGGER.info("tool %s was %s", name, kind)
@@ -200,7 +197,7 @@ def log_change(change: CatalogChange, catalog: Catalog, before: Iterable[Candida
 def log_sources(found: Iterable[Diagnostic], before: Iterable[Diagnostic] = ()) -> None:
     """Log each source of tools, such as a directory or an entry point, that can't be loaded.
 
-    What was wrong with one before was logged then.
+    Problems that it had before were logged then.
     """
     known = set(before)
     for each in found:

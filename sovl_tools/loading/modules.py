@@ -9,8 +9,8 @@ imported from the snapshot that the tool was loaded with, whenever that happens.
 A generation stays in ``sys.modules`` for as long as it has a user. Users are:
 
 - a load that imports it (``use``),
-- each definition of its tool (``keep_for``): catalogs hold definitions, and so do calls under way,
-- its folder, if it was the last one of that folder whose import succeeded (``_keep_latest``).
+- each definition of its tool (``keep_for``), which catalogs and running calls refer to,
+- its folder, until another generation of the folder is imported (``_keep_latest``).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sovl_tools.model.definition import ToolDefinition
 
 
 class Sources(NamedTuple):
-    """What a tool of a folder was made of.
+    """The files that a tool was made of.
 
     Attributes:
         manifest: the text of the manifest.
@@ -47,7 +47,7 @@ class Generation(PrivatePackage):
 
     Attributes:
         snapshot: the folder's Python files.
-        users: how many loads, definitions and folders use it; with the last one it ends.
+        users: the number of loads, definitions and folders that use it.
     """
 
     def __init__(self, snapshot: Snapshot, package: str) -> None:
@@ -63,7 +63,7 @@ class Generation(PrivatePackage):
         """Import the tool's module, or return it if that was done before.
 
         Raises:
-            BaseException: whatever the module raises.
+            BaseException: any exception of the module.
         """
         with self._importing:
             if self._module is None:
@@ -94,7 +94,7 @@ class Generation(PrivatePackage):
             setattr(module, self.snapshot.folder.name, sys.modules[self._name])
 
     def keep_for(self, definition: ToolDefinition, sources: Sources) -> None:
-        """Keep the modules, and what the tool was made of, for as long as the definition lives."""
+        """Keep the modules and the sources for as long as the definition lives."""
         with _LOCK:
             self.users += 1
         _SOURCES[definition] = sources
@@ -120,7 +120,7 @@ class Generation(PrivatePackage):
 
 
 def _forget_loggers(package: str) -> None:
-    """Forget the loggers of a package, which would live for ever; one that is held still works."""
+    """Forget the loggers of a package, which would live for ever; references to them still work."""
     known = logging.root.manager.loggerDict
     above = known.get(TOOL_ROOT)
     for name in [name for name in list(known) if name.startswith(package)]:
@@ -133,7 +133,7 @@ def _forget_loggers(package: str) -> None:
 _GENERATIONS: dict[str, Generation] = {}
 """All that have users, by the names of their packages."""
 _LATEST: dict[str, Generation] = {}
-"""The last one that ran, by the location of its folder."""
+"""The generation that was imported last, by the location of its folder."""
 _SOURCES: WeakKeyDictionary[ToolDefinition, Sources] = WeakKeyDictionary()
 # The collector may end a definition at any moment, also while its own thread holds this lock.
 _LOCK = threading.RLock()
@@ -152,7 +152,7 @@ def use(snapshot: Snapshot) -> Iterator[Generation]:
 def _generation_of(snapshot: Snapshot) -> Generation:
     """Return the generation of a snapshot, with one user more."""
     install(TOOL_ROOT, _named)
-    # the digest alone is the better name: every process finds it for the same code
+    # the digest is the better name: every process computes it for the same code
     names = [f"{TOOL_ROOT}.{snapshot.digest}", f"{TOOL_ROOT}.{_placed(snapshot)}"]
     if snapshot.folder.revision:
         del names[0]
@@ -171,7 +171,7 @@ def _generation_of(snapshot: Snapshot) -> Generation:
 
 
 def _keep_latest(generation: Generation) -> None:
-    """Let a folder use the generation, in the place of the one that ran before."""
+    """Let a folder use the generation instead of the one before."""
     with _LOCK:
         before = _LATEST.get(generation.location)
         if before is not generation:
@@ -182,7 +182,7 @@ def _keep_latest(generation: Generation) -> None:
 
 
 def forget_folder(location: str) -> None:
-    """End a folder's use of its latest generation: there is no tool in it any more."""
+    """End a folder's use of its latest generation: it no longer has a tool."""
     with _LOCK:
         latest = _LATEST.pop(location, None)
         if latest is not None:
@@ -201,7 +201,7 @@ def _placed(snapshot: Snapshot) -> str:
 
 
 def sources_of(definition: ToolDefinition) -> Sources | None:
-    """Return what the tool of a folder was made of; None for a tool in code."""
+    """Return the files that the tool of a folder was made of; None for a tool in code."""
     return _SOURCES.get(definition)
 
 

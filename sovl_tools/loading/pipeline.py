@@ -1,4 +1,4 @@
-"""The pipeline for one folder, in the order in which the data travels it."""
+"""The pipeline for one folder, in the order of the data flow."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class Work:
 
     Attributes:
         folder: where it is.
-        case: the manifest as it was read, and what its meta-schema rejects in it.
+        case: the manifest, and the problems that its meta-schema finds.
         manifest: the same without the rejected keys, so that no rule reads them.
-        verdicts: what was found so far.
+        verdicts: the findings so far.
         has_schemas: whether the parameters and the output's schema can be relied on.
         examples: the inputs that are arguments, unless something is wrong already.
-        source: what the module says, if it was read.
-        agreed: the module against the manifest, if its errors were looked for.
-        is_module_left: whether they are looked for with the warnings: the manifest has errors.
+        source: the module's text, if it was read.
+        agreed: the comparison of manifest and module, once that was checked for errors.
+        is_module_left: whether the module is checked with the warnings: the manifest has errors.
     """
 
     folder: ToolFolder
@@ -84,7 +84,7 @@ class Work:
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What the load found, and the warnings, which are looked for when this is read first."""
+        """The load's findings, and all warnings; they are found when this is first read."""
         locator = Locator(self.folder, self.manifest.text, self.source)
         try:
             return locator.diagnostics([*self.verdicts, *warnings_of(self)])
@@ -102,7 +102,7 @@ def load_folder(
 def load_contents(
     contents: Contents, settings: Settings, existing: Mapping[str, StepHandler] = _NO_HANDLERS
 ) -> Candidate:
-    """Make a tool of what was read of its folder. Whatever is wrong becomes a diagnostic.
+    """Make a tool of the contents of its folder. All problems become diagnostics.
 
     Errors are found now; warnings, and the lines and columns of all, when the report is read.
     ``existing`` are the step handlers of the tools loaded before.
@@ -153,7 +153,7 @@ def _load(
 
 
 def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
-    """Return why a file can't be read: the folder may hold it under another name, or not at all."""
+    """Return why a file can't be read: perhaps it has another name, or is missing."""
     try:
         found = ask(folder_rules.RULES, listed(folder)) if failure.is_absent else []
     except OSError as error:
@@ -164,9 +164,9 @@ def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
 def check_manifest(
     folder: ToolFolder, manifest: Manifest, verdicts: Sequence[Verdict] = ()
 ) -> Work:
-    """Check a manifest and its schemas for errors; ``verdicts`` are those of before."""
+    """Check a manifest and its schemas for errors; ``verdicts`` are the findings so far."""
     document, verdicts = manifest.document, [*verdicts]
-    # What the meta-schema guarantees, no rule asks again; what it refuses, no rule reads.
+    # no rule checks again what the meta-schema checks, or reads a key that it rejects
     problems = published("tool").problems(document)
     case = ManifestCase(folder, document, problems)
     verdicts += ask(manifest_rules.RULES, case, severity="error")
@@ -185,7 +185,7 @@ def check_manifest(
 
 
 def schema_verdicts(document: Mapping[str, JSON], severity: Severity) -> list[Verdict]:
-    """Return what is wrong with the schemas of a manifest, which the meta-schema accepts."""
+    """Return the findings about the schemas of a manifest, which the meta-schema accepts."""
     verdicts: list[Verdict] = []
     for key in _SCHEMAS:
         if key in document:
@@ -194,7 +194,7 @@ def schema_verdicts(document: Mapping[str, JSON], severity: Severity) -> list[Ve
 
 
 def example_inputs(manifest: Manifest) -> list[ExampleCase]:
-    """Return the inputs of the examples that are arguments; nothing is wrong with them yet."""
+    """Return the inputs of the examples that are arguments."""
     found = []
     for index, example in enumerate(manifest.document.get("examples", ())):
         given = example["input"]
@@ -202,20 +202,20 @@ def example_inputs(manifest: Manifest) -> list[ExampleCase]:
             try:
                 given = json.loads(given)
             except (ValueError, RecursionError):
-                continue  # text that is no JSON of an object is only shown
+                continue  # text that isn't a JSON object is only shown
         if isinstance(given, dict):
             found.append(ExampleCase(("examples", index, "input"), given))
     return found
 
 
 def example_verdicts(manifest: Manifest, examples: Sequence[ExampleCase]) -> list[Verdict]:
-    """Return which inputs of examples the parameters refuse."""
+    """Return the findings about inputs of examples that the parameters reject."""
     found = _refused(examples, manifest.parameters) if examples else []
     return ask((invalid_example,), *found)
 
 
 def _refused(examples: Iterable[ExampleCase], schema: dict[str, JSON]) -> list[ExampleCase]:
-    """Return those of the examples that a schema refuses, with the reasons."""
+    """Return the examples that a schema rejects, with the reasons."""
     try:
         validator = compile_schema(schema)  # which is what costs
     except SchemaError:
@@ -227,15 +227,15 @@ def _refused(examples: Iterable[ExampleCase], schema: dict[str, JSON]) -> list[E
 def call_verdicts(
     manifest: Manifest, examples: Sequence[ExampleCase], interface: Interface
 ) -> list[Verdict]:
-    """Return which inputs of examples a call refuses that the parameters have accepted.
+    """Return the findings about inputs of examples that a call rejects although the schema doesn't.
 
-    It refuses arguments that the function doesn't take, or can't convert.
+    It rejects arguments that the function doesn't take, or can't convert.
     """
     names = manifest.parameters["properties"].keys()
     signature, function = interface.signature, interface.function
     if signature is None:
         return []
-    # of what the parameters accept, a call refuses nothing but names that they don't list
+    # a call rejects only names that the parameters don't list
     doubtful = [each for each in examples if not each.arguments.keys() <= names]
     found: list[ExampleCase] = []
     if doubtful and (signature.is_certain or function is not None):
@@ -274,14 +274,14 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
 
 
 def _parse(work: Work, missing: tuple[str, ...]) -> Candidate:
-    """Check the module by its text alone: nothing of the tool runs."""
+    """Check the module's text without running it."""
     work, interface = _parsed(work)
     status: Status = "unavailable" if missing else "loaded"
     return _candidate(work, status, interface=interface, reasons=missing)
 
 
 def _parsed(work: Work) -> tuple[Work, Interface]:
-    """Look for the errors in a module's text; return what it offers, too."""
+    """Find the errors in a module's text; return its interface, too."""
     folder, source = work.folder, work.source or b""
     try:
         interface = parse_module(source, folder.name)
@@ -301,7 +301,7 @@ def _parsed(work: Work) -> tuple[Work, Interface]:
 
 
 def _compared(work: Work, interface: Interface) -> Work:
-    """Look for errors between a manifest and its module, and keep the comparison for warnings."""
+    """Find errors between a manifest and its module, and keep the comparison for warnings."""
     agreed = agreement.AgreementCase.between(work.manifest, interface)
     if agreed.converted:  # calls reject some values
         agreed = agreed.with_values()
@@ -392,7 +392,7 @@ def _candidate(
 
 
 def rejected(folder: ToolFolder, verdicts: Sequence[Verdict]) -> Candidate:
-    """Return the candidate of a folder of which nothing is known but what is wrong."""
+    """Return the candidate of a folder that could not be read, or failed."""
     found = Locator(folder).diagnostics(verdicts)
     reasons = tuple(str(each) for each in found if each.severity == "error")
     place = folder.path, folder.location

@@ -1,4 +1,4 @@
-"""Tool folders: which there are, what a manifest says, and a snapshot of the Python sources."""
+"""Finding tool folders, reading manifests, and snapshots of the Python sources."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _HIDDEN = (".", "_")
 
 
 def discover(root: str, location: str) -> list[ToolFolder]:
-    """Return the tool folders of a tools directory, ordered by name; not yet looked into.
+    """Return the tool folders of a tools directory, ordered by name; their files aren't read.
 
     ``location`` is the absolute path of ``root``, which is as the caller named it. Plain files and
-    folders whose name begins with ``.`` or ``_`` are no tools.
+    folders whose name begins with ``.`` or ``_`` aren't tools.
 
     Raises:
         OSError: the directory can't be listed.
@@ -38,7 +38,7 @@ def discover(root: str, location: str) -> list[ToolFolder]:
 
 
 def is_tool_name(path: str) -> bool:
-    """Tell whether a folder of that name, in a tools directory, is one of a tool."""
+    """Return True if a folder of that name, in a tools directory, is a tool's."""
     name = os.path.basename(path)
     return bool(name) and not name.startswith(_HIDDEN)
 
@@ -47,7 +47,7 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
     if entry.name.startswith(_HIDDEN):
         return False
     try:
-        # a link to nothing is a tool whose folder is gone, which somebody wants to hear of
+        # a broken link is reported as a tool whose folder is gone
         return entry.is_dir() or (entry.is_symlink() and not os.path.exists(entry.path))
     except OSError:
         return True
@@ -56,14 +56,14 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
 def tool_folder(path: str, location: str) -> ToolFolder | None:
     """Return the tool folder that a path names, or None if the path is something else.
 
-    ``location`` is the absolute path. A tool folder is one that holds a manifest or a module of
-    its own name; a file in one names the folder.
+    ``location`` is the absolute path. A tool folder contains a manifest or a module of its
+    own name; a file in one names the folder.
     """
     folder = path
     if os.path.isfile(location):
         folder, location = os.path.dirname(path) or ".", os.path.dirname(location)
     name = os.path.basename(location)
-    # a link to nothing counts: the folder is a tool that lacks a file
+    # a broken link counts: the folder is a tool that lacks a file
     if not any(os.path.lexists(f"{location}/{name}.{suffix}") for suffix in ("json", "py")):
         return None
     return ToolFolder(name, folder.rstrip("/") or folder, location)
@@ -82,14 +82,14 @@ def listed(folder: ToolFolder) -> ToolFolder:
 
 
 class Collected(NamedTuple):
-    """Tool folders in the order of their precedence, and what is wrong with the paths."""
+    """Tool folders in the order of their precedence, and problems with the paths."""
 
     folders: tuple[ToolFolder, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def is_gone(error: OSError | ValueError) -> bool:
-    """Tell whether a directory can't be listed because it is not there."""
+    """Return True if a directory can't be listed because it doesn't exist."""
     return isinstance(error, FileNotFoundError | NotADirectoryError | ValueError)
 
 
@@ -103,15 +103,15 @@ def collect(
 ) -> Collected:
     """Return the tool folders of the paths; of those names only, if any are given.
 
-    A path may be a tools directory, one tool folder or a file in one. A folder that is named
+    A path can be a tools directory, one tool folder or a file in one. A folder that is named
     twice counts once.
 
     Args:
         paths: relative ones are so to ``base``, by default the current directory.
         names: names of folders.
         base: an absolute path.
-        known: the folders of before, which stay where a directory is there but can't be listed.
-        exclude: patterns of folders to leave out, as in a ``.gitignore`` of ``base``.
+        known: the known folders, which stay if a directory exists but can't be listed.
+        exclude: patterns of folders to skip, as in a ``.gitignore`` of ``base``.
     """
     excluded = patterns_of(exclude, os.path.abspath(base)) if exclude else ()
     folders: dict[str, ToolFolder] = {}
@@ -148,7 +148,7 @@ MAX_MANIFEST_BYTES = 1 << 20
 def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | Unreadable:
     """Return the content of a file in the folder, or why it can't be read.
 
-    Never blocks: FIFOs and devices are refused without being waited for.
+    Never blocks: FIFOs and devices are rejected.
     """
     for draft, data in folder.drafts:
         if draft == name:
@@ -159,7 +159,7 @@ def read_file(folder: ToolFolder, name: str, *, limit: int) -> bytes | Unreadabl
         is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
         return Unreadable(name, _reason(error), is_absent)
     try:
-        # of the open file, not of the path, which may be another one by now
+        # of the open file: the path might be another file by now
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             return Unreadable(name, f"is {_KINDS.get(stat.S_IFMT(status.st_mode), 'no file')}")
@@ -190,7 +190,7 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class Reading(NamedTuple):
-    """A manifest, or None if there is none to speak of, and what the checks say."""
+    """A manifest, or None if it can't be parsed, and the findings."""
 
     manifest: Manifest | None
     verdicts: list[Verdict]
@@ -208,7 +208,7 @@ def _parsed(folder: ToolFolder, data: bytes) -> Reading:
         document = _DECODER.decode(content)
     except (ValueError, RecursionError):
         return _explain(folder, data)
-    # an escape may spell half of a surrogate pair, which nothing can encode
+    # an escape can spell half of a surrogate pair, which can't be encoded
     is_half = _SURROGATE.search(content) and not encodes(json.dumps(document, ensure_ascii=False))
     if is_half or type(document) is not dict or depth(document) > MAX_DEPTH:
         return _explain(folder, data)
@@ -216,7 +216,7 @@ def _parsed(folder: ToolFolder, data: bytes) -> Reading:
 
 
 def _explain(folder: ToolFolder, data: bytes) -> Reading:
-    """Find out at leisure what is odd about the text; it may be fine after all."""
+    """Find the problem with a text; warnings, such as a byte order mark, don't reject it."""
     case = text.ManifestText(folder.manifest_name, data)
     verdicts: list[Verdict] = []
     for rules in (text.ENCODING_RULES, text.SYNTAX_RULES, text.CONTENT_RULES):
@@ -228,7 +228,7 @@ def _explain(folder: ToolFolder, data: bytes) -> Reading:
 
 
 def unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    """Make an object of its members, as ``json`` does, but refuse a duplicate key.
+    """Make an object of its members, as ``json`` does, but reject a duplicate key.
 
     Raises:
         ValueError: there is one.
@@ -250,14 +250,14 @@ _NO_SOURCES = {"__pycache__", "node_modules"}
 
 
 class Snapshot(NamedTuple):
-    """What a folder's Python files said at one moment.
+    """The content of a folder's Python files at one moment.
 
     Attributes:
         folder: where they were read.
         files: bytes by path relative to the folder, with slashes.
         digest: a hash of the content, the same in every process and place: 64 bits in hexadecimal.
-        locked: the hashes that it was held to, if there is a lock file: then nothing but this
-            content may run, also no code that was compiled before.
+        locked: the hashes that it was compared with, if there is a lock file: then only this
+            content runs, and no code that was compiled before.
     """
 
     folder: ToolFolder
@@ -267,22 +267,22 @@ class Snapshot(NamedTuple):
 
     @property
     def main(self) -> bytes:
-        """What the tool's own module said."""
+        """The content of the tool's module."""
         return self.files[self.folder.module_name]
 
     def read(self, file: str) -> bytes | None:
-        """Return what a file said; None if there was none."""
+        """Return the content of a file; None if it didn't exist."""
         return self.files.get(file)
 
     def has_folder(self, path: str) -> bool:
-        """Tell whether there were Python files below a path."""
+        """Return True if there were Python files below a path."""
         return any(file.startswith(f"{path}/") for file in self.files)
 
 
 def take_snapshot(folder: ToolFolder, *, is_run: bool = True) -> Snapshot | Unreadable:
-    """Read the folder's module and every Python file beside and below it.
+    """Read the folder's module and every Python file next to and below it.
 
-    Of a module that nobody runs, or compares with its lock, the others are left out.
+    If the module won't run, the others don't matter.
     """
     name = folder.module_name
     main = read_file(folder, name, limit=MAX_MODULE_BYTES)
@@ -298,7 +298,7 @@ def take_snapshot(folder: ToolFolder, *, is_run: bool = True) -> Snapshot | Unre
 
 
 def _read_helpers(folder: ToolFolder) -> dict[str, bytes]:
-    """Return what the other Python files in and below a folder say."""
+    """Return the contents of the other Python files in and below a folder."""
     files: dict[str, bytes] = {}
     entries = folder
     with contextlib.suppress(OSError):
@@ -316,7 +316,7 @@ def _read_helpers(folder: ToolFolder) -> dict[str, bytes]:
 
 
 def _may_import_helpers(source: bytes) -> bool:
-    """Tell whether a module has a way to import others of its folder."""
+    """Return True if a module might import others of its folder."""
     return b"__" in source or b"import_module" in source or _RELATIVE.search(source) is not None
 
 
@@ -342,7 +342,7 @@ def _may_hold_sources(name: str) -> bool:
 
 
 class Contents(NamedTuple):
-    """What was read of a folder at one moment: all that a tool is made of.
+    """A folder's contents at one moment: everything that a tool is made of.
 
     Attributes:
         folder: where it was read.
@@ -384,7 +384,7 @@ def matching(paths: Iterable[str], patterns: Sequence[str]) -> set[str]:
 
 
 def read_all_data(folder: ToolFolder, manifest: Manifest) -> dict[str, bytes] | Unreadable:
-    """Return what all data files say that a manifest lists, or which of them can't be read."""
+    """Return the contents of all data files that a manifest lists, or one that can't be read."""
     contents: dict[str, bytes] = {}
     for path in matching(_every_file(folder), manifest.data) if manifest.data else ():
         content = read_file(folder, path, limit=_MAX_DATA_BYTES)

@@ -15,13 +15,13 @@ FIELDS = (
     "title", "examples", "tags", "activation_phrases", "category", "version", "instructions",
     "output_schema", "annotations", "execution", "requires", "metadata",
 )  # fmt: skip
-"""Keys of a manifest that ``@tool`` takes as well, in the order in which they are written.
+"""Keys of a manifest that ``@tool`` takes as well, in the order of writing.
 
 Each is a field of ``ToolDefinition``.
 """
 
 KEYS = frozenset({"$schema", "name", "description", "parameters", "enabled", "reload", *FIELDS})
-"""Every key that a manifest may have, beside those that begin with ``x-``."""
+"""Every key of a manifest, except keys that begin with ``x-``."""
 
 SECTIONS = {
     "annotations": frozenset({"read_only", "destructive", "idempotent", "open_world"}),
@@ -37,39 +37,39 @@ SECTIONS = {
     ),
     "requires": frozenset({"env", "packages"}),
 }
-"""The keys of those that are objects of a few keys."""
+"""Keys whose values are objects, and the keys of these objects."""
 
 REQUIRED_KEYS = ("name", "description", "parameters")
 
 PHRASES = "ACTIVATION_PHRASES"
 HANDLERS = "STEP_HANDLERS"
 REGISTER = "register_step_handlers"
-"""What a module may bind beside the function."""
+"""Names that a module can bind in addition to the function."""
 
 MAX_NAME_LENGTH = 64
-"""How many characters a tool's name may have."""
+"""The maximum number of characters of a tool's name."""
 _MOST_CHARACTERS = 1000
 
 IMPORT_TIMEOUT = 10.0
-"""How long importing one module may take, in seconds, unless configured otherwise."""
+"""The default limit for importing one module, in seconds."""
 
 
 READ_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-"""How files are opened: a path may lead to a FIFO, whose other end nobody waits for."""
+"""Flags for opening files: a FIFO must not block."""
 
 
 class ToolFolder(NamedTuple):
-    """A folder that ought to hold a tool.
+    """A folder that should contain a tool.
 
     Attributes:
         name: the folder's own name, which is the tool's.
         path: the folder as the caller named it, for messages.
         location: its absolute path.
-        files: names of the entries that are no folders; empty until somebody asks for them.
-        folders: names of the sub-folders, likewise.
-        revision: how often something that its module may use has changed, other than sources.
-        drafts: its manifest and all its sources by their names, where a worker that holds another
-            version reads them in place of the files; empty elsewhere.
+        files: names of its files; empty unless the folder was listed.
+        folders: names of its sub-folders, likewise.
+        revision: a number that grows when the module must run again with the same sources.
+        drafts: its manifest and all its sources by their names, if a worker reads another version
+            than the files; empty elsewhere.
     """
 
     name: str
@@ -95,8 +95,8 @@ class Manifest(NamedTuple):
     """A parsed manifest. The properties assume that it has passed its checks.
 
     Attributes:
-        document: the JSON object as it was parsed.
-        text: the file's text, from which positions are found when something is reported.
+        document: the parsed JSON object.
+        text: the file's text, in which positions are found for diagnostics.
     """
 
     document: Mapping[str, JSON]
@@ -122,7 +122,7 @@ class Manifest(NamedTuple):
     @property
     def enabled(self) -> bool:
         """False keeps the tool out of the registry."""
-        # a value of another type is refused, and hides nothing
+        # the meta-schema rejects a value of another type
         return self.document.get("enabled", True) is not False
 
     @property
@@ -132,10 +132,10 @@ class Manifest(NamedTuple):
 
 
 Hashes: TypeAlias = Mapping[str, str]
-"""Of a tool, by what they are of: ``LOCKED_PARTS``; ``data`` only if the manifest lists any."""
+"""Hashes of a tool by ``LOCKED_PARTS``; ``data`` only if the manifest lists any."""
 
 Lock: TypeAlias = Mapping[str, Hashes]
-"""What a lock file says, by the names of the tools."""
+"""The content of a lock file, by the names of the tools."""
 
 
 class Settings(NamedTuple):
@@ -143,8 +143,8 @@ class Settings(NamedTuple):
 
     Attributes:
         imports: False parses the modules instead of importing them.
-        limit: how long importing one module may take, in seconds.
-        locked: what a lock file says; unless it is None, nothing else is loaded.
+        limit: the limit for importing one module, in seconds.
+        locked: the content of a lock file; only its tools are loaded. None if there isn't one.
     """
 
     imports: bool = True
@@ -164,7 +164,7 @@ def name_problem(name: str) -> str | None:
 
 
 def fitting_name(name: str) -> str | None:
-    """Return a name for a tool that is much like the given one; None if nothing is left of it."""
+    """Return a valid tool name similar to the given one; None if no character is valid."""
     plain = normalize("NFKD", name).encode("ascii", "ignore").decode()
     better = re.sub(r"\W+", "_", plain).strip("_")[:MAX_NAME_LENGTH]
     if better[:1].isdigit():
@@ -175,7 +175,7 @@ def fitting_name(name: str) -> str | None:
 
 
 def fit_names(names: Iterable[str]) -> Iterator[str]:
-    """Yield names that folders of tools may have, no two equal, also where case is lost."""
+    """Yield valid names of tool folders, different also on file systems that ignore case."""
     taken: set[str] = set()
     for each in names:
         wanted = (fitting_name(each[:_MOST_CHARACTERS]) or "tool").lstrip("_") or "tool"
