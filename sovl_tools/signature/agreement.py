@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from sovl_tools.annotations.jsonvalues import is_plain as is_json
 from sovl_tools.annotations.scalars import is_in_format
 from sovl_tools.model.document import JSON, Path, canonical, value_at
 from sovl_tools.schema.alignment import Roots, aligned
@@ -106,6 +107,9 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
 
     ``own`` is what the function says of its arguments.
     """
+    # what @tool says may be anything
+    properties = {name: each for name, each in own["properties"].items() if is_json(each)}
+    own = {key: each for key, each in own.items() if is_json(each)} | {"properties": properties}
     # where the manifest says nothing, only names are compared
     found = narrowings(parameters, own, is_in_format)
     refused = [each for each in found if len(each.path or ()) > _TOP]
