@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 from sovl_tools.model.document import JSON, Path, copied
-from sovl_tools.schema.keywords import IDENTITY, IN_LIST, IN_OBJECT, SINGLE
+from sovl_tools.schema.keywords import IDENTITY, NESTING
 from sovl_tools.schema.subschemas import Reference, free_name, is_static, lookup
 
 _UNFIT = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -39,25 +39,21 @@ class Definitions:
         self._address = address
         self._addresses: dict[int, str] = {}
         self._given: dict[str, JSON] = {}
-        self._known: dict[str, str | None] = {}
 
     def address(self, reference: str) -> str | None:
         """Return the reference to the definition of a target; None if it leads nowhere."""
-        if reference in self._known:
-            return self._known[reference]
-        found, address = lookup(self.root, reference), None
-        if isinstance(found.target, dict | bool):
-            # by identity, because a reference can be written in several ways
-            key = id(found.target)
-            if key not in self._addresses:
-                name = None if found.target is self.root else self._free_name(reference, found.path)
-                self._addresses[key] = self._address(name)
-                self._given[self._addresses[key]] = found.target
-                if name is not None:
-                    self.targets[name] = found
-            address = self._addresses[key]
-        self._known[reference] = address
-        return address
+        found = lookup(self.root, reference)
+        if not isinstance(found.target, dict | bool):
+            return None
+        # by identity, because a reference can be written in several ways
+        key = id(found.target)
+        if key not in self._addresses:
+            name = None if found.target is self.root else self._free_name(reference, found.path)
+            self._addresses[key] = self._address(name)
+            self._given[self._addresses[key]] = found.target
+            if name is not None:
+                self.targets[name] = found
+        return self._addresses[key]
 
     def target(self, address: str) -> JSON:
         """Return a definition, or the whole schema, by its address."""
@@ -155,12 +151,12 @@ class Rewrite:
 
     def _value(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return the copy of a keyword's value, also of one that is wrong there."""
-        kind = type(value)
-        if keyword in SINGLE:
+        kind, holds = type(value), NESTING.get(keyword)
+        if holds == "schema":
             return self.single(keyword, value, path)
-        if keyword in IN_OBJECT and kind is dict:
+        if holds == "schemas by name" and kind is dict:
             return {name: self.schema(each, (*path, keyword, name)) for name, each in value.items()}
-        if keyword in IN_LIST and kind is list:
+        if holds == "schemas" and kind is list:
             return [self.schema(each, (*path, keyword, at)) for at, each in enumerate(value)]
         if keyword == "$ref" and kind is str:
             return self.reference(value)

@@ -1,4 +1,4 @@
-"""ST2xx, third part: what a model reads of a manifest. Heuristic: warnings, which may be wrong."""
+"""ST2xx, third part: the texts of a manifest that models read. Heuristics, so only warnings."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, ru
 from sovl_tools.model.document import JSON, Path, dotted
 
 DESCRIPTION_PLACEHOLDER = "Say what {} does and when to use it."
-"""What ``sovl-tools new`` writes where a tool has no description yet."""
+"""The description that ``sovl-tools new`` writes for a tool without one."""
 PROPERTY_PLACEHOLDER = "Say what {} means, its unit and its format."
-"""What it writes where a property has none."""
+"""The description that it writes for a property without one."""
 MAX_TEXT = 4_000
-"""The characters of one description, or of instructions, that a model reads with every request."""
+"""The maximum length of a description, because a model reads it with every request."""
 
 _PROSE = frozenset({"title", "description", "instructions", "$comment"})
 
@@ -29,17 +29,17 @@ class Text(NamedTuple):
 
     @property
     def place(self) -> ManifestPlace:
-        """Where it is."""
+        """Its place in the manifest."""
         return ManifestPlace(self.path, "key" if self.is_key else "value")
 
     @property
     def is_prose(self) -> bool:
-        """Whether it is sentences for a model."""
+        """Whether it consists of sentences for a model."""
         return not self.is_key and self.path[-1] in _PROSE
 
 
 def verdicts(document: Mapping[str, JSON]) -> list[Verdict]:
-    """Return what is wrong with the texts of a manifest; the author's own keys are left out."""
+    """Return the verdicts about the texts of a manifest, without the author's own keys."""
     every = [*_texts({key: each for key, each in document.items() if not key.startswith("x-")})]
     found = ask(PROSE_RULES, *[each for each in every if each.is_prose])
     found += ask((invisible_characters,), *every)
@@ -52,7 +52,7 @@ def _texts(document: JSON) -> Iterator[Text]:
         if isinstance(value, str):
             yield Text(path, value)
         elif isinstance(value, dict):
-            # in ASCII nothing hides, and of keys no rule asks anything else
+            # keys are only checked for invisible characters, and ASCII has none
             yield from (Text((*path, key), key, is_key=True) for key in value if not key.isascii())
             pending += [((*path, key), each) for key, each in value.items()]
         elif isinstance(value, list):
@@ -61,10 +61,10 @@ def _texts(document: JSON) -> Iterator[Text]:
 
 @rule("ST221", "warning")
 def placeholder_text(case: Text) -> Iterator[Finding]:
-    """A description is still the one that ``sovl-tools new`` wrote.
+    """A description is still the placeholder that ``sovl-tools new`` wrote.
 
-    Models choose tools, and fill in arguments, by their descriptions; this one asks the author for
-    it. Write what the tool does and when to use it, or what the property means.
+    Models choose tools, and fill in arguments, by their descriptions. Write what the tool does and
+    when to use it, or what the property means.
     """
     if case.path[-1] != "description":
         return
@@ -82,11 +82,11 @@ _BEFORE_NAME, _AFTER_NAME = DESCRIPTION_PLACEHOLDER.split("{}")
 
 @rule("ST217", "warning")
 def invisible_characters(case: Text) -> Iterator[Finding]:
-    """A text has characters that people don't see and models read.
+    """A text has characters that models read and people don't see.
 
-    Characters without width, those that change the direction of writing, and tag characters hide
-    text from whoever reviews a manifest, or show it in another order. A heuristic: joiners within
-    emoji and between letters of scripts that need them are left alone. Remove them.
+    Characters without width, characters that change the direction of writing, and tag characters
+    hide text from a reviewer, or show it in another order. This is a heuristic: joiners within
+    emoji and between letters of scripts that need them are fine. Remove the characters.
     """
     found = [] if case.text.isascii() else [*_invisible(case.text)]
     if found:
@@ -119,10 +119,11 @@ def _invisible(text: str) -> Iterator[str]:
 def instructing_text(case: Text) -> Iterator[Finding]:
     """A description tells the model to ignore, hide or override something.
 
-    Descriptions are part of the prompt. One that asks to ignore instructions, to keep something
-    from the user, or to put itself before other tools is how a tool from elsewhere takes over a
-    conversation. A heuristic, by a few English phrases: it finds neither all of them nor only such.
-    Say what the tool does; if you do mean it, leave the finding out with ``x-ignore``.
+    Descriptions are part of the prompt. A foreign tool can take over a conversation by a
+    description that asks to ignore instructions, to hide something from the user, or to prefer it
+    to other tools. This is a heuristic for a few English phrases, so it misses some, and can be
+    wrong. Write what the tool does. If the sentence is intended, suppress the finding with
+    ``x-ignore``.
     """
     found = _INSTRUCTING.search(case.text)
     if found:
@@ -131,7 +132,7 @@ def instructing_text(case: Text) -> Iterator[Finding]:
         yield Finding(case.place._replace(part=found[0]), message, "say what the tool does")
 
 
-# looked for in every text, so it first says with which letters it can begin
+# searched in every text, so it begins with the possible first letters
 _INSTRUCTING = re.compile(
     r"""
     (?= [bcdfhiknow<] ) (?:
@@ -155,11 +156,10 @@ _INSTRUCTING = re.compile(
 
 @rule("ST219", "warning")
 def contradicted_annotation(document: Mapping[str, JSON]) -> Iterator[Finding]:
-    """A tool that calls itself ``read_only`` has the name of one that changes things.
+    """A ``read_only`` tool has a name that promises a change, or is ``destructive``, too.
 
-    Clients call what is ``read_only`` without asking anybody. A heuristic, by the first word of
-    the name, such as ``delete`` or ``write``; ``destructive`` beside it is a contradiction in any
-    case. Correct the annotation, or the name.
+    Clients call ``read_only`` tools without asking the user. This is a heuristic for the first word
+    of the name, such as ``delete`` or ``write``. Correct the annotation, or the name.
     """
     hints = document.get("annotations", {})
     if hints.get("read_only") is not True:
@@ -187,8 +187,9 @@ _CHANGING = frozenset(
 def long_description(case: Text) -> Iterator[Finding]:
     """A description is longer than 4,000 characters.
 
-    It is sent with every request, costs tokens each time, and what matters drowns in it; providers
-    cut or refuse it. Say what the tool does and when to use it; put the rest into a document.
+    It is sent with every request and costs tokens each time, models miss what matters, and
+    providers cut or reject it. Write what the tool does and when to use it; put the rest into a
+    document.
     """
     if len(case.text) > MAX_TEXT:
         message = f"{dotted(case.path)!r} has {len(case.text):,} characters"

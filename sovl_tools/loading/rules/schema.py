@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Severity, Verdict, ask, rule
@@ -25,7 +24,7 @@ _ELSEWHERE = {
     "nullable": 'write it as in "type": ["string", "null"]',
     "optional": "leave the property out of 'required'",
 }
-"""Keywords that other languages for schemas have, and how JSON Schema says the same."""
+"""Keywords of other schema languages, and the equivalent in JSON Schema."""
 
 
 def _named(node: SchemaNode) -> str:
@@ -40,9 +39,9 @@ def _named(node: SchemaNode) -> str:
 def required_without_property(node: SchemaNode) -> Iterator[Finding]:
     """``required`` names a property that is not in ``properties``.
 
-    A model would have to give an argument that nothing describes. Mostly one of the two is
-    misspelt or was renamed. Schemas under ``anyOf`` and the like may speak of properties that
-    stand elsewhere and are left alone.
+    A model must give an argument without a description. Usually one of the two is misspelt or was
+    renamed. Schemas under ``anyOf`` and the like can name properties from elsewhere, so they aren't
+    checked.
     """
     schema = node.schema
     if node.is_partial or "properties" not in schema or "patternProperties" in schema:
@@ -56,10 +55,10 @@ def required_without_property(node: SchemaNode) -> Iterator[Finding]:
 
 @rule("ST303")
 def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
-    r"""A ``pattern`` or a key of ``patternProperties`` is no regular expression.
+    r"""A ``pattern`` or a key of ``patternProperties`` isn't a regular expression.
 
-    Patterns are compiled when the tool is loaded; one that does not compile, or is too large,
-    would make every call fail. Mind that a backslash is written twice in JSON: ``"^\\d+$"``.
+    Patterns are compiled when the tool is loaded. If one doesn't compile, or is too large, every
+    call fails. In JSON a backslash is written twice: ``"^\\d+$"``.
     """
     pattern = node.schema.get("pattern")
     places = [(pattern, ManifestPlace((*node.path, "pattern")))] if pattern is not None else []
@@ -76,10 +75,10 @@ def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
 def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
     """A ``$ref`` leads nowhere.
 
-    References are looked up within the schema they stand in, from its own root: ``#/$defs/x``
-    means ``parameters/$defs/x``. Nothing is ever fetched, neither from the network nor from a
-    file, because a tool's schema must not change behind its back and must not make the loader
-    connect anywhere. Put the definition under ``$defs`` of the same schema.
+    References are looked up in their own schema, from its root: ``#/$defs/x`` means
+    ``parameters/$defs/x``. Nothing is ever fetched from the network or from a file, because a
+    tool's schema must not change unnoticed, and loading it must not open connections. Put the
+    definition under ``$defs`` of the same schema.
     """
     for keyword in REFERENCES & node.schema.keys():
         reference = node.schema[keyword]
@@ -97,10 +96,9 @@ def unresolved_reference(node: SchemaNode) -> Iterator[Finding]:
 
 @rule("ST305", "warning")
 def missing_items(node: SchemaNode) -> Iterator[Finding]:
-    """An array does not say what its items are.
+    """An array doesn't describe its items.
 
-    A model has to guess, and some providers refuse the schema. Add ``items``; ``{}`` says that
-    anything goes.
+    Models guess, and some providers reject the schema. Add ``items``; ``{}`` allows anything.
     """
     is_array = node.schema.get("type") == "array" and not node.is_partial
     if is_array and node.schema.keys().isdisjoint(_SAYS_ITEMS):
@@ -112,8 +110,8 @@ def missing_items(node: SchemaNode) -> Iterator[Finding]:
 def missing_description(node: SchemaNode) -> Iterator[Finding]:
     """A property has no description.
 
-    The description is all that a model knows about an argument beside its name and type. Say
-    what it means, its unit and its format.
+    A model only knows an argument's name, type and description. Write what it means, its unit and
+    its format.
     """
     if lacks_description(node):
         message = f"{_named(node)} has no description"
@@ -121,26 +119,24 @@ def missing_description(node: SchemaNode) -> Iterator[Finding]:
 
 
 def lacks_description(node: SchemaNode) -> bool:
-    """Tell whether a property has no description, and nor has what it refers to."""
-    if node.owner is None or describes(node.schema):
+    """Return True if neither a property nor the target of its reference has a description."""
+    if not node.is_property or describes(node.schema):
         return False
-    reference = node.schema.get("$ref")
-    return reference is None or not describes(lookup(node.root, reference).target)
+    target = node.target()
+    return target is None or not describes(target.schema)
 
 
-def describes(schema: JSON) -> bool:
-    """Tell whether a schema has a description that says more than a blank text."""
-    if not isinstance(schema, dict) or "description" not in schema:
-        return False
-    return bool(str(schema["description"]).strip())
+def describes(schema: Mapping[str, JSON]) -> bool:
+    """Return True if a schema has a description that isn't blank."""
+    return bool(str(schema.get("description", "")).strip())
 
 
 @rule("ST307", "warning")
 def missing_type(node: SchemaNode) -> Iterator[Finding]:
     """A property accepts every type.
 
-    It has none of ``type``, ``enum``, ``const``, ``$ref`` and the combinators, so that a model
-    may send anything and the function has to cope. Add ``type``; several are written as a list.
+    Without ``type``, ``enum``, ``const``, ``$ref`` or a combinator, models can send anything, and
+    the function must cope. Add ``type``; several types are a list.
     """
     if node.is_property and node.schema.keys().isdisjoint(_SAYS_TYPE):
         yield Finding(ManifestPlace(node.path, "key"), f"{_named(node)} has no type", "add 'type'")
@@ -148,11 +144,11 @@ def missing_type(node: SchemaNode) -> Iterator[Finding]:
 
 @rule("ST308", "warning")
 def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
-    """A keyword of a schema is nearly, but not quite, one of JSON Schema's.
+    """A keyword looks like one of JSON Schema's, but isn't.
 
-    JSON Schema ignores keywords that it does not know, so ``requried`` or ``minlength`` checks
-    nothing. Nor do ``nullable`` and ``optional``, which other languages have, say anything if they
-    are true. Correct it; keywords of your own that begin with ``x-`` are left alone.
+    JSON Schema ignores unknown keywords, so ``requried`` or ``minlength`` checks nothing. The same
+    is true for ``nullable`` and ``optional`` from other schema languages. Correct it; your own
+    keywords can begin with ``x-``.
     """
     for keyword, value in node.schema.items():
         if keyword in _KEYWORDS or keyword.startswith("x-"):
@@ -168,11 +164,11 @@ def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
 
 @rule("ST310", "warning")
 def invalid_default(node: SchemaNode) -> Iterator[Finding]:
-    """A ``default`` breaks the schema it stands in.
+    """A ``default`` breaks its own schema.
 
-    It is not filled in when the argument is left out; the function's own default is used
-    instead. Models that copy the default are refused. Often ``null`` or ``"N/A"`` stands for
-    "none": then leave the default out.
+    It isn't filled in when the argument is left out; the function's own default is used instead.
+    Calls of models that copy the default are rejected. Often ``null`` or ``"N/A"`` means "none":
+    then remove the default.
     """
     if "default" not in node.schema:
         return
@@ -186,9 +182,9 @@ def invalid_default(node: SchemaNode) -> Iterator[Finding]:
 
 @rule("ST311", "warning")
 def invalid_enum(node: SchemaNode) -> Iterator[Finding]:
-    """A value of ``enum`` is of a type that the schema excludes.
+    """A value of ``enum`` has a type that the schema excludes.
 
-    No argument can ever have this value: ``type`` refuses it. Correct the value, or widen the
+    No argument can have this value, because ``type`` rejects it. Correct the value, or widen the
     type.
     """
     if not {"enum", "type"} <= node.schema.keys():
@@ -205,8 +201,8 @@ def invalid_enum(node: SchemaNode) -> Iterator[Finding]:
 def default_on_required(node: SchemaNode) -> Iterator[Finding]:
     """A required property has a default.
 
-    The default is never used, because the argument must be given. Take the property out of
-    ``required``, or the default away.
+    The default is never used, because the argument must be given. Remove the property from
+    ``required``, or remove the default.
     """
     if node.is_required and "default" in node.schema:
         message = f"{_named(node)} is required, so its default is never used"
@@ -216,12 +212,12 @@ def default_on_required(node: SchemaNode) -> Iterator[Finding]:
 
 @rule("ST315", "warning")
 def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
-    """A property asks the model for a secret, going by its name.
+    """A property's name asks the model for a secret.
 
-    What a model fills in stands in its prompt, in logs and in traces, and a text that it reads can
-    make it hand the secret to another tool. A heuristic: ``password``, ``api_key``, ``token`` and
-    the like. Read secrets where the tool runs, from the environment or from ``ToolContext``; if it
-    is none, leave the finding out with ``x-ignore``.
+    A model's arguments appear in its prompt, in logs and in traces, and a text that it reads can
+    make it send the secret to another tool. This is a heuristic for names such as ``password``,
+    ``api_key`` or ``token``. Read secrets where the tool runs, from the environment or from
+    ``ToolContext``. If it isn't a secret, suppress the finding with ``x-ignore``.
     """
     if node.is_property and node.base[0] == "parameters" and _is_secret(str(node.path[-1])):
         message = f"{_named(node)} asks a model for a secret"
@@ -229,7 +225,6 @@ def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(ManifestPlace(node.path, "key"), message, advice)
 
 
-@lru_cache(maxsize=4096)
 def _is_secret(name: str) -> bool:
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]", "_", name).casefold()
     return _SECRET.search(words) is not None
@@ -245,10 +240,13 @@ _SECRET = re.compile(
 
 
 class ExampleCase(NamedTuple):
-    """One example of a manifest: the path of its input, its arguments and what is wrong with them.
+    """An example of a manifest.
 
-    ``unconvertible`` has the places in the arguments of which no value of the annotated type can be
-    made, and why.
+    Attributes:
+        path: of its input.
+        arguments: its input.
+        problems: what the parameters reject.
+        unconvertible: places whose values can't become instances of the annotated type, and why.
     """
 
     path: Path
@@ -259,12 +257,12 @@ class ExampleCase(NamedTuple):
 
 @rule("ST309")
 def invalid_example(case: ExampleCase) -> Iterator[Finding]:
-    """A call would refuse the ``input`` of an example.
+    """A call would reject the ``input`` of an example.
 
-    The tool's own parameters refuse it, or it has an argument that the function doesn't take, or
-    one of which the annotated type can't be made, such as a date. Models imitate examples, so they
-    would be refused too. An input that is an object, or JSON text of one, is checked; any other
-    text is only shown. Correct the example or the schema.
+    The tool's own parameters reject it, or the function doesn't take an argument, or an argument
+    can't become an instance of its annotated type, such as a date. Models imitate examples, so
+    their calls are rejected too. An input is checked if it is an object, or JSON text of one; any
+    other text is only shown. Correct the example or the schema.
     """
     for path, reason in case.unconvertible:
         words = f"the example's input is refused: {dotted(path)} {reason}"
@@ -276,40 +274,32 @@ def invalid_example(case: ExampleCase) -> Iterator[Finding]:
         yield Finding(place, f"the example's input is refused: {words}")
 
 
-class WholeSchema(NamedTuple):
-    """A schema as a whole: the path of its root, and the root."""
-
-    path: Path
-    schema: dict[str, JSON]
-
-
 @rule("ST313")
-def uncompilable_schema(case: WholeSchema) -> Iterator[Finding]:
-    """No validator can be made of a schema, although each keyword looks right.
+def uncompilable_schema(root: SchemaNode) -> Iterator[Finding]:
+    """A schema doesn't compile, although each keyword looks right.
 
-    Seen with ``$id``, ``$anchor`` and ``$dynamicRef`` that contradict one another, and with
-    references that are no addresses, such as ``#/$defs/[``. The message is the validator's own.
-    Write the schema more simply.
+    Usually ``$id``, ``$anchor`` and ``$dynamicRef`` contradict one another, or a reference isn't a
+    valid address, such as ``#/$defs/[``. The message is the validator's. Simplify the schema.
     """
     try:
-        compile_schema(case.schema)
+        compile_schema(root.schema)
     except SchemaError as error:
-        yield Finding(ManifestPlace(case.path), f"the schema can't be used: {error.reason}")
+        yield Finding(ManifestPlace(root.path), f"the schema can't be used: {error.reason}")
 
 
 @rule("ST314")
-def endless_references(case: WholeSchema) -> Iterator[Finding]:
-    """The references of a schema multiply: following all of them leads to too many subschemas.
+def endless_references(root: SchemaNode) -> Iterator[Finding]:
+    """The references of a schema multiply to too many subschemas.
 
-    Forty definitions of which each refers twice to the one before stand for a million million
-    subschemas, and checking one value against them would never end. At most 10,000 are followed,
-    and at most 200 references that follow upon one another; a schema that refers to itself is
-    fine. Let the alternatives differ, or describe them once.
+    Forty definitions that each refer twice to the one before stand for a million million
+    subschemas, and checking a value against them would never end. The limits are 10,000 subschemas,
+    and chains of 200 references; a schema that refers to itself is fine. Let the alternatives
+    differ, or describe them once.
     """
-    reason = excess(case.schema)
+    reason = excess(root.schema)
     if reason is not None:
         message = f"its references {reason}"
-        yield Finding(ManifestPlace(case.path, "key"), message, "refer to each definition once")
+        yield Finding(ManifestPlace(root.path, "key"), message, "refer to each definition once")
 
 
 RULES = (
@@ -330,12 +320,12 @@ RULES = (
 
 def verdicts(root: dict[str, JSON], base: Path, severity: Severity) -> list[Verdict]:
     """Return what is wrong with a schema that the meta-schema accepts."""
-    every, whole = [*nodes(root, base)], WholeSchema(base, root)
+    every = [*nodes(root, base)]
     if not all(REFERENCES.isdisjoint(node.schema) for node in every):
-        found = ask((endless_references,), whole)
+        found = ask((endless_references,), every[0])
         if found:  # checking a value would never end
             return found if severity == "error" else []
     found = ask(RULES, *every, severity=severity)
     if severity == "error" and not found:
-        found = ask((uncompilable_schema,), whole)
+        found = ask((uncompilable_schema,), every[0])
     return found
