@@ -1,1 +1,1 @@
-"""What changes in directories: what matters there, what it looks like, what the system tells."""
+"""Following changes of files: events, fingerprints, and the state of a registry's sources."""

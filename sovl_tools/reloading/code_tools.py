@@ -1,4 +1,4 @@
-"""Tools in code: those that were registered by hand, and those of origins, as last looked at."""
+"""Tools in code: registered by hand, or found when an origin was last scanned."""
 
 from __future__ import annotations
 
@@ -17,27 +17,26 @@ from sovl_tools.reloading.fingerprint import Files, files_below
 
 
 class KnownOrigin(NamedTuple):
-    """What was found when an origin was last looked at, and the files of its directory then."""
+    """The result of scanning an origin, and the files of its directory at that time."""
 
     load: OriginLoad = OriginLoad()
     files: Files | None = None
 
     def is_changed(self, origin: Origin) -> bool:
-        """Tell whether the origin has a directory whose files look different now."""
+        """Return whether files in the origin's directory changed since."""
         if origin.directory is None or self.files is None:
             return False
         return bool(self.files.changed(files_below(*origin.directory)))
 
 
-def look_at(origin: Origin, before: OriginLoad) -> KnownOrigin:
-    """Look at an origin, again or for the first time."""
-    # before the modules are read: what is written meanwhile has changed since
+def scan_origin(origin: Origin, before: OriginLoad) -> KnownOrigin:
+    """Scan an origin, again or for the first time; units that fail keep their last good version."""
+    # first, so that a file written during the scan counts as changed
     files = None if origin.directory is None else files_below(*origin.directory)
     try:
         load = origin.look()
-    except Exception as error:  # noqa: BLE001 - the barrier: the other origins are looked at
+    except Exception as error:  # noqa: BLE001 - the barrier: the other origins are scanned
         load = OriginLoad.of_failure(internal_diagnostic(error, str(origin)))
-    # the last good version serves for a unit that couldn't be looked at
     hidden = {} if load.hidden is None else dict.fromkeys(before.units, load.hidden)
     lost = {
         unit: tuple(
@@ -46,7 +45,6 @@ def look_at(origin: Origin, before: OriginLoad) -> KnownOrigin:
         )
         for unit, found in {**hidden, **load.lost}.items()
     }
-    # a unit that was seen in spite of all is as it was seen
     seen = {unit: found for unit, found in load.units.items() if unit not in load.lost}
     unseen = {unit: found for unit, found in lost.items() if unit not in seen}
     return KnownOrigin(load._replace(units={**seen, **unseen}), files)
@@ -55,7 +53,7 @@ def look_at(origin: Origin, before: OriginLoad) -> KnownOrigin:
 def candidates_of(
     origins: Mapping[Origin, KnownOrigin], registered: Iterable[Candidate]
 ) -> list[Candidate]:
-    """Return the candidates of origins by precedence, each object once, unless it is registered."""
+    """Return the candidates of origins by precedence, each object once, without registered ones."""
     known = {
         function_ids(each.definition.function) for each in registered if each.definition is not None
     }
@@ -70,11 +68,11 @@ def candidates_of(
 
 
 class Registrations(NamedTuple):
-    """The tools that were registered by hand.
+    """The tools registered by hand.
 
     Attributes:
-        candidates: the tools in the order of their precedence.
-        total: how many there have been.
+        candidates: the tools in order of precedence.
+        total: the number of registrations so far, for unique locations.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -114,7 +112,7 @@ class Registrations(NamedTuple):
         return Registrations(tuple(entered), self.total + 1), candidate
 
     def unregister(self, name: str) -> Registrations:
-        """Remove the tool that comes first of a name, if there is one."""
+        """Remove the first tool with a name, if there is one."""
         for position, each in enumerate(self.candidates):
             if each.name == name:
                 rest = self.candidates[:position] + self.candidates[position + 1 :]
@@ -127,21 +125,16 @@ def _function(candidate: Candidate) -> object:
 
 
 class Text(NamedTuple):
-    """Where a function is written.
-
-    Attributes:
-        module: the name of its module.
-        name: its qualified name there.
-    """
+    """The place of a function's source: its module and its qualified name."""
 
     module: str
     name: str
 
 
 def text_of(function: Any) -> Text | None:
-    """Return where a function is written; None if several may come of the same text.
+    """Return the place of a function's source; None if several functions can have the same one.
 
-    Those of a factory and lambdas are such. A wrapper counts as what it wraps.
+    Lambdas and the functions of a factory do. A wrapper counts as the function it wraps.
     """
     inner = _innermost(function)
     if inner is None or "<" in inner.__qualname__:
@@ -150,11 +143,11 @@ def text_of(function: Any) -> Text | None:
 
 
 def is_redefined(old: Any, new: Any) -> bool:
-    """Tell whether one function is another version of the text of the other one."""
+    """Return whether a function is an edited version of another, as in a notebook's cell."""
     text = text_of(new)
     if text is None or text != text_of(old):
         return False
-    # registering the very same function again redefines nothing
+    # the same function, registered twice, isn't redefined
     first, second = _innermost(old), _innermost(new)
     return first is not None and second is not None and first.__code__ is not second.__code__
 
@@ -164,6 +157,6 @@ def _innermost(function: Any) -> FunctionType | None:
         function = function.__func__
     try:
         inner = unwrap(function) if isinstance(function, FunctionType) else None
-    except ValueError:  # they wrap one another in a circle
+    except ValueError:  # wrappers in a circle
         return None
     return inner if isinstance(inner, FunctionType) else None

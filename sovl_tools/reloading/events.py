@@ -1,4 +1,4 @@
-"""File system events: which directories are watched, and what is reported of them."""
+"""File system events: the directories that are watched, and the paths that are reported."""
 
 from __future__ import annotations
 
@@ -44,24 +44,24 @@ _KINDS: list[type[FileSystemEvent]] = [
     DirDeletedEvent,
     DirAttribEvent,
 ]
-"""What the system is asked for: not that a file was opened, nor that one was only read."""
+"""The events to listen for: not that a file was opened, or only read."""
 
 MAX_LINKED = 20_000
-"""Files and folders behind a link up to which all of its folders are watched.
+"""The number of entries behind a link up to which its subfolders are watched.
 
-It may lead to all files of a machine.
+A link can lead to all files of a machine.
 """
 
 
 class Place(NamedTuple):
-    """A directory to watch, and how to report what happens there.
+    """A directory to watch, and the path to report for its events.
 
     Attributes:
         real: its absolute path without symbolic links.
-        logical: the path under which what happens there is reported.
-        recursive: whether the folders below are watched as well.
-        only: the one name in it that counts, that of a link's target; no folder below is watched
-            then, and ``logical`` is the path of the link.
+        logical: the path to report instead of ``real``.
+        recursive: whether subfolders are watched, too.
+        only: the only name in it that counts, if ``logical`` is a link to a file; then subfolders
+            aren't watched.
     """
 
     real: str
@@ -71,7 +71,7 @@ class Place(NamedTuple):
 
 
 def places(paths: Iterable[str], links: Mapping[str, str]) -> set[Place]:
-    """Return the directories in which changes of the paths show.
+    """Return the directories to watch for changes of the paths.
 
     A directory behind a link that holds more than ``MAX_LINKED`` is watched without its folders.
 
@@ -92,7 +92,7 @@ def places(paths: Iterable[str], links: Mapping[str, str]) -> set[Place]:
 
 @lru_cache(maxsize=1024)
 def _is_small(path: str, _: tuple[int, int] | None) -> bool:
-    """Tell whether a directory holds no more than ``MAX_LINKED``."""
+    """Return whether a directory contains at most ``MAX_LINKED`` entries."""
     count, folders = 0, [path]
     while folders:
         with contextlib.suppress(OSError), os.scandir(folders.pop()) as entries:
@@ -106,7 +106,7 @@ def _is_small(path: str, _: tuple[int, int] | None) -> bool:
 
 
 class Target(NamedTuple):
-    """What is watched once, for however many places."""
+    """A directory that is watched once, for one or more places."""
 
     real: str
     recursive: bool
@@ -116,11 +116,10 @@ class Listener(FileSystemEventHandler):
     """Takes the events of one target, on watchdog's thread, and reports them for each place.
 
     Attributes:
-        places: what the target is watched for; may be replaced at any time.
-        is_worn: whether the target or a folder below is gone. Nothing more is heard of a target
-            that is gone. A folder below may have been moved away: watchdog goes on counting it
-            under its old path, and once another folder takes that path its books fail, and a thread
-            of it with them.
+        places: the places in the target; can be replaced at any time.
+        is_worn: whether the target or a subfolder was deleted or moved away. A deleted target makes
+            no more events. A moved subfolder stays in watchdog's tables under its old path, and a
+            thread of watchdog fails when another folder takes that path.
     """
 
     def __init__(
@@ -132,7 +131,7 @@ class Listener(FileSystemEventHandler):
         self._target = target
 
     def dispatch(self, event: FileSystemEvent) -> None:
-        """Report the path of an event, or both if something was moved."""
+        """Report the path of an event, or both paths of a move."""
         path = os.fsdecode(event.src_path)
         if event.is_directory and event.event_type == "deleted":
             self.is_worn |= self._target.recursive or path == self._target.real
@@ -147,7 +146,7 @@ class Listener(FileSystemEventHandler):
 
 
 class _Watched(NamedTuple):
-    """A target that is watched; ``identity`` tells its directory from a later one of the name."""
+    """A watched target; ``identity`` is that of its directory, which can be replaced by another."""
 
     listener: Listener
     watch: ObservedWatch
@@ -155,17 +154,17 @@ class _Watched(NamedTuple):
 
 
 class Events:
-    """Watches directories and reports the path of whatever happens there, noise left out.
+    """Watches directories and reports the paths of events, without noise.
 
-    ``report`` is called from another thread, which waits for it: it must return at once, without
-    calling back. ``observer`` makes what watches: by default the system's own or, where there is
-    none, one that looks each second.
+    ``report`` is called on watchdog's thread: it must return at once, without calling back.
+    ``observer`` makes the observer: by default the system's own or, where there is none, one that
+    polls each second.
     """
 
     def __init__(
         self, report: Callable[[str], None], *, observer: Callable[[], BaseObserver] = Observer
     ) -> None:
-        # two complaints of watchdog come up in sound use and report no harm
+        # two warnings of watchdog that normal use causes
         logging.getLogger("watchdog.observers.inotify").addFilter(_is_worth_telling)
         warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         self._report = report
@@ -210,7 +209,7 @@ class Events:
         return {place.logical for place in fresh}
 
     def _drop_others(self, wanted: Collection[Target]) -> None:
-        """Drop what isn't wanted, and what nothing more can be heard of."""
+        """Drop targets that aren't wanted, or whose events no longer arrive."""
         observer = self._observer
         if observer is None:
             return
@@ -230,7 +229,7 @@ class Events:
         if identity is None:
             return False
         listener = Listener(self._report, target, places)
-        # it may have gone since it was looked at; the next aim tries again
+        # deleted meanwhile; the next aim tries again
         with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError):
             watch = self._watch(target, listener)
             self._watched[target] = _Watched(listener, watch, identity)
@@ -243,7 +242,7 @@ class Events:
         )
 
     def has_room(self) -> bool:
-        """Tell whether the system has a watch left for one more directory."""
+        """Return whether the system has a watch left for one more directory."""
         with self._lock, contextlib.suppress(OSError):
             if self._is_stopped:
                 return False
@@ -255,7 +254,7 @@ class Events:
         return False
 
     def stop(self) -> None:
-        """Report nothing from now on, and end all threads; the object is of no more use."""
+        """Stop reporting and end all threads; the object can't be used again."""
         with self._lock:
             self._is_stopped = True
             self._end()
@@ -270,7 +269,7 @@ class Events:
     def _end(self) -> None:
         observer, self._observer = self._observer, None
         watched, self._watched = self._watched, {}
-        # a forked child has no threads, and the watches are its parent's
+        # a forked child has no threads, and the watches belong to its parent
         if observer is None or self._process != os.getpid():
             return
         for each in watched.values():
@@ -280,14 +279,14 @@ class Events:
 
 
 def _is_sound(observer: BaseObserver) -> bool:
-    """Tell whether no thread of an observer has ended over an error of its own."""
+    """Return whether all threads of an observer still run."""
     reader = getattr(observer, "_inotify_fd", observer)
     return observer.is_alive() and bool(reader.is_alive())
 
 
 def _unschedule(observer: BaseObserver, watch: ObservedWatch) -> None:
-    """Drop a watch, which may take half a second if something was just moved away."""
-    # when a folder has taken the path of one that was moved away, watchdog's books fail
+    """Drop a watch, which can take half a second if something was just moved away."""
+    # watchdog's tables are wrong after a folder took the path of one that was moved away
     with contextlib.suppress(KeyError):
         observer.unschedule(watch)
 
@@ -297,11 +296,11 @@ def _is_worth_telling(record: logging.LogRecord) -> bool:
 
 
 def _identity(path: str) -> tuple[int, int] | None:
-    """Return device and inode of a directory; None if it can't be watched."""
+    """Return a directory's device and inode; None if it can't be watched."""
     try:
         status = os.stat(path)
     except OSError:
         return None
-    # to watch what may not be read fails without a word
+    # watching an unreadable directory fails silently
     is_readable = S_ISDIR(status.st_mode) and os.access(path, os.R_OK)
     return (status.st_dev, status.st_ino) if is_readable else None

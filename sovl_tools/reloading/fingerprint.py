@@ -1,8 +1,8 @@
-"""What folders look like: enough of their files to tell whether one has changed.
+"""Fingerprints of folders, which show whether a file changed.
 
-Manifest and sources of a tool folder are read and compared, so that a mere touch changes nothing.
-Data files that the manifest lists are compared by their stamps: times, size and inode. Other files
-may be the tool's own writing and don't count, unless the tool didn't load: then every file counts.
+The manifest and the sources of a tool folder are read and compared, so a touch changes nothing.
+Data files listed in the manifest are compared by their stamps: times, size and inode. The tool
+might write other files itself, so they don't count, unless the tool failed to load.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from sovl_tools.loading.sources import Contents, matching, read_folder
 from sovl_tools.model.folder import Settings, ToolFolder
 
 MAX_DEPTH = 8
-"""Levels of folders below a tool's own that are looked into."""
+"""The number of levels of subfolders that are scanned."""
 
 MAX_ENTRIES = 2_000
-"""Files and folders that are looked at in a folder, so that a data lake doesn't stop the others.
+"""The number of files and folders that are scanned, so that a data lake doesn't delay the others.
 
-The tool's own manifest and module are looked at even if they come later.
+The manifest and the module are always scanned.
 """
 
 _ENDINGS = r"py[co]|bak|orig|rej|sw[nopx]|kate-swp|tmp|vsctmp|part|crdownload"
@@ -38,7 +38,7 @@ _NUMBERED = rf"\.tmp[.\-_]?{_SERIAL}(?:[.\-]{_SERIAL})*"
 """``.tmp.1234``, ``.tmp-1234-17323``, ``.tmp.k3x9aq``; a word after ``.tmp`` is a real ending."""
 
 _SED = r"sed(?![A-Za-z]?[a-z]*\d*$)(?![A-Z]*\d*$)[A-Za-z0-9]{6}"
-"""What ``sed -i`` writes to; a word, and a word with a number after it, is a user's file."""
+"""The temporary files of ``sed -i``; a word, or a word and a number, is a user's file."""
 
 _NOISE = (
     r"\..*|__pycache__|node_modules|4913|~\$.*|#.*#|.*~|.*___jb_(?:tmp|old)___|"
@@ -48,23 +48,23 @@ _NOISE = (
 
 @cache
 def _noise() -> re.Pattern[str]:
-    # compiled when it is needed: that takes as long as looking at a hundred folders
+    # compiled at first use, which takes as long as scanning a hundred folders
     return re.compile(_NOISE, re.DOTALL)
 
 
 def is_noise(name: str) -> bool:
-    """Tell whether a bare name says nothing about a tool: a cache, or a file that an editor leaves.
+    """Return whether a file name is that of a cache, or of an editor's temporary file.
 
-    Noise by mistake hides an edit; the opposite mistake costs a look at a folder. So a name that a
-    user may have chosen isn't noise. (``4913`` is how vim tries whether it may write.)
+    Ignoring too much hides an edit, ignoring too little costs a scan of a folder. So a name that a
+    user could choose isn't noise. (vim creates ``4913`` to find out whether it can write.)
     """
     return _noise().fullmatch(name) is not None
 
 
 class Stamp(NamedTuple):
-    """What changes with a file: two times in nanoseconds, its size and the number of its inode.
+    """What changes with a file: two times in nanoseconds, its size, and its inode.
 
-    ``changed`` moves also where the time of modification is kept, as by ``cp -p`` or a rename.
+    ``changed`` is new even if the time of modification is kept, as by ``cp -p`` or a rename.
     """
 
     modified: int
@@ -74,31 +74,31 @@ class Stamp(NamedTuple):
 
 
 class Files(NamedTuple):
-    """The files below a folder at one moment, by their paths relative to it, with slashes.
+    """The files below a folder at one time, by relative path with slashes.
 
     Attributes:
-        stamps: of the files; a single file has the path "".
+        stamps: the files' stamps; the path of a single file is "".
         links: the real absolute paths of symbolic links' targets, whether they exist or not; the
-            folder itself has the path "".
+            path of the folder itself is "".
     """
 
     stamps: Mapping[str, Stamp]
     links: Mapping[str, str]
 
     def changed(self, now: Files) -> set[str]:
-        """Return the paths of the files that changed, came or went."""
+        """Return the paths of files that were changed, added or deleted."""
         return {path for path, _ in self.stamps.items() ^ now.stamps.items()}
 
     def links_of(self, location: str) -> dict[str, str]:
-        """Return the links by their absolute paths; ``location`` is that of the folder."""
+        """Return the links by absolute path; ``location`` is the folder's."""
         return {f"{location}/{path}".rstrip("/"): target for path, target in self.links.items()}
 
 
 def files_below(location: str, suffixes: tuple[str, ...] = ("",)) -> Files:
-    """Look at a folder and below it, without noise, or at a single file.
+    """Scan a folder and its subfolders, without noise, or a single file.
 
-    Links are followed, but each real folder is visited once, and under its own path rather than a
-    link's. What can't be listed or read is left out; nothing is raised.
+    Links are followed, but each real folder is scanned once, preferably under its own path. Files
+    and folders that can't be read are skipped.
     """
     stamps: dict[str, Stamp] = {}
     links: dict[str, str] = {}
@@ -113,7 +113,7 @@ def files_below(location: str, suffixes: tuple[str, ...] = ("",)) -> Files:
             if S_ISLNK(status.st_mode):
                 links[path] = os.path.realpath(place)
                 status = os.stat(place)
-        except (OSError, ValueError):  # it is gone, or a link that leads nowhere
+        except (OSError, ValueError):  # deleted meanwhile, or a broken link
             continue
         if not S_ISDIR(status.st_mode) and place.endswith(suffixes):
             stamps[path] = Stamp(
@@ -123,7 +123,7 @@ def files_below(location: str, suffixes: tuple[str, ...] = ("",)) -> Files:
 
 
 def _paths_below(location: str) -> Iterator[str]:
-    """Yield the relative paths of what is below a folder; what is behind links comes last."""
+    """Yield the relative paths of files and folders below a folder, linked folders last."""
     visited: set[tuple[int, int]] = set()
     folders = deque([(0, "")])
     while folders:
@@ -140,26 +140,26 @@ def _paths_below(location: str) -> Iterator[str]:
 
 
 def _entries(path: str, visited: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
-    """Return some entries of a folder, unless it has been visited or can't be listed."""
+    """Return a folder's first entries; none if it was visited before or can't be listed."""
     try:
         status = os.stat(path)
         identity = status.st_dev, status.st_ino
-        if identity in visited:  # a link may lead back to a folder above it
+        if identity in visited:  # a link can lead back to a folder above it
             return []
         visited.add(identity)
         with os.scandir(path) as entries:
             return sorted(islice(entries, MAX_ENTRIES), key=lambda entry: entry.name)
-    except (OSError, ValueError):  # the latter of a path with a NUL
+    except (OSError, ValueError):  # ValueError: the path contains NUL
         return []
 
 
 class Fingerprint(NamedTuple):
-    """What a tool folder looked like at one moment.
+    """A tool folder at one time.
 
     Attributes:
-        digest: of the manifest and the sources.
-        data: the data files that the manifest lists; None if they are unknown.
-        files: all files and links below the folder; None if they are unknown.
+        digest: a hash of the manifest and the sources.
+        data: the stamps of data files listed in the manifest; None if unknown.
+        files: all files and links below the folder; None if unknown.
     """
 
     digest: str
@@ -167,12 +167,12 @@ class Fingerprint(NamedTuple):
     files: Files | None = None
 
 
-def look(
+def scan(
     folder: ToolFolder, settings: Settings, before: Fingerprint | None
 ) -> tuple[Fingerprint, Contents]:
-    """Return what a tool folder looks like now, and what was read of it.
+    """Scan a tool folder; return its fingerprint, and the contents that were read.
 
-    ``before`` tells which data files count while the manifest can't be read.
+    While the manifest can't be read, the data files are those of the fingerprint ``before``.
     """
     contents = read_folder(folder, settings)
     files = files_below(folder.location)
@@ -181,7 +181,7 @@ def look(
         data = None if before is None else before.data
     else:
         listed = matching(files.stamps, manifest.manifest.data)
-        # what was read as a source is compared as such
+        # the digest covers these
         sources = () if isinstance(snapshot, Unreadable) else snapshot.files
         others = listed.difference([folder.manifest_name, folder.module_name, *sources])
         data = {path: files.stamps[path] for path in others}

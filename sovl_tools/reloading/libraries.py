@@ -1,7 +1,7 @@
-"""Libraries: watched modules outside the tool folders, which run again when one of them changes.
+"""Libraries: watched modules outside the tool folders.
 
-Which tool imports which module isn't worked out: when a library changes, the modules of all
-libraries leave ``sys.modules``, and every tool that could import one of them is loaded again.
+When a library changes, the modules of all libraries are removed from ``sys.modules``, and every
+tool is loaded again: any of them could import one.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from sovl_tools.threads import Abandoned, run_within
 _LOGGER = logging.getLogger("sovl_tools")
 
 _KEPT = {"__main__", "sovl_tools", TOOL_ROOT, PLUGIN_ROOT}
-"""Top-level packages that never leave ``sys.modules`` here, even if they lie in a library."""
+"""Top-level packages that are never removed, even if they're inside a library's folder."""
 _INSTALLED = "site-packages"
 
 
-def look_at_libraries(paths: Iterable[str]) -> dict[str, Files]:
-    """Return what the sources of libraries look like now, by the libraries' paths."""
+def scan_libraries(paths: Iterable[str]) -> dict[str, Files]:
+    """Scan the sources of libraries, by path."""
     return {each: files_below(each, (".py",)) for each in paths}
 
 
 def changed_sources(libraries: Mapping[str, Files]) -> set[str]:
-    """Return the paths of sources that look different from when they were last imported."""
+    """Return the paths of sources that changed since the libraries were scanned."""
     return {
         f"{library}/{path}".rstrip("/")
-        for library, now in look_at_libraries(libraries).items()
+        for library, now in scan_libraries(libraries).items()
         for path in libraries[library].changed(now)
     }
 
 
 def sources_in(libraries: Collection[str], paths: Iterable[str]) -> set[str]:
-    """Return the paths that are sources in a library, or folders of sources."""
+    """Return the paths that are sources or folders in a library."""
     inside = {path for path in paths if _lies_in(path, libraries)}
     return {path for path in inside if path.endswith(".py") or os.path.isdir(path)}
 
@@ -50,11 +50,11 @@ def sources_in(libraries: Collection[str], paths: Iterable[str]) -> set[str]:
 def unload(libraries: Iterable[str], changed: Iterable[str]) -> dict[str, ModuleType]:
     """Remove the modules of all libraries from ``sys.modules``, and return them by name.
 
-    Python's compiled code of the changed sources is deleted: Python compares it with a source by
-    whole seconds and size, so that it would miss a quick edit of equal length.
+    The ``.pyc`` files of changed sources are deleted: Python compares them with the sources by
+    whole seconds and size, and would miss a quick edit that keeps the size.
     """
     folders = {real for path in libraries for real in (path, os.path.realpath(path))}
-    # a copy, because the garbage collector may remove tools' modules meanwhile
+    # a copy, because the garbage collector can remove tools' modules meanwhile
     found = {
         name: module
         for name, module in sys.modules.copy().items()
@@ -64,7 +64,7 @@ def unload(libraries: Iterable[str], changed: Iterable[str]) -> dict[str, Module
     for name in found:
         sys.modules.pop(name, None)
         package, _, attribute = name.rpartition(".")
-        # ``from package import module`` asks the package first, which may stay
+        # ``from package import module`` takes the attribute of a package that stays
         if package in sys.modules:
             vars(sys.modules[package]).pop(attribute, None)
     for source in changed:
@@ -75,10 +75,10 @@ def unload(libraries: Iterable[str], changed: Iterable[str]) -> dict[str, Module
 
 
 def restore(modules: Mapping[str, ModuleType], *, limit: float) -> None:
-    """Import modules that no tool has imported since; some tools do so when they are called.
+    """Import the modules that no tool has imported again; a tool might do so when it's called.
 
-    A module that can't be imported is put back as it was, unless its file is gone. ``limit`` is how
-    long all imports may take, in seconds.
+    If that fails, or takes longer than ``limit`` seconds in all, the old modules are put back,
+    except those whose file is gone.
     """
     missing = sorted(name for name in modules if not _is_imported(name))
     if missing:
@@ -96,7 +96,7 @@ def _import_all(names: Sequence[str]) -> None:
     for name in names:
         try:
             import_module(name)
-        except Abandoned:  # the time is over, and this thread has to end
+        except Abandoned:  # the time limit ends this thread
             raise
         except BaseException as error:  # noqa: BLE001 - the library's own code
             kind = type(error).__name__
@@ -104,13 +104,13 @@ def _import_all(names: Sequence[str]) -> None:
 
 
 def _is_imported(name: str) -> bool:
-    """Tell whether a module is there, and not half imported by a thread that was given up."""
+    """Return whether a module is imported, and not only halfway, by an abandoned thread."""
     spec = getattr(sys.modules.get(name), "__spec__", None)
     return name in sys.modules and not getattr(spec, "_initializing", False)
 
 
 def _lies_in(path: str, folders: Iterable[str]) -> bool:
-    """Tell whether a path is one of the folders or below one, not in a virtual environment."""
+    """Return whether a path is one of the folders or below one, outside virtual environments."""
     for folder in folders:
         if path == folder:
             return True

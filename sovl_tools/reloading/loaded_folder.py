@@ -1,4 +1,4 @@
-"""A tool folder that has been loaded, and whether it has to be loaded again."""
+"""A loaded tool folder, and whether it must be loaded again."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ _TICK = 20_000_000
 
 
 class LoadedFolder(NamedTuple):
-    """A tool folder that has been loaded.
+    """A tool folder as it was loaded.
 
     Attributes:
-        folder: where it is.
-        seen: what it looked like then.
-        candidate: the result, with the last good version for as long as that may be needed.
-        since: when the load began, in nanoseconds since the epoch, if it didn't look at data files.
-        echoes: the number of loads in a row during which its files changed.
+        folder: the folder.
+        seen: its fingerprint before the load.
+        candidate: the result, which holds the last good version if it's broken.
+        since: when the load started, in nanoseconds since the epoch; used while the data files in
+            ``seen`` are unknown.
+        echoes: the number of consecutive loads during which files changed.
     """
 
     folder: ToolFolder
@@ -38,23 +39,23 @@ class LoadedFolder(NamedTuple):
     echoes: int = 0
 
     def is_due(self, now: Fingerprint, *, is_patient: bool) -> bool:
-        """Tell whether it has to be loaded again.
+        """Return whether it must be loaded again.
 
-        Without patience that is also a tool that failed, or depends on more than its files.
+        Without patience, so must a tool that failed, and one with requirements.
         """
         if self.seen.digest != now.digest or self.has_other_data(now):
             return True
         if self.candidate.definition is not None:
-            # what it requires may be there now, or not any more
+            # packages and variables come and go
             return not is_patient and bool(self.candidate.definition.requires)
         if self.candidate.status == "disabled":
             return False
-        # it may not have loaded for want of any file
+        # any file might be the missing one
         before, after = self.seen.files, now.files
         return not is_patient or before is None or after is None or before.stamps != after.stamps
 
     def has_other_data(self, now: Fingerprint) -> bool:
-        """Tell whether data files have changed, for which the module has to run again."""
+        """Return whether listed data files changed, so that the module must run again."""
         before, after = self.seen.data, now.data or {}
         if before is not None:
             return before != after
@@ -62,10 +63,10 @@ class LoadedFolder(NamedTuple):
         return any(max(each.modified, each.changed) > since for each in after.values())
 
     def settled(self, now: Fingerprint) -> LoadedFolder:
-        """Return it as it is kept after a load; ``now`` is what it looks like then.
+        """Return what to keep after a load; ``now`` is the fingerprint at its end.
 
-        If its files changed meanwhile, they were edited, and it stays due. If they change each
-        time, the module itself writes them.
+        Files that changed during the load were edited: the folder stays due. If they change during
+        each load, the module itself writes them, and the new fingerprint counts.
         """
         if not self.is_due(now, is_patient=True):
             return self._replace(seen=now, echoes=0)
@@ -77,9 +78,9 @@ class LoadedFolder(NamedTuple):
 
 
 def arriving(folder: ToolFolder, seen: Fingerprint, known: LoadedFolder | None) -> Candidate | None:
-    """Return the candidate of a folder whose files are on their way, or None if they are there.
+    """Return a waiting candidate while files of a folder are being copied; None if they are there.
 
-    In a new folder no file may be missing or empty; a known one has lost both.
+    That is a new folder with a missing or empty file, or a known one without both files.
     """
     stamps = seen.files.stamps if seen.files is not None else {}
     files = (folder.manifest_name, folder.module_name)
@@ -93,7 +94,7 @@ def arriving(folder: ToolFolder, seen: Fingerprint, known: LoadedFolder | None) 
 
 
 def _advice(folder: ToolFolder, missing: Sequence[str]) -> str:
-    """Return what to do if the files are there but have kept the name of another folder."""
+    """Return what to do if the files still have the name of a copied folder."""
     with contextlib.suppress(OSError):
         folder = listed(folder)
     # the former name of the folder is that of its only manifest

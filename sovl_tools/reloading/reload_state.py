@@ -1,4 +1,4 @@
-"""A registry's sources of tools, and how a reload takes them from one state to the next."""
+"""The state of a registry's sources, and the functions that lead from one state to the next."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sovl_tools.loading.sources import Collected, Contents, collect
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
-from sovl_tools.reloading.code_tools import KnownOrigin, Registrations, candidates_of, look_at
-from sovl_tools.reloading.fingerprint import Files, Fingerprint, look
+from sovl_tools.reloading.code_tools import KnownOrigin, Registrations, candidates_of, scan_origin
+from sovl_tools.reloading.fingerprint import Files, Fingerprint, scan
 from sovl_tools.reloading.libraries import (
     changed_sources,
-    look_at_libraries,
     restore,
+    scan_libraries,
     sources_in,
     unload,
 )
@@ -31,16 +31,16 @@ _REVISIONS = itertools.count(1)
 
 
 class State(NamedTuple):
-    """The sources of a registry's tools, and the catalog that was combined of them.
+    """The sources of a registry's tools, and the catalog combined from them.
 
     Attributes:
-        load: where the folders are, and how they are loaded.
-        collected: the folders that there are.
-        folders: the folders as they were loaded, by their locations.
-        origins: where else tools come from, as last looked at.
-        registrations: the tools that were registered by hand.
-        libraries: watched modules outside the folders, by their absolute paths, as last imported.
-        candidates: all of these, by their locations and in the order of their precedence.
+        load: the paths of the folders, and the settings for loading them.
+        collected: the tool folders found at the paths.
+        folders: the folders as they were loaded, by location.
+        origins: the other sources, as last scanned.
+        registrations: the tools registered by hand.
+        libraries: the sources of watched libraries when they were last imported, by path.
+        candidates: the candidates of all sources, by location, in order of precedence.
         catalog: the candidates combined.
     """
 
@@ -69,7 +69,7 @@ class State(NamedTuple):
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with the paths and the origins."""
+        """The problems of the paths and the origins themselves."""
         found = [each.load.diagnostics for each in self.origins.values()]
         return tuple(itertools.chain(self.collected.diagnostics, *found))
 
@@ -92,12 +92,12 @@ class State(NamedTuple):
 
 
 def changed(state: State) -> set[str]:
-    """Return the paths of what looks different now, with folders that are new or gone."""
+    """Scan everything; return the paths of folders, sources and directories that changed."""
     found = set[str]()
     collected = _collect(state)
     for folder in collected.folders:
         known = state.folders.get(folder.location)
-        if known is None or known.is_due(_look(state, folder)[0], is_patient=True):
+        if known is None or known.is_due(_scan(state, folder)[0], is_patient=True):
             found.add(folder.location)
     found |= state.folders.keys() - {each.location for each in collected.folders}
     found |= changed_sources(state.libraries)
@@ -108,35 +108,35 @@ def changed(state: State) -> set[str]:
 
 
 def reload(state: State, touched: Collection[str] | None, *, is_patient: bool) -> State:
-    """Look at what was touched and load what has changed, to be combined again.
+    """Scan what was touched, and load what changed; the result still has to be combined.
 
     Args:
-        state: the state so far.
-        touched: absolute paths where something may have happened; None looks at everything.
-        is_patient: whether to wait for files that have not arrived. Otherwise a tool that failed,
-            or depends on more than its files, is tried again, too.
+        state: the current state, which stays valid.
+        touched: absolute paths where something might have changed; None scans everything.
+        is_patient: wait for files that haven't arrived. Otherwise tools that failed, and tools with
+            requirements, are loaded again even if their files are the same.
     """
     libraries = state.libraries
     sources = changed_sources(libraries) if touched is None else sources_in(libraries, touched)
-    unloaded = unload(libraries, sources) if sources else {}
-    if sources:
-        state = state._replace(libraries=look_at_libraries(libraries))
-    is_new = bool(sources)
+    is_forced = bool(sources)
+    unloaded = unload(libraries, sources) if is_forced else {}
+    if is_forced:
+        state = state._replace(libraries=scan_libraries(libraries))
     paths = None if touched is None else [each for each in touched if each not in sources]
-    state = _with_origins(state, paths, is_patient=is_patient, has_new_libraries=is_new)
-    state = _with_folders(state, paths, is_patient=is_patient, is_forced=is_new)
+    state = _with_origins(state, paths, is_patient=is_patient, is_forced=is_forced)
+    state = _with_folders(state, paths, is_patient=is_patient, is_forced=is_forced)
     restore(unloaded, limit=state.load.settings.limit)
     return state
 
 
 def with_origin(state: State, origin: Origin) -> State:
-    """Look at an origin, now and at every reload."""
+    """Scan an origin, now and at every reload."""
     before = state.origins.get(origin, KnownOrigin())
-    return state._replace(origins={**state.origins, origin: look_at(origin, before.load)})
+    return state._replace(origins={**state.origins, origin: scan_origin(origin, before.load)})
 
 
 def recombined(state: State, known: Collection[Diagnostic]) -> tuple[State, CatalogChange]:
-    """Combine all candidates that there are; ``known`` are the diagnostics reported before."""
+    """Combine the candidates of all sources; ``known`` are diagnostics reported before."""
     served = {each.location for each in state.catalog.candidates if each.status == "loaded"}
     registered = state.registrations.candidates
     found = [
@@ -148,7 +148,7 @@ def recombined(state: State, known: Collection[Diagnostic]) -> tuple[State, Cata
         successor(state.candidates.get(each.location), each, served=served) for each in found
     ]
     problems = [each for each in state.diagnostics if each not in known]
-    # the same candidates make the same catalog: it stays, and the indexes made of it
+    # the same candidates make the same catalog; keeping it keeps the indexes built from it
     is_same = len(candidates) == len(state.candidates)
     if is_same and all(map(is_, candidates, state.candidates.values())):
         return state, CatalogChange(diagnostics=tuple(problems))
@@ -170,17 +170,13 @@ def recombined(state: State, known: Collection[Diagnostic]) -> tuple[State, Cata
 
 
 def _with_origins(
-    state: State,
-    touched: Collection[str] | None,
-    *,
-    is_patient: bool,
-    has_new_libraries: bool,
+    state: State, touched: Collection[str] | None, *, is_patient: bool, is_forced: bool
 ) -> State:
-    """Look again at the origins that were touched, and at all with a directory for libraries."""
+    """Scan the origins that were touched; ``is_forced`` runs all modules in directories again."""
     origins = dict(state.origins)
     for origin, known in state.origins.items():
         directory = origin.directory
-        if directory is not None and has_new_libraries:
+        if directory is not None and is_forced:
             mark_outdated(directory.path)
             is_due = True
         elif touched is None:
@@ -188,19 +184,19 @@ def _with_origins(
         else:
             is_due = directory is not None and any(map(directory.is_affected, touched))
         if is_due:
-            origins[origin] = look_at(origin, known.load)
+            origins[origin] = scan_origin(origin, known.load)
     return state._replace(origins=origins)
 
 
 def _with_folders(
     state: State, touched: Collection[str] | None, *, is_patient: bool, is_forced: bool
 ) -> State:
-    """Look at the folders that were touched, and load those that changed.
+    """Scan the folders that were touched, and load those that changed.
 
-    ``is_forced`` loads all folders, and runs their modules again.
+    ``is_forced`` loads all folders and runs their modules again.
     """
     owners = {path: _owner(path, state.folders) for path in touched or ()}
-    # a path outside of all folders, or a folder itself: some may have come or gone
+    # a path outside all folders, or a folder itself: folders might have been added or removed
     if touched is None or any(owner in {None, path} for path, owner in owners.items()):
         state = _with_list(state)
     due = None if touched is None or is_forced else {*owners.values()}
@@ -210,7 +206,7 @@ def _with_folders(
         known = folders.get(folder.location)
         if known is not None and due is not None and folder.location not in due:
             continue
-        seen, contents = _look(state, folder)
+        seen, contents = _scan(state, folder)
         is_due = known is None or is_forced or known.is_due(seen, is_patient=is_patient)
         waiting = arriving(folder, seen, known) if is_due and is_patient else None
         if waiting is not None:
@@ -226,7 +222,7 @@ def _with_folders(
 
 
 def _with_loaded(state: State, ready: Sequence[tuple[Contents, Fingerprint]]) -> State:
-    """Load folders from what was read of them."""
+    """Load folders from what was read, and check whether they were edited meanwhile."""
     folders = dict(state.folders)
     candidates = _load(state, [contents for contents, _ in ready])
     for (contents, seen), candidate in zip(ready, candidates, strict=True):
@@ -234,18 +230,18 @@ def _with_loaded(state: State, ready: Sequence[tuple[Contents, Fingerprint]]) ->
         known = folders.get(folder.location)
         echoes = 0 if known is None else known.echoes
         loaded = LoadedFolder(folder, seen, candidate, echoes=echoes)
-        now, _ = look(folder, state.load.settings, seen)
+        now, _ = scan(folder, state.load.settings, seen)
         folders[folder.location] = loaded.settled(now)
     order = [each.location for each in state.collected.folders]
     return state._replace(folders={each: folders[each] for each in order})
 
 
-def _look(state: State, folder: ToolFolder) -> tuple[Fingerprint, Contents]:
+def _scan(state: State, folder: ToolFolder) -> tuple[Fingerprint, Contents]:
     known = state.folders.get(folder.location)
     if known is None:
-        return look(folder, state.load.settings, None)
+        return scan(folder, state.load.settings, None)
     folder = folder._replace(revision=known.folder.revision)
-    return look(folder, state.load.settings, known.seen)
+    return scan(folder, state.load.settings, known.seen)
 
 
 def _owner(path: str, folders: Collection[str]) -> str | None:
@@ -264,7 +260,7 @@ def _collect(state: State) -> Collected:
 
 
 def _with_list(state: State) -> State:
-    """Look which folders there are, and forget those that are gone."""
+    """List the folders again, and drop those that are gone."""
     collected = _collect(state)
     locations = {each.location for each in collected.folders}
     for location in state.folders.keys() - locations:
@@ -284,10 +280,10 @@ def _load(state: State, ready: Sequence[Contents]) -> list[Candidate]:
 
 
 def successor(old: Candidate | None, new: Candidate, *, served: Collection[str]) -> Candidate:
-    """Return the candidate of a place from now on: the old one itself if nothing changed.
+    """Return the candidate that replaces an old one: the old one itself if nothing changed.
 
-    A new one keeps the last good version for as long as that may be needed. ``served`` are the
-    places whose candidate, rather than its last good version, is in the catalog.
+    A broken candidate keeps the last good version. ``served`` are the locations whose candidate,
+    rather than its last good version, is in the catalog.
     """
     if old is new or old is None:
         return new
@@ -301,16 +297,16 @@ def successor(old: Candidate | None, new: Candidate, *, served: Collection[str])
             return old
     if new.status in {"disabled", "unavailable", "waiting"}:
         return new
-    if new.status == "rejected" and _is_emptied(ToolFolder(new.name, new.path, new.location)):
+    if new.status == "rejected" and _is_emptied(new):
         return new
     last = old._replace(previous=None) if old.location in served else old.previous
     return new._replace(previous=last)
 
 
-def _is_emptied(folder: ToolFolder) -> bool:
-    """Tell whether neither file of a tool is there any more: it was deleted, not broken."""
+def _is_emptied(candidate: Candidate) -> bool:
+    """Return whether both files of a tool are gone: then it was deleted, not broken."""
     try:
-        names = os.listdir(folder.location)
+        names = os.listdir(candidate.location)
     except OSError:
         return False
-    return folder.manifest_name not in names and folder.module_name not in names
+    return {f"{candidate.name}.json", f"{candidate.name}.py"}.isdisjoint(names)

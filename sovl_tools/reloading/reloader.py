@@ -1,4 +1,4 @@
-"""A registry's tools kept up to date, by one change at a time."""
+"""The one object that changes a registry's state, under a lock."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from sovl_tools.model.context import Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic, internal_diagnostic
 from sovl_tools.model.errors import DuplicateToolError, ToolLoadError
-from sovl_tools.reloading.libraries import look_at_libraries
+from sovl_tools.reloading.libraries import scan_libraries
 from sovl_tools.reloading.reload_state import State, changed, recombined, reload, with_origin
 
 Swap: TypeAlias = Callable[[Catalog, tuple[Diagnostic, ...], CatalogChange], None]
-"""Puts a new catalog in the place of the old one, with what is wrong with the sources."""
+"""Takes a new catalog, the problems of the sources, and the change."""
 Tell: TypeAlias = Callable[[CatalogChange], None]
-"""Tells subscribers of a change; called without a lock that another thread may wait for."""
+"""Tells subscribers of a change; called without the lock of the state."""
 
 
 class Reloader:
-    """Holds the state of a registry's sources, changes it, and hands over each new catalog.
+    """Holds the state of a registry's sources, replaces it, and hands over each new catalog.
 
-    Modules may register tools as they are imported, on another thread. So a load has a lock of its
-    own, and takes that of the state when it is done.
+    A module can register tools while it's imported, on the loader's thread. So a load has its own
+    lock, and takes that of the state only at the end.
     """
 
     def __init__(self, load: Load, swap: Swap, tell: Tell) -> None:
@@ -43,15 +43,15 @@ class Reloader:
         self._watches: Any = None
 
     def reload(self) -> CatalogChange:
-        """Look at everything, and load what has changed, or can't be judged by its files."""
+        """Scan everything; load what changed, failed, or has requirements."""
         return self._reload(None, perf_counter(), is_patient=False)
 
     def follow(self, touched: set[str] | None, *, since: float) -> CatalogChange:
-        """Load what has changed at the paths, or anywhere; wait for files on their way.
+        """Load what changed at the paths, except folders whose files haven't all arrived.
 
         Args:
             touched: absolute paths; None for everything.
-            since: when the first sign of the change was seen, by ``perf_counter``.
+            since: the time of the first event, by ``perf_counter``.
         """
         return self._reload(touched, since, is_patient=True)
 
@@ -62,23 +62,23 @@ class Reloader:
             try:
                 loaded = reload(self._state, touched, is_patient=is_patient)
                 return self._enter(loaded, started)
-            except Exception as error:  # noqa: BLE001 - the barrier: the tools of before serve
+            except Exception as error:  # noqa: BLE001 - the barrier: the current tools stay
                 found = internal_diagnostic(error, ".")
                 return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
 
     def register(
         self, tool: object, *, override: bool, strict: bool
     ) -> ToolDefinition | list[ToolDefinition]:
-        """Enter whatever was handed over, and return the definitions that are in force now.
+        """Register a tool, or all tools of an object, and return the definitions now in force.
 
-        Of an object the sound tools are entered even if others are unsound. ``override`` puts them
-        before all that were registered before.
+        If some tools of an object are unsound, the others are registered. ``override`` gives the
+        new tools precedence over all tools that were registered before.
 
         Raises:
-            TypeError: there is no tool in it, or its parameters can't be expressed.
+            TypeError: it isn't a tool, or its parameters can't be expressed.
             ToolLoadError: definitions are unsound.
-            DuplicateToolError: another tool of its name is in force, and ``strict`` is set; then
-                nothing is entered.
+            DuplicateToolError: another tool with its name is in force, and ``strict`` is set; then
+                nothing is registered.
         """
         started = perf_counter()
         found = definitions_in(tool)
@@ -103,7 +103,7 @@ class Reloader:
         return in_force if isinstance(found, list) else in_force[0]
 
     def unregister(self, name: str) -> bool:
-        """Remove the tool that was registered by that name first; tell whether there was one."""
+        """Remove the first registered tool with a name; return whether there was one."""
         started = perf_counter()
         with self._lock:
             before = self._state.registrations
@@ -113,7 +113,7 @@ class Reloader:
         return registrations is not before
 
     def look(self, origin: Origin) -> CatalogChange:
-        """Enter all tools of an origin, from now on at every reload."""
+        """Add the tools of an origin, now and at every reload."""
         started = perf_counter()
         with self._loading:
             return self._enter(with_origin(self._state, origin), started)
@@ -137,17 +137,17 @@ class Reloader:
 
     @contextmanager
     def watch(self, *, poll: bool, libraries: Iterable[str]) -> Iterator[Watch]:
-        """Reload whatever changes until the block ends; of several blocks the last one counts.
+        """Follow changes until the block ends; nested and parallel blocks share one watcher.
 
         Args:
-            poll: look again and again instead of waiting for events; the first block decides.
+            poll: scan regularly instead of waiting for events; the first block decides.
             libraries: folders and modules outside the tool folders that tools import.
         """
         from sovl_tools.reloading.watcher import Watches  # noqa: PLC0415 - 2 ms, for this alone
 
         with self._loading, self._lock:
             paths = {*self._state.libraries, *map(os.path.abspath, libraries)}
-            self._state = self._state._replace(libraries=look_at_libraries(paths))
+            self._state = self._state._replace(libraries=scan_libraries(paths))
             if self._watches is None:
                 self._watches = Watches(self)
             watcher = self._watches.begin(poll=poll)
@@ -157,9 +157,9 @@ class Reloader:
             self._watches.end(watcher)
 
     def watched(self) -> tuple[Collection[str], Mapping[str, str]]:
-        """Return the paths to watch, and the targets of symbolic links below them."""
+        """Return the paths to watch, and the targets of symbolic links below them, by link."""
         return self._state.watched()
 
     def changed(self) -> set[str]:
-        """Return the folders that look different from when they were loaded, or that are new."""
+        """Scan everything; return the paths of what changed since the last reload."""
         return changed(self._state)

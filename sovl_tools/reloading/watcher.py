@@ -1,4 +1,4 @@
-"""A watch: it waits for changes of files, and has them followed when they have come to rest."""
+"""The watcher: it gathers events of files, and has the changes followed once no more come."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ QUIET = 0.05
 EMPTIED = 0.5
 """The same after an event of an empty file: editors that save in place empty it, then write."""
 LONGEST = 2.0
-"""Seconds after which a change that never comes to rest is followed all the same."""
+"""Seconds after which changes are followed although events still come."""
 HEARTBEAT = 0.5
-"""Seconds between two looks for what no event reports, as a directory that comes into being."""
+"""Seconds between two checks for changes without events, such as a new tools directory."""
 POLLING = 1.0
-"""Seconds between two looks at everything, where there are no events; more if a look takes long."""
+"""Seconds between two scans where there are no events; more if a scan takes long."""
 _FLOOD = 2_000
 _SHARE = 10
 _PARTING = 2.0
@@ -42,11 +42,11 @@ _EXHAUSTED = {
 
 
 class Batch(NamedTuple):
-    """Paths at which something happened shortly one after the other.
+    """Events that came shortly after one another.
 
     Attributes:
-        paths: absolute paths, each once; none if nothing happened in time.
-        since: when the first event came, by ``perf_counter``.
+        paths: the absolute paths of the events; empty if none came in time.
+        since: the time of the first event, by ``perf_counter``.
         number: the number of events.
     """
 
@@ -56,24 +56,24 @@ class Batch(NamedTuple):
 
 
 class Debounce:
-    """A queue of paths at which something has happened. ``put`` may be called by any thread."""
+    """A queue that groups events into batches. Any thread can call ``put``."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[tuple[str, float] | None] = SimpleQueue()
 
     def put(self, path: str) -> None:
-        """Say that something has happened at a path, at this moment."""
+        """Add an event at a path, which happened now."""
         self._queue.put((path, perf_counter()))
 
     def end(self) -> None:
-        """Say that no more batches are wanted."""
+        """End the queue: ``next`` returns None from now on."""
         self._queue.put(None)
 
     def next(self, timeout: float) -> Batch | None:
-        """Wait for the first event, at most ``timeout`` seconds, then until events rest.
+        """Wait up to ``timeout`` seconds for an event, then until no more come.
 
         Returns:
-            None at the end.
+            None once the queue has ended.
         """
         paths: set[str] = set()
         begun, count, left = perf_counter(), 0, timeout
@@ -84,7 +84,7 @@ class Debounce:
                 if event is None:
                     return None
                 path, moment = event
-                if not count:  # it may have waited for the reaction to the events before
+                if not count:  # it might have waited in the queue
                     since, begun = moment, perf_counter()
                 count += 1
                 paths.add(path)
@@ -101,14 +101,14 @@ def _rest(path: str) -> float:
 
 
 class Subject(Protocol):
-    """What is watched. Its methods are called one at a time."""
+    """The object that is watched. Its methods are called one at a time."""
 
     def watched(self) -> tuple[Collection[str], Mapping[str, str]]:
         """Return the paths to watch, and the targets of symbolic links below them."""
         ...
 
     def changed(self) -> set[str]:
-        """Look at everything; return the paths that have changed since the last reload."""
+        """Scan everything; return the paths that changed since the last reload."""
         ...
 
     def follow(self, touched: set[str] | None, *, since: float) -> object:
@@ -120,7 +120,7 @@ class Watcher:
     """Watches a subject from ``start`` to ``stop``.
 
     Attributes:
-        notice: why it polls where it should wait for events; None if it doesn't.
+        notice: the reason why it polls although it should wait for events, or None.
     """
 
     def __init__(self, subject: Subject, events: Events | None, debounce: Debounce) -> None:
@@ -132,53 +132,53 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="sovl-tools-watcher", daemon=True)
 
     def start(self) -> None:
-        """Begin; every change from now on is noticed."""
+        """Start; every change from now on is followed."""
         self._aim(has_grown=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End when the current reaction is done; don't wait long for an import that hangs."""
+        """Stop after the current reload, without waiting long for an import that hangs."""
         self._debounce.end()
         if self._thread is not threading.current_thread():
             self._thread.join(_PARTING)
 
     def _run(self) -> None:
-        # what changed between the load and the start, and what links lead to
-        self._attempt(self._look_everywhere)
+        # finds changes since the load, and the links to watch
+        self._attempt(self._scan_everywhere)
         while (batch := self._debounce.next(self._pause)) is not None:
             self._attempt(partial(self._react, batch))
         if self._events is not None:
             self._events.stop()
 
     def _attempt(self, work: Callable[[], None]) -> None:
-        """Do something; whatever goes wrong is logged, and the watch goes on."""
+        """Call a function; an exception is logged, and the watch continues."""
         try:
             work()
         except BaseException:
             _LOGGER.exception("a change could not be followed")
 
-    def _look_everywhere(self) -> None:
+    def _scan_everywhere(self) -> None:
         is_new = True
-        while is_new:  # what happened at a place before it was watched, only a look shows
+        while is_new:  # changes at a place before it was watched made no events
             self._subject.follow(None, since=perf_counter())
             is_new = self._aim()
 
     def _react(self, batch: Batch) -> None:
-        if batch.number >= _FLOOD:  # the system may have dropped some of the events
-            self._look_everywhere()
+        if batch.number >= _FLOOD:  # the system might have dropped some events
+            self._scan_everywhere()
             return
         paths = batch.paths if self._events is not None else batch.paths | self._poll()
         if paths:
             self._subject.follow(paths, since=batch.since)
-        # a new folder needs watches, of which the system may have none left
+        # a new folder needs watches, and the system might have none left
         if self._aim(has_grown=any(map(os.path.isdir, batch.paths))):
-            self._look_everywhere()
+            self._scan_everywhere()
 
     def _poll(self) -> set[str]:
-        """Look at everything until two looks in a row find the same changes."""
+        """Scan everything until two scans in a row find the same changes."""
         started, before = perf_counter(), set[str]()
         touched = self._subject.changed()
-        # looking takes a tenth of the time at most, however many folders there are
+        # scanning takes at most a tenth of the time, with any number of folders
         self._pause = max(POLLING, _SHARE * (perf_counter() - started))
         while touched != before and perf_counter() - started < LONGEST:
             time.sleep(QUIET)
@@ -187,7 +187,7 @@ class Watcher:
         return touched
 
     def _aim(self, *, has_grown: bool = False) -> bool:
-        """Watch what there is to watch; tell whether something may have happened unseen."""
+        """Update the watched places; return whether changes could have been missed."""
         if self._events is None:
             return False
         try:
@@ -199,8 +199,8 @@ class Watcher:
         return is_new
 
     def _give_up_events(self, number: int | None, words: str = "") -> bool:
-        """Poll from now on; what happened meanwhile may not have been seen."""
-        reason = _EXHAUSTED.get(number or 0, f"the system does not tell of changes ({words})")
+        """Poll from now on; return True, because changes could have been missed."""
+        reason = _EXHAUSTED.get(number or 0, f"the system doesn't report changes ({words})")
         self.notice = f"{reason}; looking every {POLLING:g} s instead"
         self._pause = POLLING
         _LOGGER.warning("%s", self.notice)
@@ -211,7 +211,7 @@ class Watcher:
 
 
 class Watches:
-    """One watcher of a subject for all blocks of code that watch it at the same time."""
+    """One watcher of a subject, shared by all blocks that watch it at the same time."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
@@ -220,7 +220,7 @@ class Watches:
         self._blocks = 0
 
     def begin(self, *, poll: bool) -> Watcher:
-        """Count a block more; the first one decides whether to poll. One call at a time."""
+        """Add a block; the first one decides whether to poll. One call at a time."""
         with self._counting:
             if self._watcher is not None:
                 self._blocks += 1
@@ -233,7 +233,7 @@ class Watches:
         return watcher
 
     def end(self, watcher: Watcher) -> None:
-        """Count a block less, without waiting for a reload that is under way."""
+        """Remove a block, without waiting for a running reload."""
         with self._counting:
             self._blocks -= 1
             is_last = not self._blocks
@@ -247,19 +247,19 @@ async def stream(
     subscribe: Callable[[Callable[[CatalogChange], object]], Callable[[], None]],
     watch: AbstractContextManager[Watch],
 ) -> AsyncGenerator[CatalogChange]:
-    """Yield every change from now on; the watch is begun and ended beside the event loop."""
-    import asyncio  # noqa: PLC0415 - 20 ms, for this alone
+    """Yield every change from now on; threads start and stop the watch."""
+    import asyncio  # noqa: PLC0415 - 20 ms, only needed here
 
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[CatalogChange] = asyncio.Queue()
 
     def tell(change: CatalogChange) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop may have been closed
+        with contextlib.suppress(RuntimeError):  # the loop might be closed
             loop.call_soon_threadsafe(queue.put_nowait, change)
 
     unsubscribe = subscribe(tell)
     try:
-        # it looks at every folder, and at the end it waits for its thread
+        # both can block: the start scans every folder, the end waits for the thread
         await asyncio.to_thread(watch.__enter__)
         try:
             while True:

@@ -163,7 +163,7 @@ def test_a_new_folder_needs_a_watch_and_if_there_is_none_it_looks_by_itself(
     [
         (errno.ENOSPC, "no inotify watches left (fs.inotify.max_user_watches)"),
         (errno.EMFILE, "no inotify instances left (fs.inotify.max_user_instances)"),
-        (errno.EIO, "the system does not tell of changes (Input/output error)"),
+        (errno.EIO, "the system doesn't report changes (Input/output error)"),
     ],
 )
 @pytest.mark.parametrize("when", ["at the start", "later"])
