@@ -1,4 +1,4 @@
-"""The registry: the one object that changes. It holds a catalog and answers from it."""
+"""The registry: the one object that changes. It has a catalog and answers from it."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ _ORIGINS = {"Procedures": "sovl_tools.procedures.manager"}
 _MCP_SERVER = "sovl_tools.serving.mcp_server"
 
 Subscriber: TypeAlias = Callable[[CatalogChange], object]
-"""Called at every change of a catalog; what it returns is ignored."""
+"""Called at every change of a catalog; its return value is ignored."""
 
 
 def tools_directory(path: str | os.PathLike[str]) -> ToolRegistry:
     """Return the registry of a directory of tool folders, for a caller who names one.
 
     Raises:
-        ValueError: there is no such directory.
+        ValueError: the directory doesn't exist.
     """
     if not os.path.isdir(path):
         raise ValueError(f"there is no tools directory {os.fspath(path)!r}")
@@ -69,7 +69,7 @@ def tools_directory(path: str | os.PathLike[str]) -> ToolRegistry:
 
 
 class ToolRegistry:
-    """Tools by name. Reading needs no lock: each answer comes from one whole catalog."""
+    """Tools by name. Reading needs no lock: each answer is from one whole catalog."""
 
     def __init__(self) -> None:
         self._load = Load()
@@ -93,18 +93,18 @@ class ToolRegistry:
     ) -> Self:
         """Return a registry of the tool folders in the directories.
 
-        A broken folder never stops the others and a missing path stops nothing: ``report`` says
-        what is wrong with them. Importing the modules runs their code, on a thread of its own.
+        A broken folder or a missing path doesn't affect the others: ``report`` lists the
+        problems. Importing the modules runs their code, on a separate thread.
 
         Args:
             paths: tools directories, the first wins where two have a tool of one name. A tool
                 folder and a file in one are accepted as well.
             names: load only the tools of these names.
-            exclude: patterns of folders to leave out, as in a ``.gitignore`` of the current
+            exclude: patterns of folders to skip, as in a ``.gitignore`` of the current
                 directory: ``legacy_*``, ``tools/legacy_*``, ``**/vendored``.
-            import_timeout: how long importing one module may take, in seconds.
-            locked: a lock file, which is read now; what is not as it says is rejected, now and by
-                every reload.
+            import_timeout: the limit for importing one module, in seconds.
+            locked: a lock file, which is read now; tools that differ from it are rejected, now and
+                by every reload.
 
         Raises:
             LockError: the lock file is missing or damaged.
@@ -125,12 +125,12 @@ class ToolRegistry:
 
     @property
     def catalog(self) -> Catalog:
-        """The tools as they are now; replaced as a whole when something changes."""
+        """The current tools; replaced as a whole when something changes."""
         return self._catalog
 
     @property
     def report(self) -> LoadReport:
-        """What the last load found, and every reload since."""
+        """The findings of the last load, and of every reload since."""
         # each read once: another thread may swap them in between
         catalog, found, cached = self.catalog, self._source_diagnostics, self._report
         if cached is None or cached[0] is not catalog or cached[1] is not found:
@@ -141,7 +141,7 @@ class ToolRegistry:
         """Return the tool.
 
         Raises:
-            ToolNotFoundError: there is none, or it did not load; the message says why.
+            ToolNotFoundError: it doesn't exist or didn't load; the message says why.
         """
         catalog = self.catalog  # one catalog for the answer and for the reasons
         tool = catalog.tools.get(name)
@@ -155,7 +155,7 @@ class ToolRegistry:
         return tool
 
     def get(self, name: str) -> ToolDefinition | None:
-        """Return the tool, or None if there is none of that name."""
+        """Return the tool, or None if it doesn't exist."""
         return self.catalog.tools.get(name)
 
     def __contains__(self, name: object) -> bool:
@@ -178,7 +178,7 @@ class ToolRegistry:
     def schemas(self) -> list[dict[str, JSON]]:
         """Return the neutral definition ``{name, description, parameters}`` of every tool.
 
-        A tool with a dynamic part that can't be had just now is left out, with a warning.
+        A tool is omitted, with a warning, if a dynamic part of its schema fails.
         """
         found: list[dict[str, JSON]] = copied(self.definitions("json-schema"))
         return found
@@ -199,14 +199,14 @@ class ToolRegistry:
         Args:
             format: ``json-schema``, ``openai``, ``openai-responses``, ``anthropic``, ``gemini``,
                 ``openrouter``, ``mcp``, ``openapi`` or ``prompt``.
-            strict: convert schemas to what the provider can enforce, where that can be done.
+            strict: convert schemas so that the provider can enforce them, where possible.
             tools: names of the tools that are wanted, in their order; None for all.
-            cache_control: for Anthropic, what to set on the last definition that can be cached.
+            cache_control: for Anthropic, the value for the last definition that can be cached.
             defer_loading: for Anthropic, names of tools that are found by searching only.
 
         Raises:
-            ValueError: there is no such format.
-            ToolNotFoundError: there is no tool of one of the names.
+            ValueError: the format is unknown.
+            ToolNotFoundError: one of the names is unknown.
         """
         from sovl_tools.loading.exporting import Exporter  # noqa: PLC0415 - 10 ms for its users
 
@@ -224,14 +224,14 @@ class ToolRegistry:
         return made
 
     def definitions(self, format: str, **options: Any) -> Any:  # noqa: A002 - as above
-        """Return ``export(format, …).definitions``, shared by all who ask.
+        """Return ``export(format, …).definitions``, shared by all callers.
 
-        Arguments of strict definitions have to be restored by the export.
+        The export must restore arguments for strict definitions.
         """
         return self.export(format, **options).definitions
 
     def prompt_instructions(self) -> str:
-        """Return what the tools want a system prompt to say, joined by blank lines."""
+        """Return the tools' instructions for a system prompt, joined by blank lines."""
         return "\n\n".join(tool.instructions for tool in self if tool.instructions)
 
     def filter(
@@ -242,16 +242,16 @@ class ToolRegistry:
     ) -> list[ToolDefinition]:
         """Return the tools that meet all criteria.
 
-        A list is met by an attribute that has all its members, any other value by one that
-        equals it or is a list with it. A name that is no attribute is looked up in ``metadata``,
-        and then among the attributes of the object that the tool belongs to; a tool without it
-        does not match.
+        An attribute meets a list if it has all its members, and any other value if it equals it
+        or is a list with it. A name that isn't an attribute is looked up in ``metadata``, and then
+        among the attributes of the object that the tool belongs to; a tool without it does not
+        match.
 
         Args:
-            predicates: functions of a tool that have to be true of it, or mappings of criteria.
+            predicates: functions that return true for a tool, or mappings of criteria.
             name_pattern: a shell pattern such as ``"aws_s3_*"``, or a compiled expression that
                 is searched for in the name.
-            criteria: attribute names or ``metadata`` keys and what they have to be.
+            criteria: attribute names or ``metadata`` keys, and the required values.
         """
         if name_pattern is not None:
             words = "a text or a compiled expression"
@@ -263,7 +263,7 @@ class ToolRegistry:
         return [tool for tool in self if meets(tool, (*predicates, criteria))]
 
     def match(self, text: str) -> list[PhraseMatch]:
-        """Return the activation phrases that stand in the text, the longest first.
+        """Return the activation phrases that are in the text, the longest first.
 
         Words are compared whole, without case and punctuation.
         """
@@ -291,20 +291,20 @@ class ToolRegistry:
     def register(
         self, tool: Any, *, override: bool = False, strict: bool = False
     ) -> ToolDefinition | list[ToolDefinition]:
-        """Enter a tool that is in no folder; return the definition that is now in force.
+        """Enter a tool that isn't in a folder; return the definition that is now in force.
 
-        What was entered first stays, and wins over folders and packages. A function that is not
-        decorated is taken as one with a bare ``@tool``; of an object all ``@tool`` methods are
+        A tool that was registered before stays, and wins over folders and packages. A function
+        that isn't decorated gets a bare ``@tool``; of an object all ``@tool`` methods are
         entered, and a list is returned.
 
         Args:
             tool: a function, a method, an object with ``@tool`` methods, an ``AITool`` or a
                 ToolDefinition.
-            override: put it in the place of another one of its name.
-            strict: raise if another one of its name is in force.
+            override: replace another tool of its name.
+            strict: raise if another tool of its name is in force.
 
         Raises:
-            TypeError: it is nothing of the kind, or its parameters can't be expressed.
+            TypeError: it isn't a tool, or its parameters can't be expressed.
             ToolLoadError: its definition is unsound; the sound ones of an object are entered.
             DuplicateToolError: another tool of its name is in force, and ``strict`` is set.
         """
@@ -324,10 +324,10 @@ class ToolRegistry:
         return registered if function is None else registered(function)
 
     def unregister(self, name: str) -> None:
-        """Take out the tool that was registered by hand; another one of its name takes its place.
+        """Remove a tool that was registered by hand; another tool of its name replaces it.
 
         Raises:
-            ToolNotFoundError: none of that name was registered by hand.
+            ToolNotFoundError: no tool of that name was registered by hand.
         """
         check_text("name", name)
         if not self._get_reloader().unregister(name):
@@ -358,13 +358,13 @@ class ToolRegistry:
         return self._load_origin("Modules", place, import_timeout, excluded)
 
     def load_package(self, name: str, *, import_timeout: float = IMPORT_TIMEOUT) -> CatalogChange:
-        """Enter those of a package and what is below; all of it may take ``import_timeout`` s."""
+        """Enter the tools of a package and below, imported within ``import_timeout`` seconds."""
         return self._load_origin("Package", name, import_timeout)
 
     def load_package_folders(
         self, name: str, *, import_timeout: float = IMPORT_TIMEOUT
     ) -> CatalogChange:
-        """Enter the tool folders in an installed package; each may take ``import_timeout`` s."""
+        """Enter the tool folders in an installed package; ``import_timeout`` is for each."""
         return self._load_origin("PackageFolders", name, import_timeout)
 
     def load_procedures(self, path: str | os.PathLike[str]) -> CatalogChange:
@@ -390,11 +390,10 @@ class ToolRegistry:
             prefix: begins the names of its tools: ``"git"`` makes ``status`` ``git_status``.
             headers: headers for a URL, with their values.
             env: variables for a command; None as a value passes on that of this process.
-            timeout: how long the server has to answer when it is connected to or lists its tools,
-                in seconds.
+            timeout: the limit for connecting to the server and for listing its tools, in seconds.
 
         Raises:
-            ValueError: the server, the prefix or the timeout is none.
+            ValueError: the server, the prefix or the timeout is invalid.
         """
         remote = import_module("sovl_tools.remote.origin")
         origin = remote.remote_tools(
@@ -413,13 +412,12 @@ class ToolRegistry:
         return change
 
     def reload(self) -> CatalogChange:
-        """Look at every source again, load what has changed, and return what that changed.
+        """Check every source again, load the changed ones, and return the difference.
 
-        Modules of folders run again if their sources, or data files that the manifest lists, are
-        others than before, those of plugins if their sources are. Packages and the modules of entry
-        points are imported as Python does, once; of them only what is new is found. What can't be
-        loaded any more is served as it was. Calls under way end with the code with which they
-        began.
+        Modules of folders run again if their sources, or data files that the manifest lists, have
+        changed, modules of plugins if their sources have. Python imports packages and the modules
+        of entry points once; only new tools in them are found. The last good version of a tool
+        serves while it can't be loaded. Running calls end with the code they began with.
         """
         change: CatalogChange = self._get_reloader().reload()
         return change
@@ -427,13 +425,13 @@ class ToolRegistry:
     def watch(
         self, *, poll: bool = False, libraries: Iterable[str | os.PathLike[str]] = ()
     ) -> AbstractContextManager[Watch]:
-        """Reload in the background whatever changes in the directories, for as long as a block.
+        """Reload changed tools in the background, for as long as a block.
 
             with registry.watch():
                 serve(registry)
 
         Args:
-            poll: look at everything each second instead of waiting for the system's events, which
+            poll: check everything each second instead of waiting for the system's events, which
                 network file systems and some containers do not deliver.
             libraries: folders and modules outside the tools directories; when one changes, all
                 tool folders and plugins are loaded again.
@@ -445,10 +443,10 @@ class ToolRegistry:
         return watch
 
     def subscribe(self, on_change: Subscriber) -> Callable[[], None]:
-        """Call a function at every change of the catalog, and return what ends that.
+        """Call a function at every change of the catalog; return a function that ends this.
 
-        It is called after the swap, in the thread that made it, and should return soon. One that
-        raises anything is logged and keeps no other from hearing; Ctrl-C is raised after that.
+        It is called after the swap, in the thread that made it, and should return soon. Its
+        exceptions are logged, and the other subscribers are called; Ctrl-C is raised after that.
 
         Raises:
             TypeError: it can't be called, or only be awaited; ``changes`` is for async code.
@@ -477,7 +475,7 @@ class ToolRegistry:
         return stream(self.subscribe, self.watch(poll=poll, libraries=libraries))
 
     def _get_reloader(self) -> Any:
-        """Return what reloads the directories; most programs never ask for it."""
+        """Return the reloader; most programs never need it."""
         from sovl_tools.reloading.reloader import Reloader  # noqa: PLC0415 - 5 ms
 
         with self._lock:
@@ -487,7 +485,7 @@ class ToolRegistry:
             return self._reloader
 
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
-        """Put a new catalog in the place of the old one."""
+        """Replace the catalog, and log what changes."""
         before, self._catalog = self._catalog, catalog
         log_sources(found, self._source_diagnostics)
         self._source_diagnostics, self._report = found, None
@@ -512,7 +510,7 @@ class ToolRegistry:
     def mcp_server(self, tooler: Any = None, **options: Any) -> Any:
         """Return a server of the Model Context Protocol over the tools, with the extra ``mcp``.
 
-        Its ``server`` is the SDK's; ``app()`` is an ASGI application, to be mounted in one of
+        Its ``server`` is the SDK's; ``app()`` is an ASGI application, which can be mounted in
         Starlette or FastAPI. Clients hear of changes if the registry is watched.
 
             with registry.watch():

@@ -1,7 +1,7 @@
-"""Daemon threads for the code of others, which may never return, so that they can be given up.
+"""Daemon threads for tools' code, which might never return, so that it can be abandoned.
 
-Calls of tools share threads: one that has nothing to do is kept for a while, for whichever Tooler
-needs one next. A load has a thread of its own, whose code is interrupted when it is given up.
+Calls of tools share threads: an idle thread is kept for a while, for the next call of any Tooler. A
+load has its own thread, whose code is interrupted when it is abandoned.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ _T = TypeVar("_T")
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 CALL, LOADER, LOOP = "sovl-tools-call", "sovl-tools-loader", "sovl-tools-loop"
-"""The names of threads on which tools are called, on which they are loaded, and of event loops."""
+"""The names of threads that call tools, that load tools, and that run event loops."""
 _GIVEN_UP_LOOP = f"{LOOP}-given-up"
 _IDLE_SECONDS = 10.0
 _MAX_IDLE = 32
 
 Done: TypeAlias = Callable[[Any, BaseException | None], Any]
-"""Is called with what a function returned or raised."""
+"""Called with the value that a function returned, or the exception that it raised."""
 
 
 def after_fork(function: _F) -> _F:
-    """Have a function called in forked children, where the threads of their parents are not."""
+    """Have a function called in forked children, which don't have their parents' threads."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=function)
     return function
 
 
 class Abandoned(BaseException):
-    """Raised inside of code that has been given up."""
+    """Raised in code that was abandoned."""
 
 
 class Stalled(NamedTuple):
-    """What had no end in time, and the frame where it was; None if that is unknown."""
+    """Code that exceeded its time, and the frame where it was; None if that is unknown."""
 
     frame: FrameType | None
 
 
 class Job(Generic[_T]):
-    """A function on a thread of its own, which the caller waits for or gives up."""
+    """A function on its own thread, which the caller waits for or abandons."""
 
     def __init__(self, function: Callable[[], _T]) -> None:
         """Start the thread."""
@@ -70,7 +70,7 @@ class Job(Generic[_T]):
         return self._ended.wait(max(0.0, min(seconds, threading.TIMEOUT_MAX)))
 
     def result(self) -> _T:
-        """Return what the function returned, or raise what it raised, when it has ended."""
+        """Return the function's value, or raise its exception, when it has ended."""
         if self._error is not None:
             raise self._error
         value: _T = self._value
@@ -78,7 +78,7 @@ class Job(Generic[_T]):
 
     @property
     def frame(self) -> FrameType | None:
-        """Where the function is."""
+        """The current frame of the function."""
         return sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001 - the only way
 
     def give_up(self) -> None:
@@ -93,10 +93,10 @@ class Job(Generic[_T]):
 
 
 def run_within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
-    """Return what a function returns, or that it was not done in time.
+    """Return the function's value, or Stalled if it exceeds the limit.
 
     Raises:
-        BaseException: what the function raised.
+        BaseException: the function's exception.
     """
     job = Job(function)
     if job.wait(limit):
@@ -107,14 +107,14 @@ def run_within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
 
 
 def is_loading() -> bool:
-    """Tell whether this is run while a tool is loaded, by the code of that tool."""
+    """Return True if the code of a tool that is being loaded is the caller."""
     return threading.current_thread().name == LOADER
 
 
 def is_from_user(error: BaseException) -> bool:
-    """Tell whether an exception may be the user's Ctrl-C: Python raises that in the main thread.
+    """Return True if an exception can be the user's Ctrl-C: Python raises it in the main thread.
 
-    What is raised elsewhere is the doing of the code that runs there.
+    On another thread, the code there raised it.
     """
     is_main = threading.current_thread() is threading.main_thread()
     return is_main and isinstance(error, KeyboardInterrupt)
@@ -179,12 +179,12 @@ def _start_anew() -> None:
 
 
 def any_given_up() -> bool:
-    """Tell whether tools still run on threads, when no call and no load is under way any more."""
+    """Return True if tools still run on threads after all calls and loads have ended."""
     names = [thread.name for thread in threading.enumerate()]
     return names.count(CALL) > len(_IDLE) or not {LOADER, _GIVEN_UP_LOOP}.isdisjoint(names)
 
 
 def give_up_loop(thread: threading.Thread) -> None:
-    """Note that nobody waits for an event loop's thread any more."""
-    # by its name, since the one who asks, at the end of the program, may know no Tooler
+    """Mark the thread of an event loop as abandoned."""
+    # by its name: ``any_given_up`` has no reference to a Tooler
     thread.name = _GIVEN_UP_LOOP

@@ -1,4 +1,4 @@
-"""What an origin of tools in code is, and how the modules of a directory run, and run again."""
+"""Origins of tools in code, and how modules of a directory are imported, and imported again."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Diagnostic
 
 PACKAGES, MODULES = range(2)
-"""Levels of precedence behind those of explicit registration and of tool folders."""
+"""Levels of precedence, after explicit registration and tool folders."""
 
 
 class OriginLoad(NamedTuple):
-    """What was found at an origin.
+    """The result of looking at an origin.
 
     Attributes:
-        units: the candidates by the words for the unit in which they were found.
-        diagnostics: what is wrong with the origin itself.
-        lost: the units that could not be looked at, and why.
-        hidden: why there may be more units than those, if there may.
+        units: the candidates by the name of their unit.
+        diagnostics: problems with the origin itself.
+        lost: the units that could not be loaded, and why.
+        hidden: why there might be more units, if so.
     """
 
     units: Mapping[str, tuple[Candidate, ...]] = MappingProxyType({})
@@ -42,17 +42,17 @@ class OriginLoad(NamedTuple):
 
     @classmethod
     def of_problem(cls, found: Diagnostic) -> OriginLoad:
-        """Return that there is nothing, and why."""
+        """Return an empty result, and why."""
         return cls(diagnostics=(found,))
 
     @classmethod
     def of_failure(cls, found: Diagnostic) -> OriginLoad:
-        """Return that nobody knows what there is, and why."""
+        """Return that the units are unknown, and why."""
         return cls(diagnostics=(found,), hidden=found)
 
     @classmethod
     def of_directory(cls, error: OSError | ValueError, words: str, path: str) -> OriginLoad:
-        """Return that a directory can't be listed; what was found before is gone if it is."""
+        """Return that a directory can't be listed, or is gone with its tools."""
         found = unavailable(f"{words}: {getattr(error, 'strerror', error)}", relative_path(path))
         return cls.of_problem(found) if is_gone(error) else cls.of_failure(found)
 
@@ -66,8 +66,8 @@ class OriginLoad(NamedTuple):
 def distinct(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
     """Return candidates by their locations; an object counts once, however often it is seen.
 
-    Where several objects have one name in their module, as those of a factory, the later ones
-    get locations of their own.
+    Where several objects have one name in their module, such as functions of a factory, the later
+    ones get other locations.
     """
     found: dict[str, Candidate] = {}
     for each in candidates:
@@ -79,18 +79,18 @@ def distinct(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
 
 
 class Directory(NamedTuple):
-    """A directory with all below it, in which tools come from files.
+    """A directory tree with files of tools.
 
     Attributes:
         path: absolute.
-        suffixes: what the names of the files end in that count.
+        suffixes: the suffixes of these files.
     """
 
     path: str
     suffixes: tuple[str, ...]
 
     def is_affected(self, touched: str) -> bool:
-        """Tell whether something at a path, perhaps a directory, may count here."""
+        """Return True if a change at a path, perhaps of a directory, can matter here."""
         if self.path == touched or self.path.startswith(f"{touched}{os.sep}"):
             return True
         is_below = touched.startswith(f"{self.path}{os.sep}")
@@ -98,20 +98,20 @@ class Directory(NamedTuple):
 
 
 class Origin(Protocol):
-    """A place to look for tools; two that are equal are the same place."""
+    """A place to look for tools; equal origins are the same place."""
 
     @property
     def level(self) -> int:
-        """The precedence of its tools among those of other origins; the lowest comes first."""
+        """The precedence of its tools among other origins; the lowest is first."""
         ...
 
     @property
     def directory(self) -> Directory | None:
-        """Where changes of files are a reason to look again; None of what Python imports once."""
+        """Where changed files are a reason to look again; None if Python imports them once."""
         ...
 
     def look(self) -> OriginLoad:
-        """Find the tools that are there now. Whatever is wrong becomes a diagnostic."""
+        """Find the current tools. Problems become diagnostics."""
         ...
 
 
@@ -127,7 +127,7 @@ def run(package: str, name: str) -> ModuleType:
     """Return a module of a package; it is run unless it has been run before.
 
     Raises:
-        BaseException: what the module's own code raises.
+        BaseException: any exception of the module.
     """
     return import_module(f"{package}.{name}")
 
@@ -141,9 +141,9 @@ def mark_outdated(path: str) -> None:
 
 @contextmanager
 def reimporting(path: str) -> Iterator[str]:
-    """Enter the package of a directory, where what has changed on disk is forgotten.
+    """Enter the package of a directory, without modules that have changed on disk.
 
-    So is what imports it. What can't be run anew comes back afterwards as it was.
+    Modules that import them are removed, too. A module that fails is restored afterwards.
     """
     install(PLUGIN_ROOT, _PACKAGES.get)
     package = package_of(path)
@@ -153,7 +153,7 @@ def reimporting(path: str) -> Iterator[str]:
     before: dict[str, ModuleType] = {}
     for name in plugins.stale():
         parent, _, stem = name.rpartition(".")
-        # the lock of a module whose import was given up may be held for ever
+        # an abandoned import may hold the module's lock for ever
         vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
         # ``from . import helper`` looks here before it imports anything
         _variables(sys.modules.get(parent)).pop(stem, None)
@@ -161,7 +161,7 @@ def reimporting(path: str) -> Iterator[str]:
     try:
         yield package
     finally:
-        # an edit that does not run leaves the tools of the version before
+        # the last good version serves while an edit fails
         for name, module in before.items():
             if name not in sys.modules and os.path.exists(str(_variables(module).get("__file__"))):
                 parent, _, stem = name.rpartition(".")
@@ -171,14 +171,14 @@ def reimporting(path: str) -> Iterator[str]:
 
 
 def _variables(entry: object) -> dict[str, Any]:
-    """Return a module's variables; none of what a module has put in its place."""
+    """Return a module's variables; none if it has replaced itself by another object."""
     is_module = isinstance(entry, ModuleType)
-    # not by vars(), because a module may be of a class of its own
+    # not by vars(), because the module might have its own class
     return ModuleType.__getattribute__(entry, "__dict__") if is_module else {}
 
 
 class _Files(NamedTuple):
-    """The files of a directory as they are now."""
+    """The current files of a directory."""
 
     location: str
 
@@ -197,7 +197,7 @@ class _Plugins(PrivatePackage):
     """The package of a directory of modules.
 
     Attributes:
-        outdated: modules that have to run again although their sources are as they were.
+        outdated: modules that must run again with the same sources.
     """
 
     def __init__(self, package: str, location: str, source: _Files) -> None:
@@ -209,7 +209,7 @@ class _Plugins(PrivatePackage):
         super().exec_module(module)
 
     def stale(self) -> list[str]:
-        """Return the modules that are not as on disk, or that import such a module."""
+        """Return the modules that differ from their files, or import such a module."""
         names = {each for each in self.sources if each in sys.modules}
         found: list[str] = []
         due = []
@@ -222,7 +222,7 @@ class _Plugins(PrivatePackage):
         while due:
             found += due
             stems = {name.rpartition(".")[2].encode() for name in due}
-            # a guess by words, not by parsing: one import too many does no harm
+            # a guess by words, not by parsing: one import too many is harmless
             due = sorted(
                 each
                 for each in names - {*found}

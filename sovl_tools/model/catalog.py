@@ -15,11 +15,11 @@ Status: TypeAlias = Literal["loaded", "disabled", "unavailable", "rejected", "wa
 
 
 class Lint(Protocol):
-    """What a load keeps of a tool, so that its warnings can be found when they are read."""
+    """The part of a load that finds a tool's warnings when they are read."""
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What the load found, and all warnings."""
+        """The load's findings, and all warnings."""
         ...
 
 
@@ -28,11 +28,11 @@ class Candidate(NamedTuple):
 
     Attributes:
         name: the tool's name, which is the folder's.
-        path: where it comes from, as the caller named it.
+        path: its source, as the caller named it.
         location: the absolute path of its folder.
         status: ``"loaded"`` if it can enter the catalog.
         definition: the tool; None unless the status is ``"loaded"``.
-        phrases: what it is activated by.
+        phrases: its activation phrases.
         has_own_phrases: whether they are in the module and not in the manifest.
         actions: the kinds of steps that it brings.
         found: its diagnostics, unless there is a ``lint``.
@@ -40,8 +40,8 @@ class Candidate(NamedTuple):
         line: its line in a Python file, from 1; 0 for a folder.
         column: its column in that line, from 1; 0 for a folder.
         previous: the last good version, which serves for as long as this one can't.
-        description: what a manifest tells models of it, if that could be read.
-        lint: what finds its diagnostics.
+        description: the description in its manifest, if that could be read.
+        lint: finds its diagnostics.
     """
 
     name: str
@@ -62,18 +62,18 @@ class Candidate(NamedTuple):
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Errors and warnings; those are looked for when this is read first."""
+        """Errors and warnings; the warnings are found when this is first read."""
         return self.found if self.lint is None else self.lint.diagnostics
 
     def to_json(self) -> dict[str, JSON]:
-        """Return what JSON can hold of it: all but its definition and the version before."""
+        """Return its fields as JSON, without the definition and the last good version."""
         members = self._replace(definition=None, previous=None)._asdict()
         del members["found"], members["lint"]
         return members | {"diagnostics": [each._asdict() for each in self.diagnostics]}
 
     @classmethod
     def from_json(cls, document: dict[str, JSON]) -> Self:
-        """Return the candidate that ``to_json`` was called on, as far as JSON holds it."""
+        """Return the candidate that ``to_json`` was called on, without these fields."""
         members = dict(document)
         found = tuple(Diagnostic(**each) for each in members.pop("diagnostics"))
         lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons")}
@@ -88,8 +88,8 @@ class Catalog:
         tools: by name, in a stable order.
         unavailable: why a tool of that name can't be called, in words.
         step_handlers: by action.
-        candidates: what the catalog was made of, with the statuses that it gave them.
-        diagnostics: what is wrong between tools.
+        candidates: all candidates, with their statuses in this catalog.
+        diagnostics: problems between tools.
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
@@ -101,7 +101,7 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What a load found: the state of each folder and every diagnostic, in order of place.
+    """The result of a load: the state of each folder and every diagnostic, in order of place.
 
     A folder whose last edit broke it is ``"rejected"``, also while the version before serves.
     """
@@ -126,14 +126,14 @@ class LoadReport:
 
 
 class CatalogChange(NamedTuple):
-    """What a change in the files changed: one swap of the catalog.
+    """The effect of a change in the files: one swap of the catalog.
 
     Attributes:
         added: names of tools that can be called from now on.
         updated: names of tools that have another version from now on, or are sound again.
-        removed: names of tools that can't be called any more.
+        removed: names of tools that can no longer be called.
         rejected: names of folders whose new version can't be loaded; the last good one serves.
-        diagnostics: what was found in the folders that changed, and between tools.
+        diagnostics: findings in the folders that changed, and between tools.
         duration: seconds from the first sign of the change until the new catalog was there.
         waiting: names of folders whose files have not all arrived yet.
     """
@@ -147,6 +147,6 @@ class CatalogChange(NamedTuple):
     waiting: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Tell whether anything changed."""
-        # how long it took is no change
+        """Return True if anything changed."""
+        # the duration doesn't count
         return any(self[:5]) or bool(self.waiting)

@@ -18,11 +18,11 @@ _LOGGER = logging.getLogger("sovl_tools")
 
 
 Criterion: TypeAlias = Callable[[ToolDefinition], object] | Mapping[str, Any]
-"""A function that has to be true of a tool, or attributes and what they have to be."""
+"""A function that returns true for a tool, or attributes and their required values."""
 
 
 def meets(tool: ToolDefinition, criteria: Iterable[Criterion]) -> bool:
-    """Tell whether a tool meets all criteria."""
+    """Return True if a tool meets all criteria."""
     return all(
         all(_has(tool, key, wanted) for key, wanted in each.items())
         if isinstance(each, Mapping)
@@ -32,12 +32,12 @@ def meets(tool: ToolDefinition, criteria: Iterable[Criterion]) -> bool:
 
 
 def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
-    """Tell whether a tool has an attribute of that value.
+    """Return True if a tool has an attribute of that value.
 
-    A list means all of its members, and of an attribute that is a list any other value means one.
+    A list means all its members; any other value can be one member of an attribute that is a list.
 
-    What is no attribute is looked up in ``metadata``, and then at the object that the tool
-    belongs to.
+    A name that isn't an attribute is looked up in ``metadata``, and then at the object that the
+    tool belongs to.
     """
     if key == "name_pattern":
         if isinstance(wanted, str):
@@ -63,11 +63,11 @@ _SEVERAL = (list, tuple, set, frozenset)
 
 
 class Indexes:
-    """The indexes of one catalog, each made when it is asked for the first time.
+    """The indexes of one catalog, each made at its first use.
 
     Attributes:
-        catalog: what they answer for.
-        entries: what the search knows of each tool, also of the catalog before.
+        catalog: the catalog of the indexes.
+        entries: the search entries of its tools, or of the catalog before.
     """
 
     def __init__(self, catalog: Catalog, before: Indexes | None = None) -> None:
