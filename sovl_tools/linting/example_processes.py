@@ -37,10 +37,10 @@ def run_examples(
     """Run examples, those of a tool in one process, and return their results in the same order.
 
     Args:
-        examples: those that are skipped or can't be run come back as such.
-        import_timeout: how long importing a tool may take, in seconds.
-        locked: the file of hashes that tools must have; None if they may have any.
-        processes: how many run at a time.
+        examples: of all tools; skipped and broken ones are in the results, too.
+        import_timeout: the time limit for importing a tool, in seconds.
+        locked: the lock file; None without a lock.
+        processes: the number of child processes.
         observe: called with each result, from several threads but never by two at a time.
 
     Raises:
@@ -100,7 +100,7 @@ class _Work:
                     runner.end()
 
     def _run_groups(self) -> None:
-        """Run groups in a process, and in another one after each that has failed."""
+        """Run groups in a process, which is replaced when it fails."""
         runner = None
         while self._groups and not self._over.is_set():
             try:
@@ -137,7 +137,7 @@ class _Runner(Child):
     """A child process that runs one example after another.
 
     Attributes:
-        is_over: whether another one has to go on.
+        is_over: whether a new process must run the other examples.
         has_loaded: whether the tool of the last example could be loaded.
     """
 
@@ -165,7 +165,7 @@ class _Runner(Child):
             return  # threads of an example that has ended print, too
         mark = self._mark.encode()
         printed, end, _ = (self._printed + chunk).partition(mark)
-        # the mark may come in two pieces
+        # the mark can arrive in two pieces
         self._printed = printed[-_MOST_PRINTED - len(mark) :]
         if end:
             self._is_all_printed.set()
@@ -217,11 +217,11 @@ class _Runner(Child):
 def serve(request: dict[str, Any]) -> NoReturn:
     """Run the examples that come in, and answer each in a line.
 
-    After an example that leaves a thread behind, another process goes on with the others.
+    After an example that leaves a thread behind, a new process runs the others.
     """
     answers = report_pipe()
     output, mark = os.dup(2), request["mark"].encode()
-    requests = os.fdopen(os.dup(0), "rb")  # tools that read get nothing of it
+    requests = os.fdopen(os.dup(0), "rb")  # tools that read the standard input don't get them
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)

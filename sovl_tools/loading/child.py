@@ -1,4 +1,4 @@
-"""The process that ``validate`` imports tools in. It may die; its parent goes on."""
+"""The process in which ``validate`` imports tools. If it dies, its parent continues."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _PR_SET_PDEATHSIG = 1
 
 
 def report_pipe() -> FileIO:
-    """Prepare a child that runs tools; return where its answers go, unbuffered.
+    """Prepare a child that runs tools; return the unbuffered pipe for its answers.
 
-    That's what was the standard output, which leads to the error output from here on, because it
-    belongs to what the tools print.
+    The pipe is the standard output of the process. From here on, file descriptor 1 is the error
+    output, where the tools print.
     """
-    # the kernel ends this process with its parent, whatever it does
+    # the kernel ends this process with its parent
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     reports = FileIO(os.dup(1), "w")
     os.dup2(2, 1)
-    # by lines: this process ends by ``os._exit``, which flushes nothing
+    # by lines: this process ends by ``os._exit``, which doesn't flush
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True)
     faulthandler.enable()
@@ -76,5 +76,5 @@ def serve(request: dict[str, Any]) -> None:
 
 
 def has_stalled(candidate: Candidate) -> bool:
-    """Tell whether the import of a tool was given up."""
+    """Return whether the import of a tool took too long."""
     return any(each.code == import_stalled.code for each in candidate.diagnostics)

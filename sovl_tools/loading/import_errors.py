@@ -26,12 +26,12 @@ _MEMBER = rf"cannot import name '(\w+)' from '{TOOL_ROOT}\.{_DIGEST}'"
 
 
 def as_written(text: str) -> str:
-    """Return a text in which modules are called what relative imports call them."""
+    """Return a text with relative names in place of our names for tools' modules."""
     return re.sub(_PACKAGE, ".", text)
 
 
 def without_modules(text: str) -> str:
-    """Return a text in which classes of a tool's own modules are called by their names alone."""
+    """Return a text without our names for tools' modules before the names of classes."""
     return re.sub(rf"{_PACKAGE}(?:\w+\.)*(?=\w)", "", text)
 
 
@@ -39,10 +39,10 @@ _LONGEST_MESSAGE = 500
 
 
 def import_verdicts(error: BaseException, folder: ToolFolder) -> list[Verdict]:
-    """Return what an exception that left the tool's import means, at the tool's own line."""
+    """Return the verdicts about an exception during an import, at the tool's own line."""
     if isinstance(error, SyntaxError) and _is_own(error.filename, folder):
         path = _relative(str(error.filename), folder)
-        # Python leaves out line or column now and then, or says 0
+        # Python sometimes has no line or column, or 0
         place = Position(path, max(error.lineno or 1, 1), max(error.offset or 1, 1))
         return _verdicts(module.syntax_error, error, place)
     place = own_place(error, folder)
@@ -73,7 +73,7 @@ def _verdicts(
 
 
 def error_text(error: BaseException) -> str:
-    """Return the type of an exception and what it says, even if saying it fails."""
+    """Return the type and the message of an exception, even if its ``__str__`` fails."""
     return f"{type(error).__name__}: {_message(error)}".removesuffix(": ")
 
 
@@ -115,7 +115,7 @@ _DISTRIBUTIONS = {
 
 
 def _advice(name: str, folder: ToolFolder) -> str | None:
-    """Return what to do about a module that is not there: one of the author's own, or another's."""
+    """Return the advice about a missing module, which is the author's or a library."""
     outer, _, inner = name.partition(".")
     if inner and outer in sys.modules:
         return f"there is {outer!r}, but no {name!r}: correct the name, or install another version"
@@ -158,7 +158,7 @@ class Unit(NamedTuple):
     """Something that is imported in the search for tools.
 
     Attributes:
-        words: what it is, such as ``"the entry point 'weather'"``.
+        words: for messages, such as ``"the entry point 'weather'"``.
         path: where it is: a file, or the dotted name of a module.
         module: the dotted name of a module; what begins with the first part of it is its own code.
     """
@@ -179,19 +179,19 @@ class Unit(NamedTuple):
 
 
 def import_failure(error: BaseException, unit: Unit) -> Diagnostic:
-    """Return that a unit can't be imported, at the last line of its own code that ran."""
+    """Return the finding that a unit can't be imported, at the last line of its code that ran."""
     words = f"{unit.words} can't be imported: {error_text(error)}"
     return unavailable(words, *_place(error, unit))
 
 
 def import_timeout(frame: FrameType | None, unit: Unit, limit: float) -> Diagnostic:
-    """Return that the import of a unit had no end, at the line of its own code where it was."""
+    """Return the finding that the import of a unit timed out, at the line of its code."""
     words = f"{unit.words} can't be imported: it {TimeLimitError(limit)}"
     return unavailable(words, *_place(frame, unit))
 
 
 def no_tools_found(unit: Unit) -> Diagnostic:
-    """Return that there is no tool in a unit."""
+    """Return the finding that a unit has no tools."""
     return _of_source(module.source_without_tools, f"there is no tool in {unit.words}", unit.path)
 
 
@@ -209,7 +209,7 @@ def _place(origin: BaseException | FrameType | None, unit: Unit) -> SourceLocati
     if isinstance(origin, SyntaxError) and os.path.isfile(origin.filename or ""):
         place = max(origin.lineno or 1, 1), max(origin.offset or 1, 1)
         return SourceLocation(relative_path(str(origin.filename)), *place)
-    # by the name, because an entry point's file may be anywhere
+    # by the name, because an entry point's file can be anywhere
     package = unit.module.partition(".")[0]
 
     def is_own(frame: FrameType) -> bool:

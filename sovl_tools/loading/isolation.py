@@ -42,15 +42,15 @@ def loaded_in_child(
     *,
     echo: Callable[[bytes], object] = lambda _: None,
 ) -> Iterator[Candidate]:
-    """Load the folders in a child process; another one goes on where one has died or stalled.
+    """Load the folders in a child process; a new one continues after one that died or stalled.
 
-    Yields the candidates as they come. They have no definitions, because functions stay where they
-    were imported.
+    Yields each candidate when it's ready, without its definition, because functions stay in the
+    child.
 
     Args:
         folders: in the order of loading.
         settings: the time limit for each.
-        echo: called with what the tools print, up to 1 MiB for each.
+        echo: called with the tools' output, up to 1 MiB for each.
 
     Raises:
         SovlToolsError: the child could not be started.
@@ -73,7 +73,7 @@ sys.path[:] = request["path"]
 from {module} import serve
 serve(request)
 """
-"""What a child runs: it takes its parent's module path before it imports our code."""
+"""The program of a child: it takes its parent's module path before it imports our code."""
 
 
 class Child:
@@ -81,14 +81,13 @@ class Child:
 
     Args:
         module: where its ``serve`` is.
-        echo: called with what it prints, up to 1 MiB between two answers.
+        echo: called with its output, up to 1 MiB between two answers.
 
     Raises:
         SovlToolsError: it could not be started.
 
     Attributes:
-        printed: how many bytes it has printed since this was set to 0; beyond ``MAX_OUTPUT`` it is
-            ended.
+        printed: the number of bytes printed since the last answer; more than ``MAX_OUTPUT`` end it.
     """
 
     def __init__(self, module: str, echo: Callable[[bytes], object]) -> None:
@@ -96,10 +95,13 @@ class Child:
         self._lines: SimpleQueue[bytes] = SimpleQueue()
         self._tail = b""
         self.printed = 0
+        if not sys.executable:  # as in programs that embed Python
+            words = "this Python does not know its own path (sys.executable is empty)"
+            raise SovlToolsError(f"no child process can start: {words}; --no-import needs no child")
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own command
                 # -P: no module in the current directory is taken for a library
-                [interpreter(), "-P", "-c", _START.format(module=module)],
+                [sys.executable, "-P", "-c", _START.format(module=module)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -124,7 +126,7 @@ class Child:
                 pipe.close()
 
     def line(self, deadline: float) -> bytes:
-        """Return the next line that it writes, ``b""`` if there is no other any more.
+        """Return the next line that it writes, or ``b""`` after its end.
 
         Raises:
             Empty: it has not written any in time.
@@ -146,8 +148,8 @@ class Child:
         raise SovlToolsError(f"the child process did not start: {words}")
 
     def ended_by(self) -> str:
-        """Return how the process has ended by itself, or that it was given up; end it."""
-        # how it ended is known only when it has: closing its pipe comes before that
+        """End the process; return how it ended by itself, if it did."""
+        # it closes its pipe shortly before it ends
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_GRACE)
         self.end()
@@ -156,7 +158,7 @@ class Child:
         return ending(self._process.returncode)
 
     def abort(self) -> None:
-        """End a process that hangs; its fault handler says where."""
+        """End a process that hangs; its fault handler prints the place."""
         self._signal(signal.SIGABRT)
         try:
             self._process.wait(timeout=_GRACE)
@@ -177,13 +179,13 @@ class Child:
             _opened(self._process.stdin).close()
 
     def _read_lines(self) -> None:
-        """Read what it answers."""
+        """Read its answers."""
         for line in _opened(self._process.stdout):
             self._lines.put(line)
         self._lines.put(b"")
 
     def _read_output(self) -> None:
-        """Read what the tools print, so that they never wait; too much of it ends the process."""
+        """Read the tools' output, so that they never wait; too much of it ends the process."""
         pipe = _opened(self._process.stderr)
         while chunk := os.read(pipe.fileno(), _CHUNK):
             self.printed += len(chunk)
@@ -197,7 +199,7 @@ class Child:
         self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def _signal(self, number: int) -> None:
-        # with whatever the tools have started; Windows has no groups of processes
+        # with the processes that tools have started; Windows has no process groups
         try:
             os.killpg(self._process.pid, number)
         except (AttributeError, ProcessLookupError, PermissionError):
@@ -217,7 +219,7 @@ class _Loader(Child):
         self.send({"folders": documents, "settings": settings}, is_last=True)
 
     def candidates(self) -> Iterator[Candidate]:
-        """Yield the candidates as they come; the last one says how the child failed, if it did.
+        """Yield each candidate when it's ready; if the child fails, the last one says how.
 
         Raises:
             SovlToolsError: the child has not started.
@@ -257,22 +259,8 @@ class _Loader(Child):
         return rejected(folder, ask((rule,), ImportFailure(place, "", words)))
 
 
-def interpreter() -> str:
-    """Return the path of this Python.
-
-    Raises:
-        SovlToolsError: it is not known, as in programs that embed Python.
-    """
-    if not sys.executable:
-        raise SovlToolsError(
-            "no tool can be imported in a child process, because this Python does not know its own"
-            " path (sys.executable is empty); --no-import needs no child"
-        )
-    return sys.executable
-
-
 def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
-    """Return a pipe that was asked for, and is there therefore."""
+    """Return a pipe, which is there because ``Popen`` opens all three."""
     if pipe is None:
         raise ValueError("the pipe was not opened")
     return pipe

@@ -1,4 +1,4 @@
-"""Places in the files of tools: in manifests and modules, and where running code comes from."""
+"""Places in the files of tools: in manifests, modules and running code."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from sovl_tools.model.folder import ToolFolder
 
 
 class Locator:
-    """Finds places in one folder's files; reads those it is not given when it looks for something.
+    """Finds places in the files of one folder.
 
-    ``text`` is the manifest's, ``source`` the module's, as they were loaded.
+    ``text`` is the loaded manifest, ``source`` the loaded module; by default they are read.
     """
 
     def __init__(
@@ -99,9 +99,9 @@ class SourceLocation(NamedTuple):
 
 
 def location_of(value: Any, parameter: str | None = None) -> SourceLocation:
-    """Return where a function or a class is defined, or one of its parameters is.
+    """Return the place of a function, a class, or one of its parameters.
 
-    Of any other object it is where its class is defined.
+    Other objects have the place of their class.
     """
     from sovl_tools.annotations.hints import underlying  # noqa: PLC0415 - 5 ms, for code
 
@@ -125,11 +125,11 @@ def location_of(value: Any, parameter: str | None = None) -> SourceLocation:
 def innermost(
     origin: BaseException | FrameType | None, is_own: Callable[[FrameType], bool]
 ) -> SourceLocation | None:
-    """Return the innermost place in somebody's own code, with its path as it was compiled.
+    """Return the innermost place in an author's code, with the path from its compilation.
 
     Args:
         origin: an exception, or a frame that runs.
-        is_own: tells whether the code of a frame is that somebody's.
+        is_own: returns whether the code of a frame is the author's.
     """
     for frame, instruction, line in _running(origin):
         if is_own(frame):
@@ -166,8 +166,8 @@ def relative_path(path: str) -> str:
 
 
 def _head(path: str, keyword: str, name: str, first: int = 1) -> tuple[int, int]:
-    """Return where the name after a keyword is, from a line on; without parsing."""
-    # the file may have been changed since it was read for a traceback
+    """Return the place of the name after a keyword, searching from a line, without parsing."""
+    # the file can have changed since it was read for a traceback
     linecache.checkcache(path)
     head = re.compile(rf"{keyword}(?={re.escape(name)}\b)")
     for line, text in enumerate(linecache.getlines(path)[first - 1 :], first):
@@ -187,7 +187,7 @@ def _parsed(path: str) -> tuple[list[str], ast.Module] | None:
         return None
 
 
-# many tools may stand in one module
+# one module can have many tools
 _tree = lru_cache(maxsize=1)(ast.parse)
 
 
@@ -217,12 +217,10 @@ def _of_parameter(code: CodeType, parameter: str) -> tuple[int, int] | None:
 
 
 def location_of_text(value: Any, text: str, part: str = "") -> SourceLocation | None:
-    """Return where a text, or a part of it, is in the code of a function or a class.
+    """Return the place of a text, or a part of it, in the code of a function or a class.
 
-    Where it isn't there, it is looked for in its module.
-
-    It is a string, a part of one such as of a docstring, or the name of a parameter or an argument;
-    None if it is put together from several strings or comes from elsewhere.
+    It's a string, a part of one such as a docstring, or the name of a parameter or an argument,
+    also elsewhere in the module. Returns None for a text that is joined from several strings.
     """
     from sovl_tools.annotations.hints import underlying  # noqa: PLC0415 - 5 ms, for code
 
@@ -263,7 +261,7 @@ def _words(node: ast.Constant | ast.arg | ast.keyword) -> str:
 def _begin(
     lines: list[str], node: ast.Constant | ast.arg | ast.keyword, *texts: str
 ) -> tuple[int, int]:
-    """Return where the last of some texts begins that is written as it reads; else the string."""
+    """Return the start of the last text that is in the code verbatim, or of the string."""
     firsts = [text.strip().partition("\n")[0].strip() for text in reversed(texts)]
     places = range(node.lineno, (node.end_lineno or node.lineno) + 1)
     for first, number in product(filter(None, firsts), places):

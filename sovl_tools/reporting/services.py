@@ -152,7 +152,7 @@ def _gitlab_issue(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, JSON]
     }
 
 
-# GitHub refuses a summary of more than 1 MiB
+# GitHub rejects a summary of more than 1 MiB
 _MAX_ROWS = 2000
 
 
@@ -212,7 +212,7 @@ def _workflow_data(text: str) -> str:
 
 
 class Failure(NamedTuple):
-    """Why a case has failed: of what sort it is, one line, and all that there is to say."""
+    """The failure of a case: its type, one line, and the details."""
 
     type: str
     message: str
@@ -226,7 +226,7 @@ class Case(NamedTuple):
         path: where it is; services group cases by it.
         name: its name there.
         failures: why it has failed; empty if it has not.
-        output: what else there is to read.
+        output: other text about it.
         skipped: why it was not run; "" if it was.
         duration: in seconds, if it was measured.
     """
@@ -242,7 +242,7 @@ class Case(NamedTuple):
 def junit(outcome: Outcome) -> str:
     """Return the document: a case for each tool and each other path with findings.
 
-    Errors are failures; warnings stand in the output of their case.
+    Errors are failures; warnings are in the output of their case.
     """
     found: dict[tuple[str, str], list[Diagnostic]] = {
         (each.path, each.name): [] for each in outcome.report.folders
@@ -307,5 +307,5 @@ def _xml_quoted(text: str) -> str:
 
 
 def _xml_allowed(text: str) -> str:
-    """Return the text without what no XML may hold."""
+    """Return the text without characters that XML can't contain."""
     return re.sub("[\ufffe\uffff]", "?", plain(text))

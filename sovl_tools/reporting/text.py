@@ -37,28 +37,28 @@ def plain(text: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Return the text, or of one that is too long the beginning with an ellipsis."""
+    """Return the text, cut to the width with an ellipsis if it's longer."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def is_unsafe(letter: str) -> bool:
-    """Tell whether a character could do something to a terminal instead of being shown."""
+    """Return whether a character could control a terminal instead of being shown."""
     return category(letter) in _UNSAFE and letter not in _JOINERS
 
 
 _BOLD, _RED, _YELLOW, _CYAN, _GREEN = "1", "1;31", "1;33", "36", "32"
 _WIDTH = 100
 MOST_SHOWN = 1000
-"""How many findings people are shown; the others are counted."""
+"""The number of findings that people see; the others are only counted."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S')
-_MAX_BYTES = 8 << 20  # a manifest is refused long before
+_MAX_BYTES = 8 << 20  # larger than any valid manifest
 
 LinesOf: TypeAlias = Callable[[str], Sequence[str]]
 """Returns the lines of a file."""
 
 
 class Excerpt(NamedTuple):
-    """A line of source, and where and how long the caret under it is, in characters."""
+    """A line of source, and the indent and length of the caret under it, in characters."""
 
     source: str
     indent: int
@@ -93,7 +93,7 @@ def read_lines(path: str) -> Sequence[str]:
 
 
 def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt | None:
-    """Return the line with its caret; None if the place is no line of a readable text file."""
+    """Return the line with its caret; None if the place isn't a line of a readable text file."""
     # what belongs to no tool, such as a directory, has no line that could be shown
     if diagnostic.tool is None or not diagnostic.path.endswith(FILE_SUFFIXES):
         return None
@@ -157,7 +157,7 @@ def concise(outcome: Outcome) -> str:
 
 
 def _left(outcome: Outcome) -> list[str]:
-    """Return how many findings are not shown, if there are such."""
+    """Return a line with the number of findings that aren't shown, if there are any."""
     left = len(outcome.report.diagnostics) - MOST_SHOWN
     advice = "--statistics counts them by rule, and --format json has all"
     return [f"and {counted(left, 'more finding')}; {advice}"] if left > 0 else []
