@@ -124,22 +124,15 @@ def _function(candidate: Candidate) -> object:
     return None if candidate.definition is None else candidate.definition.function
 
 
-class Text(NamedTuple):
-    """The place of a function's source: its module and its qualified name."""
-
-    module: str
-    name: str
-
-
-def text_of(function: Any) -> Text | None:
-    """Return the place of a function's source; None if several functions can have the same one.
+def text_of(function: Any) -> tuple[str, str] | None:
+    """Return a function's module and qualified name; None if several functions can have the same.
 
     Lambdas and the functions of a factory do. A wrapper counts as the function it wraps.
     """
     inner = _innermost(function)
     if inner is None or "<" in inner.__qualname__:
         return None
-    return Text(str(inner.__module__), inner.__qualname__)
+    return str(inner.__module__), inner.__qualname__
 
 
 def is_redefined(old: Any, new: Any) -> bool:

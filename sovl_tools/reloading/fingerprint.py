@@ -12,7 +12,6 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from functools import cache
 from itertools import chain, islice
 from stat import S_ISDIR, S_ISLNK
 from typing import NamedTuple
@@ -40,16 +39,11 @@ _NUMBERED = rf"\.tmp[.\-_]?{_SERIAL}(?:[.\-]{_SERIAL})*"
 _SED = r"sed(?![A-Za-z]?[a-z]*\d*$)(?![A-Z]*\d*$)[A-Za-z0-9]{6}"
 """The temporary files of ``sed -i``; a word, or a word and a number, is a user's file."""
 
-_NOISE = (
+_NOISE = re.compile(
     r"\..*|__pycache__|node_modules|4913|~\$.*|#.*#|.*~|.*___jb_(?:tmp|old)___|"
-    rf".*\.(?i:{_ENDINGS})|.*{_NUMBERED}|{_SED}"
+    rf".*\.(?i:{_ENDINGS})|.*{_NUMBERED}|{_SED}",
+    re.DOTALL,
 )
-
-
-@cache
-def _noise() -> re.Pattern[str]:
-    # compiled at first use, which takes as long as scanning a hundred folders
-    return re.compile(_NOISE, re.DOTALL)
 
 
 def is_noise(name: str) -> bool:
@@ -58,7 +52,7 @@ def is_noise(name: str) -> bool:
     Ignoring too much hides an edit, ignoring too little costs a scan of a folder. So a name that a
     user could choose isn't noise. (vim creates ``4913`` to find out whether it can write.)
     """
-    return _noise().fullmatch(name) is not None
+    return _NOISE.fullmatch(name) is not None
 
 
 class Stamp(NamedTuple):

@@ -6,6 +6,7 @@ import itertools
 import os
 from collections.abc import Collection, Mapping, Sequence
 from operator import is_
+from pathlib import PurePath
 from typing import NamedTuple
 
 from sovl_tools.loading.catalog_builder import combine, content_of, difference
@@ -245,13 +246,9 @@ def _scan(state: State, folder: ToolFolder) -> tuple[Fingerprint, Contents]:
 
 
 def _owner(path: str, folders: Collection[str]) -> str | None:
-    """Return the location of the tool folder that a path is, or lies in."""
-    while path not in folders:
-        above = os.path.dirname(path)
-        if above == path:
-            return None
-        path = above
-    return path
+    """Return the location of the tool folder that contains a path, or is the path."""
+    above = (path, *map(str, PurePath(path).parents))
+    return next((each for each in above if each in folders), None)
 
 
 def _collect(state: State) -> Collected:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial, wraps
 from typing import Any
 
-from sovl_tools.reloading.code_tools import Text, is_redefined, text_of
+from sovl_tools.reloading.code_tools import is_redefined, text_of
 from tests.tables import check_each
 
 
@@ -32,12 +32,12 @@ def circular() -> Any:
 @check_each(
     ("function", "text"),
     [
-        (here, Text(__name__, "here")),
-        (Owner.method, Text(__name__, "Owner.method")),
-        (Owner().method, Text(__name__, "Owner.method")),
-        (wraps(here)(lambda: None), Text(__name__, "here")),
+        (here, (__name__, "here")),
+        (Owner.method, (__name__, "Owner.method")),
+        (Owner().method, (__name__, "Owner.method")),
+        (wraps(here)(lambda: None), (__name__, "here")),
         (lambda: None, None),
-        (again, Text(__name__, "again")),
+        (again, (__name__, "again")),
         (partial(here), None),
         (len, None),
         (Owner, None),
@@ -46,7 +46,9 @@ def circular() -> Any:
     ids=["function", "method", "bound method", "wrapper", "lambda", "other", "partial", "built-in",
          "class", "circle"],
 )  # fmt: skip
-def test_a_function_has_a_text_if_it_alone_comes_of_it(function: Any, text: Text | None) -> None:
+def test_a_function_has_a_text_if_it_alone_comes_of_it(
+    function: Any, text: tuple[str, str] | None
+) -> None:
     assert text_of(function) == text
 
 
