@@ -12,7 +12,8 @@ from typing import NamedTuple
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import Path
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
+# colons and white space say nothing that the other tokens don't
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 
 
 class Member(NamedTuple):
@@ -64,12 +65,12 @@ def members(text: str) -> Iterator[Member]:
     opened: list[_Container] = []
     seen: Counter[Path] = Counter()
     for match in _TOKEN.finditer(text):
-        token, offset = match.group(), match.start()
+        token, offset = match[0], match.start()
         inner = opened[-1] if opened else None
         if token in "}]":
             opened = opened[:-1]
-        elif token in ":,":
-            if inner and token == ",":
+        elif token == ",":
+            if inner:
                 inner.leave()
         elif inner and inner.key is None:
             inner.enter(_string(token), offset)
