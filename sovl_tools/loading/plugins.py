@@ -33,7 +33,7 @@ from sovl_tools.threads import Stalled, run_within
 
 @dataclass(frozen=True)
 class _Installed:
-    """What is installed where Python looks for it, and is imported once."""
+    """An installed package or group, which Python imports once."""
 
     level: ClassVar[int] = PACKAGES
     directory: ClassVar[None] = None
@@ -49,7 +49,11 @@ class EntryPoints(_Installed):
         importlib.invalidate_caches()  # a distribution may have been installed since
         problems: list[Diagnostic] = []
         unit = Unit("the list of installed distributions", "sys.path", "")
-        found = run_within(IMPORT_TIMEOUT, lambda: [*_entry_points(self.name, problems)])
+        try:
+            found = run_within(IMPORT_TIMEOUT, lambda: [*_entry_points(self.name, problems)])
+        except Exception as error:  # noqa: BLE001 - a finder of distributions can be any code
+            words = f"its entry points can't be read: {error_text(error)}"
+            return OriginLoad.of_failure(unavailable(words, "sys.path"))
         if isinstance(found, Stalled):
             return OriginLoad.of_failure(import_timeout(found.frame, unit, IMPORT_TIMEOUT))
         loads = [OriginLoad.of_failure(each) for each in problems]
@@ -66,25 +70,20 @@ class EntryPoints(_Installed):
 
 
 def _entry_points(group: str, problems: list[Diagnostic]) -> Iterator[Any]:
-    """Yield those of a group; what is broken in a distribution takes no other down.
+    """Yield the entry points of a group; a broken distribution doesn't affect the others.
 
-    ``importlib.metadata.entry_points`` fails for all of them.
+    ``importlib.metadata.entry_points`` would fail for all of them.
     """
     from importlib.metadata import distributions  # noqa: PLC0415 - 20 ms, and the scan 70
 
     seen = set()
-    every = iter(distributions())
-    while True:
-        place = "sys.path"
+    for each in distributions():
+        place = str(getattr(each, "_path", each))
         try:
-            each = next(every, None)
-            if each is None:
-                return
-            place = str(getattr(each, "_path", each))
-            # of several versions Python imports the one that is first on its path
+            # of several versions Python imports the first on its path
             name = getattr(each, "_normalized_name", place)
             points = [] if name in seen else [*each.entry_points.select(group=group)]
-        except Exception as error:  # noqa: BLE001 - files that anybody may have written
+        except Exception as error:  # noqa: BLE001 - any program can have written these files
             words = f"its entry points can't be read: {error_text(error)}"
             problems.append(unavailable(words, relative_path(place)))
         else:
@@ -96,7 +95,7 @@ class Package(_Installed):
     """An importable module or package with all that is below it."""
 
     def look(self) -> OriginLoad:
-        """Import the package and what is below it."""
+        """Import the package and its submodules."""
         importlib.invalidate_caches()
         unit = Unit.of_module(self.name, "package")
         return _imported(lambda: importlib.import_module(self.name), unit, self.limit)
@@ -125,7 +124,7 @@ class PackageFolders(_Installed):
 
 
 def _places(unit: Unit) -> list[str] | Diagnostic:
-    """Return where the folders of a package are, or what is wrong with the packages above it."""
+    """Return the directories of a package, or the failure of the packages above it."""
     try:
         spec = importlib.util.find_spec(unit.module)
     except BaseException as error:  # noqa: BLE001 - it imports the packages above
