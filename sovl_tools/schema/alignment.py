@@ -57,7 +57,7 @@ def aligned(roots: Roots) -> list[Pair]:
         schema: JSON = pair.schema
         own: JSON = pair.own
         key = (id(schema), id(own))
-        if not (isinstance(schema, dict) and isinstance(own, dict)) or key in seen:
+        if not (isinstance(schema, dict) and isinstance(own, dict)) or not own or key in seen:
             continue
         seen.add(key)
         target = follow(own, roots.own)
@@ -116,10 +116,11 @@ def _taker(schema: JSON, other: JSON, own: dict[str, JSON], roots: Roots) -> JSO
         return own
     if other is None or values_of(schema) is None:
         return other
-    refused = [
-        [each.values for each in narrowings(schema, side, roots=roots)] for side in (other, own)
+    refused = [each.values for each in narrowings(schema, other, roots=roots)]
+    is_best = not refused or refused == [
+        each.values for each in narrowings(schema, own, roots=roots)
     ]
-    return other if refused[0] == refused[1] else own
+    return other if is_best else own
 
 
 def _members(pair: Pair) -> Iterator[Pair]:

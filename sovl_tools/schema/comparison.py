@@ -136,8 +136,8 @@ class _TooFarError(Exception):
     """The schemas have too many combinations to compare."""
 
 
-_STEPS = 10
-"""The limit of comparisons per subschema; only deeply nested combinations reach it."""
+_MOST_STEPS = 20_000
+"""The limit of comparisons of subschemas; only deeply nested combinations reach it."""
 
 _NUMBERS = frozenset({"integer", "number"})
 _ALL = _NUMBERS | {"null", "boolean", "string", "array", "object"}
@@ -206,17 +206,18 @@ class _Walk:
 
     def __init__(self, wide: JSON, narrow: JSON, in_format: InFormat | None) -> None:
         self.wide, self.narrow, self._in_format = wide, narrow, in_format
-        both = [each for each in (wide, narrow) if isinstance(each, dict)]
-        self._steps = _STEPS * (100 + sum(1 for each in both for _ in nodes(each, ())))
+        self._steps = _MOST_STEPS
         # pairs that are being compared, with their place's name, or that proved true, with None
         self._assumed: dict[tuple[frozenset[str], str], str | None] = {}
         self._types_known: dict[tuple[Path, bool], frozenset[str]] = {}
 
     def compare(self, name: str, wide: Iterable[_Part], narrow: _Part) -> list[Difference]:
         """Return why the narrow part may reject a value that satisfies all the wide parts."""
+        if narrow.schema is True or narrow.schema == {}:
+            return []
         parts = _applying(wide)
         types = _ALL if parts is None else self._types(parts)
-        if parts is None or not types or narrow.schema is True:
+        if parts is None or not types:
             return []
         if not isinstance(narrow.schema, dict):
             return [_difference(name, parts, "properties", narrow.schema)]
