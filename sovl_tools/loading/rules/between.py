@@ -32,10 +32,9 @@ class Clash(NamedTuple):
 def duplicate_tool(case: Clash) -> Iterator[Finding]:
     """Two tools have the same name.
 
-    A name leads to one tool. One that was registered by hand stays before one in a folder, that
-    before one in a package, and that before one in a directory of modules; otherwise the one that
-    was found first: paths in the order in which they were given, names in alphabetical order
-    within one. Rename one of the two, or leave one path out.
+    Only one of them keeps the name: first tools that were registered in code, then folders, then
+    packages, then directories of modules. Otherwise the first one wins, in the order of the paths,
+    and alphabetically in each. Rename one of the two, or remove one path.
     """
     line = f":{case.first.line}" * bool(case.first.line)
     message = f"there is already a tool {case.claim!r} in {case.first.path}{line}"
@@ -44,10 +43,10 @@ def duplicate_tool(case: Clash) -> Iterator[Finding]:
 
 @rule("ST802")
 def shared_action(case: Clash) -> Iterator[Finding]:
-    """Two tools bring a step handler for the same action.
+    """Two tools have a step handler for the same action.
 
-    A procedure's step could mean either. The tool that was loaded first keeps the action, the
-    other is not loaded. Rename one of the two actions.
+    A procedure's step could mean either. The first tool keeps the action, and the second isn't
+    loaded. Rename one of the two actions.
     """
     message = f"the action {case.claim!r} belongs to {case.first.name!r} already"
     yield Finding(
@@ -59,8 +58,8 @@ def shared_action(case: Clash) -> Iterator[Finding]:
 def shared_phrase(case: Clash) -> Iterator[Finding]:
     """Two tools have the same activation phrase.
 
-    A text with the phrase suggests both, so that the phrase decides nothing. Case, punctuation
-    and spacing do not count. Make the phrases more precise.
+    A text with the phrase suggests both tools. Case, punctuation and spacing are ignored. Make the
+    phrases more precise.
     """
     message = f"the phrase {case.claim!r:.80} is one of {case.first.name!r} too"
     place: Place = ManifestPlace(("activation_phrases", case.number))
@@ -73,9 +72,9 @@ def shared_phrase(case: Clash) -> Iterator[Finding]:
 def shared_description(case: str) -> Iterator[Finding]:
     """Two tools have the same description.
 
-    A model chooses by it, and here it can only guess. Mostly one of them was copied. Case and
-    spacing do not count, and a text of less than four words is taken for a stopgap. Say in each
-    what the other one doesn't do.
+    A model chooses tools by their descriptions, so it must guess. Usually one of them was copied.
+    Case and spacing are ignored, and so are texts of less than four words. Write how the two
+    differ.
     """
     message = f"the description is that of {case!r} too"
     yield Finding(ManifestPlace(("description",)), message, "say how the two differ")

@@ -26,21 +26,20 @@ class Unreadable(NamedTuple):
 def unreadable_file(case: Unreadable) -> Iterator[Finding]:
     """A file of the tool can't be read.
 
-    The manifest or the module is there but is no regular file, is larger than a file of its
-    kind may be (1 MiB for a manifest, 4 MiB for a module), or the operating system refuses to
-    open it. Files are opened without waiting, so a FIFO or a device does not hang the load.
-    Put a plain, readable file in its place.
+    The manifest or the module isn't a regular file, is too large (more than 1 MiB for a manifest, 4
+    MiB for a module), or the operating system refuses to open it. Files are opened without waiting,
+    so a FIFO or a device doesn't block the load. Replace it by a plain, readable file.
     """
     yield Finding(Position(case.name), f"{case.name or 'the folder'} {case.reason}")
 
 
 @rule("ST101")
 def missing_directory(case: tuple[str, str]) -> Iterator[Finding]:
-    """A tools directory that is to be loaded is not there or can't be listed.
+    """A tools directory doesn't exist or can't be listed.
 
     The path comes from ``--tools``, from ``SOVL_TOOLS_PATH``, from ``[tool.sovl-tools]`` in
-    ``pyproject.toml`` or from the code that made the registry. Its other paths load all the
-    same. Correct the path or make the directory.
+    ``pyproject.toml``, or from the code that made the registry. Its other paths are loaded. Correct
+    the path, or make the directory.
     """
     path, reason = case
     yield Finding(Position(), f"{path} can't be listed: {reason}")
@@ -50,12 +49,11 @@ def missing_directory(case: tuple[str, str]) -> Iterator[Finding]:
 def missing_manifest(folder: ToolFolder) -> Iterator[Finding]:
     """A folder has no manifest of its own name.
 
-    Every folder in a tools directory is a tool, unless its name begins with ``.`` or ``_``,
-    and a tool is described by ``<name>/<name>.json``. Without it a model can't be told what
-    the tool does. Write the manifest, rename it to match the folder, or begin the folder's
-    name with ``_``. Case counts, also where the file system doesn't mind it, and only JSON is
-    read. If the folder was renamed, the module, the ``name`` in the manifest and the function have
-    to follow.
+    Every folder in a tools directory is a tool, unless its name begins with ``.`` or ``_``, and
+    ``<name>/<name>.json`` describes it. Without the manifest a model doesn't know what the tool
+    does. Write the manifest, rename it to match the folder, or begin the folder's name with ``_``.
+    Case counts, even where the file system ignores it, and only JSON is read. If the folder was
+    renamed, rename the module, the ``name`` in the manifest and the function, too.
     """
     wanted = folder.manifest_name
     if wanted not in folder.files:
@@ -73,7 +71,7 @@ def missing_manifest(folder: ToolFolder) -> Iterator[Finding]:
 
 
 def _former_name(folder: ToolFolder) -> str | None:
-    """Return the other name that both manifest and module have: the folder was renamed."""
+    """Return the name of both manifest and module if the folder was renamed."""
     manifest, module = misnamed(folder, folder.manifest_name), misnamed(folder, folder.module_name)
     if manifest is None or module is None:
         return None
@@ -85,9 +83,9 @@ def _former_name(folder: ToolFolder) -> str | None:
 def missing_module(folder: ToolFolder) -> Iterator[Finding]:
     """A folder has a manifest but no module of its own name.
 
-    The function that a call runs is looked for in ``<name>/<name>.py``. Write the module, or
-    rename it to match the folder. While files are still being copied a running server waits
-    for the module instead of reporting this.
+    A call runs a function in ``<name>/<name>.py``. Write the module, or rename it to match the
+    folder. While files are being copied, a running server waits for the module instead of reporting
+    this.
     """
     if folder.manifest_name in folder.files and folder.module_name not in folder.files:
         yield Finding(Position(), *_lacking(folder, folder.module_name))
@@ -111,7 +109,7 @@ _OTHER_FORMATS = (".yaml", ".yml", ".toml", ".json5", ".jsonc")
 
 
 def misnamed(folder: ToolFolder, wanted: str) -> str | None:
-    """Return the file that is meant to be the wanted one: by case, or the only one of its kind."""
+    """Return the file that has the wanted name in another case, or is the only one of its kind."""
     suffix = wanted[wanted.rindex(".") :]
     others = [each for each in folder.files if each.endswith(suffix) and each != "__init__.py"]
     same = [each for each in folder.files if each.casefold() == wanted.casefold()]
@@ -123,9 +121,9 @@ def misnamed(folder: ToolFolder, wanted: str) -> str | None:
 def invalid_folder_name(folder: ToolFolder) -> Iterator[Finding]:
     """A folder's name can't be the name of a tool.
 
-    The folder's name is the tool's, the module's and the function's, and goes to providers
-    that accept little else: it must be an ASCII Python identifier, no keyword, of at most 64
-    characters. Rename the folder and the files in it, or begin its name with ``_``.
+    The tool, the module and the function have the folder's name, and providers accept few others:
+    an ASCII Python identifier of at most 64 characters that isn't a keyword. Rename the folder and
+    the files in it, or begin its name with ``_``.
     """
     reason = name_problem(folder.name)
     if reason is not None:
@@ -137,11 +135,11 @@ def invalid_folder_name(folder: ToolFolder) -> Iterator[Finding]:
 
 @rule("ST106", "warning")
 def no_tools(path: str) -> Iterator[Finding]:
-    """A tools directory holds no tool.
+    """A tools directory has no tools.
 
-    Nothing is wrong with an empty directory, but in CI it usually means that the path is wrong
-    or the checkout incomplete: ``validate`` makes it an error unless there are procedures. Correct
-    the path; if the directory is meant to be empty, ignore this code.
+    In CI the path is usually wrong or the checkout incomplete, so ``validate`` makes this an error
+    unless there are procedures. Correct the path; if the directory is empty on purpose, ignore this
+    code.
     """
     yield Finding(Position(), f"there is no tool in {path}", "add a folder, or correct the path")
 
@@ -151,8 +149,8 @@ class LockCase(NamedTuple):
 
     Attributes:
         folder: the tool's folder.
-        hashes: of the folder's content, by its parts; empty if there is no such folder.
-        locked: what the lock file says; empty if it doesn't know the tool.
+        hashes: of the folder's content, by its parts; empty if the folder doesn't exist.
+        locked: the hashes in the lock file; empty if the tool isn't there.
     """
 
     folder: ToolFolder
@@ -162,13 +160,12 @@ class LockCase(NamedTuple):
 
 @rule("ST107")
 def not_as_locked(case: LockCase) -> Iterator[Finding]:
-    """A tool is not what the lock file says.
+    """A tool differs from the lock file.
 
-    ``sovl-tools.lock`` holds hashes of each tool's manifest, of its Python files and of the data
-    files that it lists, as they were when somebody reviewed them. With ``--locked``, ``locked =
-    true`` in the configuration or ``from_directory(locked=…)`` no other tool is loaded: not one
-    that has changed, and not one that is new. ``validate`` also tells of those that are gone.
-    Review the change; then run ``sovl-tools lock`` and commit the file.
+    ``sovl-tools.lock`` has hashes of the reviewed manifest, Python files and listed data files of
+    each tool. With ``--locked``, ``locked = true`` in the configuration or
+    ``from_directory(locked=…)``, changed and new tools aren't loaded. ``validate`` also reports
+    removed ones. Review the change; then run ``sovl-tools lock`` and commit the file.
     """
     folder, hashes, locked = case
     advice = "review the change, then run sovl-tools lock"
@@ -186,6 +183,6 @@ def not_as_locked(case: LockCase) -> Iterator[Finding]:
 
 
 LOCKED_PARTS = ("manifest", "code", "data")
-"""What the lock file has a hash of, for each tool."""
+"""The parts of a tool with a hash in the lock file."""
 
 RULES = (missing_manifest, missing_module)

@@ -49,9 +49,9 @@ class OfferCase(NamedTuple):
 
 @rule("ST601")
 def invalid_phrases(case: OfferCase) -> Iterator[Finding]:
-    """``ACTIVATION_PHRASES`` in the module is no list of strings.
+    """``ACTIVATION_PHRASES`` in the module isn't a list of strings.
 
-    A single string would count as a list of letters. Write a list: ``["add numbers"]``.
+    A single string would be a list of letters. Write a list: ``["add numbers"]``.
     """
     phrases = case.interface.phrases
     if phrases is None or phrases is UNKNOWN:
@@ -77,10 +77,9 @@ def _place_of_phrase(case: OfferCase, index: int) -> Place:
 
 @rule("ST602", "warning")
 def wordless_phrase(case: OfferCase) -> Iterator[Finding]:
-    """An activation phrase has no word in it.
+    """An activation phrase has no words.
 
-    Phrases are compared word by word, without punctuation, so an empty one or one of
-    punctuation alone never matches. Remove it.
+    Phrases are compared word by word, without punctuation, so it never matches. Remove it.
     """
     for index, phrase in _phrases(case):
         if not words(phrase):
@@ -90,10 +89,10 @@ def wordless_phrase(case: OfferCase) -> Iterator[Finding]:
 
 @rule("ST607", "warning")
 def duplicate_phrase(case: OfferCase) -> Iterator[Finding]:
-    """The same activation phrase stands twice in one tool.
+    """A tool has the same activation phrase twice.
 
-    Case, punctuation and spacing do not count, so "Add numbers!" repeats "add numbers". Remove
-    one of them.
+    Case, punctuation and spacing are ignored, so "Add numbers!" repeats "add numbers". Remove one
+    of them.
     """
     seen: set[tuple[str, ...]] = set()
     for index, phrase in _phrases(case):
@@ -106,9 +105,9 @@ def duplicate_phrase(case: OfferCase) -> Iterator[Finding]:
 
 @rule("ST603")
 def invalid_step_handlers(case: OfferCase) -> Iterator[Finding]:
-    """``STEP_HANDLERS`` is no dictionary of functions by action.
+    """``STEP_HANDLERS`` isn't a dictionary of functions by action.
 
-    Its keys are the names of actions, non-empty strings; its values are functions
+    The keys are names of actions, non-empty strings. The values are functions
     ``handler(step, context)``, sync or async.
     """
     own = case.interface.handlers
@@ -129,8 +128,8 @@ def invalid_step_handlers(case: OfferCase) -> Iterator[Finding]:
 def invalid_step_handler(case: OfferCase) -> Iterator[Finding]:
     """A step handler can't be called as ``handler(step, context)``.
 
-    The procedure's runner passes two positional arguments: the step, a mapping with its
-    templates rendered, and the context. A handler must take both and must not require more.
+    A handler is called with two positional arguments: the step, a mapping with rendered templates,
+    and the context. It must take both, and must not require more.
     """
     for action, signature in case.handlers.items():
         if signature is not UNKNOWN and not accepts(signature, _STEP_ARGUMENTS):
@@ -143,9 +142,8 @@ def invalid_step_handler(case: OfferCase) -> Iterator[Finding]:
 def invalid_handler_registration(case: OfferCase) -> Iterator[Finding]:
     """``register_step_handlers`` can't be called with one dictionary, or misuses it.
 
-    It is called once, as ``register_step_handlers(handlers)``, with a dictionary that shows the
-    handlers there are; what it adds belongs to this tool. It must not take handlers of other
-    tools away.
+    It is called once, as ``register_step_handlers(handlers)``, with a dictionary of the existing
+    handlers. The ones that it adds belong to this tool. It must not remove handlers of other tools.
     """
     registration = case.interface.registration
     place = ModulePlace(REGISTER)
@@ -157,10 +155,10 @@ def invalid_handler_registration(case: OfferCase) -> Iterator[Finding]:
 
 @rule("ST606")
 def built_in_action(case: OfferCase) -> Iterator[Finding]:
-    """A step handler claims an action that belongs to the language of procedures.
+    """A step handler has the name of a built-in action.
 
-    ``tool``, ``set``, ``if``, ``for_each``, ``parallel``, ``procedure``, ``wait``, ``return``
-    and ``fail`` mean the same everywhere. Choose another name for the action.
+    ``tool``, ``set``, ``if``, ``for_each``, ``parallel``, ``procedure``, ``wait``, ``return`` and
+    ``fail`` mean the same in all procedures. Choose another name for the action.
     """
     for action in case.handlers:
         if isinstance(action, str) and action in ACTIONS:
@@ -170,11 +168,11 @@ def built_in_action(case: OfferCase) -> Iterator[Finding]:
 
 @rule("ST608", "warning")
 def misspelt_constant(case: OfferCase) -> Iterator[Finding]:
-    """A name in the module is nearly, but not quite, one that is looked for there.
+    """A name in the module looks like a special one, but isn't.
 
-    ``STEP_HANDLER`` and ``ACTIVATION_PHRASE`` mean nothing: the module brings no handlers and no
-    phrases, and nobody says so. The names are ``STEP_HANDLERS``, ``ACTIVATION_PHRASES`` and
-    ``register_step_handlers``. Nothing is said of a module that has the right name as well.
+    ``STEP_HANDLER`` and ``ACTIVATION_PHRASE`` are ignored, so the module has no handlers and no
+    phrases. The names are ``STEP_HANDLERS``, ``ACTIVATION_PHRASES`` and ``register_step_handlers``.
+    A module that also has the right name isn't reported.
     """
     # parsing costs more than all other rules together, and most modules have no such name
     bound = bindings(case.source).names if _LIKE_OURS.search(case.source) else {}

@@ -42,11 +42,10 @@ class ManifestText:
 
 @rule("ST203")
 def invalid_encoding(case: ManifestText) -> Iterator[Finding]:
-    """The manifest is not UTF-8 text.
+    """The manifest isn't UTF-8 text.
 
-    JSON that is exchanged is UTF-8 (RFC 8259, section 8.1). UTF-16 files come from Windows
-    editors and from PowerShell's redirection; single bad bytes from Latin-1 text. Save the file
-    as UTF-8.
+    JSON files are UTF-8 (RFC 8259, section 8.1). UTF-16 files come from Windows editors and from
+    PowerShell's redirection, single bad bytes from Latin-1 text. Save the file as UTF-8.
     """
     wide = _WIDE_ENCODINGS.get(case.data[:2])
     if wide:
@@ -64,8 +63,8 @@ def invalid_encoding(case: ManifestText) -> Iterator[Finding]:
 def byte_order_mark(case: ManifestText) -> Iterator[Finding]:
     """The manifest begins with a byte order mark.
 
-    RFC 8259 forbids one in JSON that is exchanged, and many parsers refuse it; this one skips
-    it. Save the file as UTF-8 without a byte order mark ("UTF-8", not "UTF-8 with BOM").
+    RFC 8259 forbids it, and many parsers reject it; this one skips it. Save the file as UTF-8
+    without a byte order mark ("UTF-8", not "UTF-8 with BOM").
     """
     if case.data.startswith(_BYTE_ORDER_MARK.encode()):
         message = "the file begins with a byte order mark"
@@ -76,8 +75,8 @@ def byte_order_mark(case: ManifestText) -> Iterator[Finding]:
 def nested_too_deep(case: ManifestText) -> Iterator[Finding]:
     """Objects and arrays are nested more than 64 levels deep.
 
-    No model makes sense of such a schema, providers refuse far less, and parsers run out of
-    stack. Flatten the schema; use ``$defs`` and ``$ref`` for what recurs.
+    Models don't understand such a schema, providers reject much less, and parsers run out of stack.
+    Flatten the schema; use ``$defs`` and ``$ref`` for repeated parts.
     """
     offset = too_deep_at(case.text, MAX_DEPTH)
     if offset is not None:
@@ -87,14 +86,12 @@ def nested_too_deep(case: ManifestText) -> Iterator[Finding]:
 
 @rule("ST201")
 def invalid_json(case: ManifestText) -> Iterator[Finding]:
-    """The manifest is not JSON.
+    """The manifest isn't JSON.
 
-    The message names the place where a parser gives up, which is sometimes just after the
-    mistake: a missing comma or quote, a trailing comma, a comment, single quotes. JSON
-    (RFC 8259) knows none of the liberties that JavaScript and Python take.
+    The message names the place where the parser stops, which can be just after the mistake: a
+    missing comma or quote, a trailing comma, a comment, single quotes. JSON (RFC 8259) is stricter
+    than JavaScript and Python.
     """
-    if too_deep_at(case.text, MAX_DEPTH) is not None:
-        return
     try:
         json.loads(case.text, parse_constant=str, parse_int=str, parse_float=str)
     except json.JSONDecodeError as error:
@@ -150,8 +147,8 @@ _MISTAKES: dict[str, tuple[str, str | None]] = {
 def duplicate_key(case: ManifestText) -> Iterator[Finding]:
     """An object has the same key twice.
 
-    Parsers keep the last value and drop the others without a word, so that what one reads is
-    not what runs. Remove one of the two, or merge them.
+    Parsers silently keep the last value, so a reader sees another one. Remove one of the two, or
+    merge them.
     """
     for member in members(case.text):
         if member.repeated:
@@ -161,11 +158,11 @@ def duplicate_key(case: ManifestText) -> Iterator[Finding]:
 
 @rule("ST206")
 def invalid_number(case: ManifestText) -> Iterator[Finding]:
-    """A number is no JSON number: NaN, an infinity, or too large.
+    """A number isn't valid in JSON: NaN, an infinity, or too large.
 
-    ``NaN`` and ``Infinity`` are JavaScript; a number such as ``1e999`` becomes an infinity when
-    it is read, and more than 4,300 digits are refused by Python. No provider accepts them.
-    Write a finite number, or leave a bound out.
+    ``NaN`` and ``Infinity`` are JavaScript. A parser reads ``1e999`` as infinity, and Python
+    rejects more than 4,300 digits. No provider accepts them. Write a finite number, or remove the
+    bound.
     """
     for member in members(case.text):
         token = member.token
@@ -181,10 +178,10 @@ def invalid_number(case: ManifestText) -> Iterator[Finding]:
 
 @rule("ST208")
 def not_an_object(case: ManifestText) -> Iterator[Finding]:
-    """The manifest is JSON, but no object.
+    """The manifest is JSON, but not an object.
 
-    A manifest is one object with at least ``name``, ``description`` and ``parameters``; a list
-    of tools goes into one folder each.
+    A manifest is an object with at least ``name``, ``description`` and ``parameters``. Each tool
+    has its own folder.
     """
     document = _lenient(case.text)
     if document is not None and not isinstance(document[0], dict):
@@ -194,10 +191,10 @@ def not_an_object(case: ManifestText) -> Iterator[Finding]:
 
 @rule("ST213")
 def lone_surrogate(case: ManifestText) -> Iterator[Finding]:
-    r"""A string holds half of a surrogate pair.
+    r"""A string contains half of a surrogate pair.
 
-    ``\ud83d`` without its other half is no character and can't be encoded: sending it to a
-    provider would fail. Write the character itself, or both halves.
+    ``\ud83d`` without its other half isn't a character and can't be encoded, so sending it to a
+    provider fails. Write the character itself, or both halves.
     """
     for member in members(case.text):
         key = member.path[-1] if member.path else 0
@@ -210,7 +207,7 @@ def lone_surrogate(case: ManifestText) -> Iterator[Finding]:
 
 
 def _lenient(text: str) -> tuple[JSON] | None:
-    """Return the parsed text in a tuple, or None if it is no JSON at all."""
+    """Return the parsed text in a tuple; None if it isn't JSON."""
     try:
         return (json.loads(text, parse_constant=str, parse_int=str, parse_float=str),)
     except (ValueError, RecursionError):
