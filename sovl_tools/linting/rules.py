@@ -1,4 +1,4 @@
-"""The one table of all rules: what ``explain`` prints and ``--select`` knows."""
+"""The table of all rules, for ``explain`` and ``--select``."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from sovl_tools.procedures.rules import structure, variables
 
 @rule("ST002", "warning")
 def unused_suppression(words: str) -> Iterator[Finding]:
-    """A file asks to leave out findings of a rule, and nothing is left out by that.
+    """A file suppresses the findings of a rule, but there are none.
 
-    ``"x-ignore": ["ST306"]`` in a manifest leaves out warnings of that rule for its tool, and the
-    comment ``# sovl: ignore[ST408]`` in a module or a procedure those of its line or, where it has
-    a line to itself, of its file. This one names no rule, or the rule finds nothing there any more,
-    or what it finds is an error, which can't be left out because the tool is not there. Remove it,
-    so that it doesn't hide what is wrong later.
+    ``"x-ignore": ["ST306"]`` in a manifest suppresses the warnings of that rule for its tool. The
+    comment ``# sovl: ignore[ST408]`` in a module or a procedure suppresses those of its line or, if
+    nothing else is on the line, of its file. This one doesn't name a rule, or the rule no longer
+    finds anything there, or it finds an error, which can't be suppressed because the tool doesn't
+    load. Remove it, so that it doesn't hide a problem later.
     """
     yield Finding(Position(), words, "remove it, or name a rule that warns here")
 
@@ -53,7 +53,7 @@ FAMILIES = {
     "ST9": "providers' formats",
 }
 
-# a rule that is missing here still finds, but explain and --select don't know it
+# a rule that is missing here still reports, but explain and --select don't know it
 _RULES = (
     internal_error,
     unused_suppression,
