@@ -16,7 +16,7 @@ EXAMPLE_KEYS = frozenset({"input", "output", "output_is", "output_match", "descr
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"
 _SCHEMA_KEYS = {"parameters", "output_schema"}
 ALIASES = {"parameters": ("input_schema", "inputSchema", "parametersJsonSchema", "args_schema")}
-"""What other systems call a key that a manifest must have."""
+"""Names of required keys in other systems."""
 _WRAPPERS = {
     "function": "OpenAI",
     "tools": "MCP",
@@ -24,7 +24,7 @@ _WRAPPERS = {
     "function_declarations": "Gemini",
     "toolSpec": "Bedrock",
 }
-"""The keys in which other systems' definitions hold what a manifest says at its top level."""
+"""Keys of other systems that contain the definition, and the systems."""
 _MISSING = {
     "name": 'add the folder\'s name: "name": "{}"',
     "description": "say what the tool does and when a model should use it",
@@ -33,21 +33,21 @@ _MISSING = {
 
 
 class ManifestCase(NamedTuple):
-    """A manifest's document and what its meta-schema refuses in it."""
+    """A manifest's document, and its problems with the meta-schema."""
 
     folder: ToolFolder
     document: Mapping[str, JSON]
     problems: list[Problem]
 
     def alias(self, key: str) -> str | None:
-        """Return the other system's name under which the document has a key that it lacks."""
+        """Return the name of a missing key in another system, if the document has that."""
         if key in self.document:
             return None
         return next((each for each in ALIASES.get(key, ()) if each in self.document), None)
 
     @property
     def wrapper(self) -> str | None:
-        """The key that holds the definition if this is another system's form; otherwise None."""
+        """The key with the definition if the manifest has another system's form; else None."""
         if not self.problems or not self.document.keys().isdisjoint(REQUIRED_KEYS):
             return None
         for key in _WRAPPERS:
@@ -60,11 +60,10 @@ class ManifestCase(NamedTuple):
 
 @rule("ST202", "warning")
 def unknown_key(case: ManifestCase) -> Iterator[Finding]:
-    """The manifest has a key that means nothing here.
+    """The manifest has an unknown key.
 
-    It is ignored: a misspelt ``enabled`` disables nothing. A manifest that was written for a
-    newer version loads all the same, therefore this is a warning. Correct the key, or begin it
-    with ``x-`` if it is your own.
+    It is ignored: a misspelt ``enabled`` disables nothing. This is a warning, so that a manifest
+    for a newer version still loads. Correct the key, or begin it with ``x-`` if it is your own.
     """
     if case.wrapper is not None:
         return
@@ -93,7 +92,7 @@ def _unknown(document: JSON, known: frozenset[str], path: Path) -> Iterator[Find
 
 
 def _elsewhere(key: str) -> str | None:
-    """Return the hint for a key that belongs into a section."""
+    """Return the hint for a key of a section."""
     for section, keys in SECTIONS.items():
         near = nearest(key, keys)
         if near is not None:
@@ -105,9 +104,9 @@ def _elsewhere(key: str) -> str | None:
 def missing_key(case: ManifestCase) -> Iterator[Finding]:
     """The manifest lacks ``name``, ``description`` or ``parameters``.
 
-    These three are what every provider asks for; a model can't call a tool without them.
-    A tool that takes no arguments has ``{"type": "object", "properties": {}}``. What MCP and
-    Anthropic call ``inputSchema`` and ``input_schema`` is ``parameters`` here.
+    All providers require these three. The parameters of a tool without arguments are ``{"type":
+    "object", "properties": {}}``. MCP's ``inputSchema`` and Anthropic's ``input_schema`` are
+    ``parameters`` here.
     """
     for key in REQUIRED_KEYS if case.wrapper is None else ():
         alias = case.alias(key)
@@ -124,10 +123,10 @@ def missing_key(case: ManifestCase) -> Iterator[Finding]:
 def foreign_form(case: ManifestCase) -> Iterator[Finding]:
     """The manifest is a definition in the form of OpenAI, MCP or another system.
 
-    Such forms hold name, description and schema one level deeper, as in ``{"type": "function",
+    Such forms contain name, description and schema one level deeper, as in ``{"type": "function",
     "function": {…}}`` or ``{"tools": […]}``. Lift the inner object to the top, or let
-    ``sovl-tools import openai FILE`` write the folders: a list of several becomes as many.
-    ``sovl-tools export`` makes every such form of a manifest.
+    ``sovl-tools import openai FILE`` write a folder for each tool. ``sovl-tools export`` does the
+    opposite.
     """
     key = case.wrapper
     if key is not None:
@@ -145,8 +144,8 @@ def foreign_form(case: ManifestCase) -> Iterator[Finding]:
 def invalid_value(case: ManifestCase) -> Iterator[Finding]:
     """A key of the manifest has a value of the wrong kind.
 
-    Each key has one type, which ``sovl-tools schema tool`` prints and ``docs/tool-guide.md``
-    describes. Values are not converted: ``"enabled": "false"`` would be a truthy text.
+    ``sovl-tools schema tool`` prints the types, and ``docs/tool-guide.md`` describes them. Values
+    aren't converted: ``"enabled": "false"`` would be a truthy string.
     """
     for problem in case.problems:
         if problem.path and problem.path[0] not in {*_SCHEMA_KEYS, "name"}:
@@ -155,10 +154,10 @@ def invalid_value(case: ManifestCase) -> Iterator[Finding]:
 
 @rule("ST211")
 def name_mismatch(case: ManifestCase) -> Iterator[Finding]:
-    """The name in the manifest is not the folder's.
+    """The name in the manifest isn't the folder's.
 
-    Folder, manifest file, module file, ``name`` and function carry one name, so that a call
-    leads to a file without looking anything up. Make them equal.
+    Folder, manifest file, module file, ``name`` and function have the same name, so that a call
+    leads to a file. Make them equal.
     """
     name = case.document.get("name")
     if isinstance(name, str) and name_problem(name) is None and name != case.folder.name:
@@ -170,8 +169,8 @@ def name_mismatch(case: ManifestCase) -> Iterator[Finding]:
 def invalid_name(case: ManifestCase) -> Iterator[Finding]:
     """The name in the manifest can't name a tool.
 
-    It must be an ASCII Python identifier, no keyword, of at most 64 characters, because it is
-    the function's name and because providers accept little else.
+    It must be an ASCII Python identifier of at most 64 characters, and not a keyword, because it is
+    the function's name and because providers accept few others.
     """
     name = case.document.get("name", "")
     reason = name_problem(name) if isinstance(name, str) else "it is no string"
@@ -184,11 +183,11 @@ def invalid_name(case: ManifestCase) -> Iterator[Finding]:
 
 @rule("ST214")
 def invalid_requirement(case: ManifestCase) -> Iterator[Finding]:
-    """An entry of ``requires.packages`` is no requirement.
+    """An entry of ``requires.packages`` isn't a requirement.
 
-    It can't be looked for, so the tool would never be available. Write it as pip takes it, such as
-    ``PyYAML>=6`` or ``httpx[http2]; python_version < "4"``, or write the name that the module
-    imports.
+    It can't be found, so the tool would never be available. Write it as for pip, such as
+    ``PyYAML>=6`` or ``httpx[http2]; python_version < "4"``, or write the name of the imported
+    module.
     """
     requires = case.document.get("requires")
     packages = requires.get("packages") if isinstance(requires, dict) else None
@@ -201,11 +200,11 @@ def invalid_requirement(case: ManifestCase) -> Iterator[Finding]:
 
 @rule("ST301")
 def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
-    """A parameter schema is not valid JSON Schema.
+    """A parameter schema isn't valid JSON Schema.
 
     ``parameters`` and ``output_schema`` are checked against the meta-schema of draft 2020-12;
-    ``parameters`` must also have ``"type": "object"`` and ``properties``. A provider would
-    refuse the definition, or worse, ignore the keyword. Correct the keyword's value.
+    ``parameters`` must also have ``"type": "object"`` and ``properties``. Providers reject the
+    definition, or ignore the keyword. Correct the keyword's value.
     """
     listed = listed_arguments(case.document.get("parameters"))
     if listed:
@@ -221,7 +220,7 @@ def invalid_schema(case: ManifestCase) -> Iterator[Finding]:
 
 
 def listed_arguments(parameters: JSON) -> list[str]:
-    """Return the arguments that parameters list without the level of ``properties``, if so."""
+    """Return the names of arguments that are listed without ``properties`` around them."""
     if not isinstance(parameters, dict) or "properties" in parameters:
         return []
     beside = ("type", "required", "description")
@@ -240,7 +239,7 @@ _SAYS_SCHEMA = frozenset({"type", "description", "enum", "$ref", "anyOf", "oneOf
 
 
 def without_repeats(problems: list[Problem]) -> list[Problem]:
-    """Leave out what is said of a value that must be another one anyway."""
+    """Return the problems without others of a value that must be a constant."""
     fixed = {each.path for each in problems if each.keyword == "const"}
     return [each for each in problems if each.keyword == "const" or each.path not in fixed]
 
@@ -257,14 +256,14 @@ def value_words(problem: Problem) -> tuple[str, str | None]:
                 f"write {listed}" if problem.value else "remove it: what is not listed is optional"
             )
             return f"{dotted(problem.path)!r} {describe(problem)}", advice
-    # the branches are a name and a list of names; somebody who wrote one name meant a type
+    # the branches are a name and a list of names; a string is meant as a name
     is_type = is_in_schema and problem.path[-1] == "type" and bool(problem.branches)
     if is_type and isinstance(problem.value, str):
         message = f"{problem.value!r} is not a JSON Schema type"
         synonym = TYPE_SYNONYMS.get(problem.value.casefold())
         hint = f"write {synonym!r}" if synonym else did_you_mean(problem.value, JSON_KINDS)
         return message, hint or f"the types are {', '.join(JSON_KINDS)}"
-    # patterns of the meta-schema outside of schemas want a character that is no space
+    # outside of schemas, patterns of the meta-schema reject blank strings
     is_blank = problem.keyword == "pattern" and not is_in_schema
     words = "must not be blank" if is_blank else describe(problem)
     return f"{dotted(problem.path)!r} {words}", None
@@ -275,15 +274,15 @@ TYPE_SYNONYMS = {
     "double": "number", "decimal": "number", "bool": "boolean", "list": "array", "tuple": "array",
     "dict": "object", "map": "object", "none": "null",
 }  # fmt: skip
-"""What people write in place of JSON's types, in small letters."""
+"""Types of other languages, in lower case, and JSON's types for them."""
 
 
 @rule("ST216", "warning")
 def unused_output_match(case: ManifestCase) -> Iterator[Finding]:
-    """An example says how its output is compared, and there is nothing to compare.
+    """An example has ``output_match``, but nothing to compare.
 
-    ``sovl-tools test`` compares an ``output`` that is no description, and ``"schema"`` asks for an
-    ``output_schema``: without one the example fails. Add what is missing, or remove the key.
+    ``sovl-tools test`` compares an ``output`` unless it is a description, and ``"schema"`` needs an
+    ``output_schema``: without it the example fails. Add what is missing, or remove the key.
     """
     examples = case.document.get("examples")
     for index, example in enumerate(examples if isinstance(examples, list) else ()):

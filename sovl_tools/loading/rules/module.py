@@ -9,14 +9,14 @@ from sovl_tools.model.diagnostic import Finding, Place, Position, rule
 
 
 class ImportFailure(NamedTuple):
-    """What came of an import that did not succeed.
+    """A failed import.
 
     Attributes:
-        place: the tool's own line, as near as it is known.
+        place: the nearest known line of the tool.
         error: the exception's type, or what ended the import.
-        message: its message; empty if it has none.
-        sibling: the file of the folder that a failed import meant, if one has its name.
-        advice: what to do, if that is known better than for all such failures.
+        message: its message; empty without one.
+        sibling: the file of the folder with the name of the import that failed.
+        advice: what to do, if this failure has a special fix.
     """
 
     place: Position
@@ -30,11 +30,10 @@ class ImportFailure(NamedTuple):
 def import_failed(case: ImportFailure) -> Iterator[Finding]:
     """Importing the module raised an exception.
 
-    The place is the last line of the tool's own files in the traceback; the traceback itself
-    goes to the log at level DEBUG. A package that is missing may be listed under
-    ``requires.packages``: the tool is then *unavailable* instead of broken where it is absent.
-    Modules of your own are found in the directory of the configuration, in ``src`` beside it, or
-    where ``pythonpath`` says.
+    The place is the last line of the tool's own files in the traceback; the traceback itself is
+    logged at level DEBUG. If a missing package is listed under ``requires.packages``, the tool is
+    *unavailable* instead of broken. Your own modules are found in the directory of the
+    configuration, in ``src`` next to it, and in the directories of ``pythonpath``.
     A helper that is missing is named by its file: ``from .helpers import name`` needs a
     ``helpers.py`` in the tool's folder.
     """
@@ -45,7 +44,7 @@ def import_failed(case: ImportFailure) -> Iterator[Finding]:
 def syntax_error(case: ImportFailure) -> Iterator[Finding]:
     """The module, or a helper that it imports, is not Python.
 
-    The message and the place are the compiler's own, of the Python that runs this command.
+    The message and the place come from the compiler of the Python that runs this command.
     """
     yield Finding(case.place, f"{case.error}: {case.message}")
 
@@ -54,8 +53,8 @@ def syntax_error(case: ImportFailure) -> Iterator[Finding]:
 def import_exited(case: ImportFailure) -> Iterator[Finding]:
     """Importing the module called ``sys.exit`` or raised another exception that ends programs.
 
-    A module that is imported must not end the program that imports it. Mostly the file is also
-    a script: put the script's part under ``if __name__ == "__main__":``.
+    An import must not end the program. Usually the file is also a script: put the script's part
+    under ``if __name__ == "__main__":``.
     """
     hint = 'put what a script does under: if __name__ == "__main__":'
     yield Finding(case.place, _while_importing(case), hint)
@@ -67,12 +66,11 @@ def _while_importing(case: ImportFailure) -> str:
 
 @rule("ST504")
 def import_stalled(case: ImportFailure) -> Iterator[Finding]:
-    """Importing the module did not end in time.
+    """Importing the module took too long.
 
-    An endless loop, a lock or a network connection at import time keeps every other tool
-    waiting. The place is the line that was running when the limit was over, which
-    ``import_timeout`` in ``[tool.sovl-tools]`` sets. Do the work in the function, at the first
-    call.
+    An endless loop, a lock or a network connection at import time blocks all other tools. The place
+    is the line that was running at the time limit, which is ``import_timeout`` in
+    ``[tool.sovl-tools]``. Do the work in the function, at the first call.
     """
     yield Finding(case.place, f"importing {case.message}", "do the work in the function")
 
@@ -81,10 +79,10 @@ def import_stalled(case: ImportFailure) -> Iterator[Finding]:
 def import_crashed(case: ImportFailure) -> Iterator[Finding]:
     """Importing the module ended the process.
 
-    ``os._exit``, a fatal signal such as a segmentation fault in an extension, or running out of
-    memory. ``validate`` imports in a child process and goes on with the next tool; a server
-    that loads this tool would die. The place is the line that Python's fault handler names,
-    where it could name one.
+    The cause is ``os._exit``, a fatal signal such as a segmentation fault in an extension, or too
+    little memory. ``validate`` imports in a child process and continues with the next tool; a
+    server that loads this tool would die. The place comes from Python's fault handler, if it knows
+    the line.
     """
     yield Finding(case.place, f"importing ended the process: {case.message}")
 
@@ -93,8 +91,8 @@ def import_crashed(case: ImportFailure) -> Iterator[Finding]:
 def import_flooded(case: ImportFailure) -> Iterator[Finding]:
     """Importing the module printed more than 1 MiB.
 
-    What a tool prints goes to the error output of whoever loads it, so this would fill logs at
-    each start. Print nothing at import time; use ``logging`` inside the function.
+    The output of an import goes to standard error, so this would fill the logs at each start. Print
+    nothing at import time; use ``logging`` in the function.
     """
     yield Finding(case.place, f"importing printed {case.message}", "print nothing at import time")
 
@@ -103,9 +101,9 @@ def import_flooded(case: ImportFailure) -> Iterator[Finding]:
 def absolute_sibling_import(case: ImportFailure) -> Iterator[Finding]:
     """A helper in the tool's folder is imported as if it were a library.
 
-    The folder is not on ``sys.path``, so that two tools may each have a ``helpers.py`` and none
-    shadows a library. Import the helper relatively: ``from . import helpers`` or
-    ``from .helpers import name``. It belongs to this tool alone.
+    The folder isn't on ``sys.path``, so that several tools can have a ``helpers.py``, and none
+    hides a library. Import the helper relatively: ``from . import helpers`` or ``from .helpers
+    import name``. It belongs to this tool only.
     """
     message = f"{case.sibling!r} can't be imported as a library"
     stem = (case.sibling or "").removesuffix(".py")
@@ -114,16 +112,16 @@ def absolute_sibling_import(case: ImportFailure) -> Iterator[Finding]:
 
 @rule("ST508")
 def inspection_failed(case: ImportFailure) -> Iterator[Finding]:
-    """The module was imported, but looking at what it offers raised an exception.
+    """The module was imported, but inspecting it raised an exception.
 
-    The tool's name, ``STEP_HANDLERS`` or ``ACTIVATION_PHRASES`` is an object whose own code
-    fails when it is looked at. Use plain functions, dictionaries and lists.
+    The tool's name, ``STEP_HANDLERS`` or ``ACTIVATION_PHRASES`` is an object whose own code fails
+    when it is inspected. Use plain functions, dictionaries and lists.
     """
     yield Finding(case.place, f"{case.error} while looking at the module: {case.message}")
 
 
 class CodeCase(NamedTuple):
-    """What is wrong with something in Python, in words, and where it is."""
+    """A problem of an object in Python, in words, and its place."""
 
     message: str
     help: str | None = None
@@ -139,7 +137,7 @@ def unimportable_source(case: CodeCase) -> Iterator[Finding]:
     """A source of tools can't be imported.
 
     It is an entry point of an installed distribution, a module of a plugins directory or a package.
-    The message names the exception. The other sources load all the same. Mend or uninstall it.
+    The message names the exception. The other sources are loaded. Fix or uninstall it.
     """
     yield from _finding(case)
 
@@ -148,9 +146,9 @@ def unimportable_source(case: CodeCase) -> Iterator[Finding]:
 def invalid_tool_class(case: CodeCase) -> Iterator[Finding]:
     """A subclass of ``AITool`` can't be made a tool.
 
-    It lacks an abstract member, its constructor wants arguments or fails, or a member is of
-    another type than it has to be. A class that is only a base of others is left in peace if its
-    name begins with ``_``. Complete the class, or register an instance by hand.
+    It lacks an abstract member, its constructor needs arguments or fails, or a member has the wrong
+    type. Classes whose names begin with ``_`` are only bases of others and aren't checked. Complete
+    the class, or register an instance.
     """
     yield from _finding(case)
 
@@ -159,49 +157,48 @@ def invalid_tool_class(case: CodeCase) -> Iterator[Finding]:
 def inexpressible_parameters(case: CodeCase) -> Iterator[Finding]:
     """The parameters of a function can't be expressed in JSON.
 
-    A model sends JSON, and the schema that tells it what to send is made of the annotations. The
-    message names the parameter. Annotate it with a type that has a JSON form; register a method
-    with its object.
+    A model sends JSON, and its schema is made from the annotations. The message names the
+    parameter. Annotate it with a type that has a JSON form; register a method with its object.
     """
     yield from _finding(case)
 
 
 @rule("ST704")
 def invalid_definition(case: CodeCase) -> Iterator[Finding]:
-    """What a decorator or a class says of its tool does not fit the meta-schema.
+    """The definition from a decorator or a class breaks the meta-schema.
 
-    The same holds for it as for a manifest: the name is an identifier of at most 64 characters, the
-    description is not empty, the parameters are a valid JSON Schema (draft 2020-12) of an object,
-    and so on. The message names the place within the definition.
+    The rules are those of a manifest: the name is an identifier of at most 64 characters, the
+    description isn't empty, the parameters are a valid JSON Schema (draft 2020-12) of an object,
+    and so on. The message names the place in the definition.
     """
     yield from _finding(case)
 
 
 @rule("ST705", "warning")
 def weak_description(case: CodeCase) -> Iterator[Finding]:
-    """A model is told less about a tool than it needs.
+    """A model doesn't get enough information about a tool.
 
-    The function has no docstring, or a parameter has no annotation, so that any value is let
-    through. Models choose tools by their descriptions. Say what the tool does and when to use it.
+    The function has no docstring, or a parameter has no annotation, so that it accepts any value.
+    Models choose tools by their descriptions. Write what the tool does and when to use it.
     """
     yield from _finding(case)
 
 
 @rule("ST706", "warning")
 def source_without_tools(case: CodeCase) -> Iterator[Finding]:
-    """A plugins directory, an entry point or a package holds no tool.
+    """A plugins directory, an entry point or a package has no tools.
 
-    Tools are functions decorated with ``@tool`` and subclasses of ``AITool``. Decorate one, or do
-    not name the place.
+    Tools are functions decorated with ``@tool`` and subclasses of ``AITool``. Decorate one, or
+    remove the source.
     """
     yield from _finding(case)
 
 
 @rule("ST707")
 def foreign_definition(case: CodeCase) -> Iterator[Finding]:
-    """Something has a ``_tool_definition`` that is not one of this package's.
+    """An object has a ``_tool_definition`` of another framework.
 
-    Other frameworks use the same attribute. Decorate the function with this package's ``@tool``.
+    Decorate the function with this package's ``@tool``.
     """
     yield from _finding(case)
 
