@@ -36,7 +36,14 @@ CASES = "tests/test_cases.py"
 OTHER_TESTS = {
     "authoring": ["tests/test_registering.py"],
     "loading": ["tests/test_registering.py", "tests/test_precedence.py"],
-    "reloading": ["tests/test_reload.py", "tests/test_hot_reload.py", "tests/test_watch.py"],
+    "reloading": [
+        "tests/test_reload.py",
+        "tests/test_registering.py",
+        "tests/test_precedence.py",
+        "tests/test_hot_reload.py",
+        "tests/test_watch.py",
+        "tests/test_watch_code.py",
+    ],
 }
 """Tests of a package that aren't in its folder."""
 LIMIT = 600

@@ -162,6 +162,27 @@ def test_what_a_module_imports_beside_it_is_watched(tmp_path: Path) -> None:
         until_it_answers(registry, news, a=2)
 
 
+def test_a_watch_does_not_import_packages_again(
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    package = tmp_path / "package_that_grows"
+    package.mkdir()
+    (package / "__init__.py").write_text(decorated("a", 1))
+    write("echo", code=says(0))
+    registry = ToolRegistry.from_directory(tmp_path / "tools")
+    registry.load_package("package_that_grows")
+    news = News(registry)
+    (package / "more.py").write_text(decorated("b", 2))
+    with registry.watch():
+        write("echo", code=says(1))
+        until_it_answers(registry, news, a=1, b=None)
+        news.until({"echo": 1, "a": 1})
+    assert registry.reload().added == ("b",)
+    for name in ("package_that_grows.more", "package_that_grows"):
+        del sys.modules[name]
+
+
 def test_a_change_of_a_watched_library_runs_all_modules_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

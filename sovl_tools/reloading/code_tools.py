@@ -113,11 +113,12 @@ class Registrations(NamedTuple):
 
     def unregister(self, name: str) -> Registrations:
         """Remove the first tool with a name, if there is one."""
-        for position, each in enumerate(self.candidates):
-            if each.name == name:
-                rest = self.candidates[:position] + self.candidates[position + 1 :]
-                return self._replace(candidates=rest)
-        return self
+        first = next((each for each in self.candidates if each.name == name), None)
+        if first is None:
+            return self
+        return self._replace(
+            candidates=tuple(each for each in self.candidates if each is not first)
+        )
 
 
 def _function(candidate: Candidate) -> object:
