@@ -48,7 +48,7 @@ _SCHEMAS = ("parameters", "output_schema")
 
 
 @dataclass(frozen=True, eq=False)
-class Work:
+class CheckedFolder:
     """A folder whose manifest has been checked.
 
     Attributes:
@@ -78,7 +78,7 @@ class Work:
         """Whether the tool can't be loaded."""
         return has_errors(self.verdicts)
 
-    def with_more(self, verdicts: Iterable[Verdict]) -> Work:
+    def with_more(self, verdicts: Iterable[Verdict]) -> CheckedFolder:
         """Return the folder with more verdicts."""
         return replace(self, verdicts=(*self.verdicts, *verdicts))
 
@@ -119,37 +119,37 @@ def load_contents(
         verdicts += reading.verdicts
         if reading.manifest is None:
             return rejected(folder, verdicts)
-        work = check_manifest(folder, reading.manifest, verdicts)
-        return _load(work, contents.snapshot, settings, existing)
+        checked = check_manifest(folder, reading.manifest, verdicts)
+        return _load(checked, contents.snapshot, settings, existing)
     except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
         return rejected(folder, [internal_verdict(error)])
 
 
 def _load(
-    work: Work,
+    checked: CheckedFolder,
     snapshot: Snapshot | Unreadable,
     settings: Settings,
     existing: Mapping[str, StepHandler],
 ) -> Candidate:
     """Take a folder whose manifest has been checked through the rest: import, or parse."""
-    folder, document = work.folder, work.manifest.document
+    folder, document = checked.folder, checked.manifest.document
     if settings.locked is not None and isinstance(snapshot, Snapshot):
         # of the very bytes that run, not of what is in the files by then
-        manifest = work.manifest._replace(document=work.case.document)
-        work = work.with_more(lock_verdicts(settings.locked, manifest, snapshot))
+        manifest = checked.manifest._replace(document=checked.case.document)
+        checked = checked.with_more(lock_verdicts(settings.locked, manifest, snapshot))
         snapshot = snapshot._replace(locked=settings.locked.get(folder.name, {}))
     if document.get("enabled", True) is False:
-        return _candidate(work, "disabled", reasons=('its manifest says "enabled": false',))
+        return _candidate(checked, "disabled", reasons=('its manifest says "enabled": false',))
     if isinstance(snapshot, Unreadable):
-        return _candidate(work.with_more(_unreadable(folder, snapshot)), "rejected")
-    work = replace(work, source=snapshot.main)
+        return _candidate(checked.with_more(_unreadable(folder, snapshot)), "rejected")
+    checked = replace(checked, source=snapshot.main)
     # no module runs that would be rejected anyway: what it does at import can't be undone
-    if work.has_errors:
-        return _candidate(replace(work, is_module_left=True), "rejected")
+    if checked.has_errors:
+        return _candidate(replace(checked, is_module_left=True), "rejected")
     missing = unmet(document) + unmet_by_platform(document)
     if missing or not settings.imports:
-        return _parse(work, missing)
-    return _import(work, snapshot, existing)
+        return _parse(checked, missing)
+    return _import(checked, snapshot, existing)
 
 
 def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
@@ -163,7 +163,7 @@ def _unreadable(folder: ToolFolder, failure: Unreadable) -> list[Verdict]:
 
 def check_manifest(
     folder: ToolFolder, manifest: Manifest, verdicts: Sequence[Verdict] = ()
-) -> Work:
+) -> CheckedFolder:
     """Check a manifest and its schemas for errors; ``verdicts`` are the findings so far."""
     document, verdicts = manifest.document, [*verdicts]
     # no rule checks again what the meta-schema checks, or reads a key that it rejects
@@ -181,7 +181,7 @@ def check_manifest(
         if "examples" in document and not has_errors(verdicts):
             examples = example_inputs(manifest)
             verdicts += example_verdicts(manifest, examples)
-    return Work(folder, case, manifest, tuple(verdicts), has_schemas, examples)
+    return CheckedFolder(folder, case, manifest, tuple(verdicts), has_schemas, examples)
 
 
 def schema_verdicts(document: Mapping[str, JSON], severity: Severity) -> list[Verdict]:
@@ -254,9 +254,11 @@ def call_verdicts(
     return ask((invalid_example,), *found) if found else []
 
 
-def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler]) -> Candidate:
+def _import(
+    checked: CheckedFolder, snapshot: Snapshot, existing: Mapping[str, StepHandler]
+) -> Candidate:
     """Run the module and make the tool; without one the module is forgotten again."""
-    folder, manifest = work.folder, work.manifest
+    folder, manifest = checked.folder, checked.manifest
     with use(snapshot) as generation:
         try:
             interface = inspect_module(generation.run(), folder.name, existing)
@@ -264,72 +266,76 @@ def _import(work: Work, snapshot: Snapshot, existing: Mapping[str, StepHandler])
             raise
         except BaseException as error:
             _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
-            return _candidate(work.with_more(import_verdicts(error, folder)), "rejected")
-        work = _compared(work, interface)
-        if work.has_errors:
-            return _candidate(work, "rejected")
+            return _candidate(checked.with_more(import_verdicts(error, folder)), "rejected")
+        checked = _compared(checked, interface)
+        if checked.has_errors:
+            return _candidate(checked, "rejected")
         definition = bind(manifest, interface, source=folder.path)
         generation.keep_for(definition, Sources(manifest.text, snapshot))
-    return _candidate(work, "loaded", interface=interface, definition=definition)
+    return _candidate(checked, "loaded", interface=interface, definition=definition)
 
 
-def _parse(work: Work, missing: tuple[str, ...]) -> Candidate:
+def _parse(checked: CheckedFolder, missing: tuple[str, ...]) -> Candidate:
     """Check the module's text without running it."""
-    work, interface = _parsed(work)
+    checked, interface = _parsed(checked)
     status: Status = "unavailable" if missing else "loaded"
-    return _candidate(work, status, interface=interface, reasons=missing)
+    return _candidate(checked, status, interface=interface, reasons=missing)
 
 
-def _parsed(work: Work) -> tuple[Work, Interface]:
+def _parsed(checked: CheckedFolder) -> tuple[CheckedFolder, Interface]:
     """Find the errors in a module's text; return its interface, too."""
-    folder, source = work.folder, work.source or b""
+    folder, source = checked.folder, checked.source or b""
     try:
         interface = parse_module(source, folder.name)
         siblings = sibling_imports(source, folder)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         if isinstance(error, SyntaxError):  # named as an import would have done
             error.filename = f"{folder.location}/{folder.module_name}"
-        return work.with_more(import_verdicts(error, folder)), _SILENT
+        return checked.with_more(import_verdicts(error, folder)), _SILENT
     found = ask((module.absolute_sibling_import,), *siblings.absolute)
     found += ask((module.import_failed,), *siblings.missing)
-    work = work.with_more(found)
+    checked = checked.with_more(found)
     # without a name that a function could have, the module isn't searched for one
-    is_named = work.manifest.document.get("name") == folder.name and not name_problem(folder.name)
-    if work.has_schemas and is_named:
-        work = _compared(work, interface)
-    return work, interface
+    is_named = checked.manifest.document.get("name") == folder.name and not name_problem(
+        folder.name
+    )
+    if checked.has_schemas and is_named:
+        checked = _compared(checked, interface)
+    return checked, interface
 
 
-def _compared(work: Work, interface: Interface) -> Work:
+def _compared(checked: CheckedFolder, interface: Interface) -> CheckedFolder:
     """Find errors between a manifest and its module, and keep the comparison for warnings."""
-    agreed = agreement.AgreementCase.between(work.manifest, interface)
+    agreed = agreement.AgreementCase.between(checked.manifest, interface)
     if agreed.converted:  # calls reject some values
         agreed = agreed.with_values()
     found = ask(agreement.RULES, agreed, severity="error")
-    case = offer.OfferCase(interface, work.manifest.phrases)
+    case = offer.OfferCase(interface, checked.manifest.phrases)
     found += ask(offer.RULES, case, severity="error")
-    work = replace(work, agreed=agreed).with_more(found)
+    checked = replace(checked, agreed=agreed).with_more(found)
     # with a schema that is rejected, no engine may ever answer
-    if work.examples and not work.has_errors:
-        work = work.with_more(call_verdicts(work.manifest, work.examples, interface))
-    return work
+    if checked.examples and not checked.has_errors:
+        checked = checked.with_more(call_verdicts(checked.manifest, checked.examples, interface))
+    return checked
 
 
-def warnings_of(work: Work) -> list[Verdict]:
+def warnings_of(checked: CheckedFolder) -> list[Verdict]:
     """Find what stops no load: warnings, and errors in the module if the manifest has some."""
-    found = ask(manifest_rules.RULES, work.case, severity="warning")
-    found += description.verdicts(work.manifest.document)
-    if work.has_schemas:
-        found += schema_verdicts(work.case.document, "warning")
-    if work.is_module_left:
-        known = len(work.verdicts)
-        work, _ = _parsed(work)
-        found += work.verdicts[known:]
-    if work.agreed is not None:
-        agreed = work.agreed if work.agreed.implied is not None else work.agreed.with_values()
+    found = ask(manifest_rules.RULES, checked.case, severity="warning")
+    found += description.verdicts(checked.manifest.document)
+    if checked.has_schemas:
+        found += schema_verdicts(checked.case.document, "warning")
+    if checked.is_module_left:
+        known = len(checked.verdicts)
+        checked, _ = _parsed(checked)
+        found += checked.verdicts[known:]
+    if checked.agreed is not None:
+        agreed = (
+            checked.agreed if checked.agreed.implied is not None else checked.agreed.with_values()
+        )
         found += ask(agreement.RULES, agreed, severity="warning")
-        found += drift.drift_verdicts(work.manifest, agreed)
-        case = offer.OfferCase(agreed.interface, work.manifest.phrases, work.source or b"")
+        found += drift.drift_verdicts(checked.manifest, agreed)
+        case = offer.OfferCase(agreed.interface, checked.manifest.phrases, checked.source or b"")
         found += ask(offer.RULES, case, severity="warning")
     return found
 
@@ -360,7 +366,7 @@ def _phrases(manifest: Manifest, interface: Interface) -> tuple[str, ...]:
 
 
 def _candidate(
-    work: Work,
+    checked: CheckedFolder,
     status: Status,
     *,
     interface: Interface = _SILENT,
@@ -368,13 +374,13 @@ def _candidate(
     reasons: tuple[str, ...] = (),
 ) -> Candidate:
     """Return the candidate of a folder: a rejected one if there are errors."""
-    folder = work.folder
-    errors = [each for each in work.verdicts if each.rule.severity == "error"]
+    folder = checked.folder
+    errors = [each for each in checked.verdicts if each.rule.severity == "error"]
     if errors:
-        located = Locator(folder, work.manifest.text, work.source).diagnostics(errors)
+        located = Locator(folder, checked.manifest.text, checked.source).diagnostics(errors)
         reasons = tuple(map(str, located))
         return Candidate(
-            folder.name, folder.path, folder.location, "rejected", reasons=reasons, lint=work
+            folder.name, folder.path, folder.location, "rejected", reasons=reasons, lint=checked
         )
     return Candidate(
         folder.name,
@@ -382,12 +388,12 @@ def _candidate(
         folder.location,
         status,
         definition,
-        phrases=_phrases(work.manifest, interface),
+        phrases=_phrases(checked.manifest, interface),
         has_own_phrases=interface.has_phrases,
         actions=interface.actions,
         reasons=reasons,
-        description=work.manifest.document.get("description", ""),
-        lint=work,
+        description=checked.manifest.document.get("description", ""),
+        lint=checked,
     )
 
 
