@@ -261,13 +261,6 @@ CASES: dict[str, tuple[Make, str]] = {
         _module("error = ModuleNotFoundError('x')\nerror.name = 5\nraise error\n"),
         "ST501",
     ),
-    "a syntax error with a line that is none": (
-        _module(
-            "error = SyntaxError('x')\nerror.filename = __file__\n"
-            "error.lineno = 'abc'\nraise error\n"
-        ),
-        "ST501",
-    ),
     "phrases that are no plain strings": (
         _module(
             "class Odd(str):\n    def isascii(self):\n        raise RuntimeError\n\n\n"

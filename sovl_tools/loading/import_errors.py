@@ -82,7 +82,7 @@ def _message(error: BaseException) -> str:
         return str(error.msg)
     try:
         text = as_written(str(error))
-    except Exception:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
+    except BaseException:  # noqa: BLE001 - the tool's own __str__ is as broken as the tool
         text = "its message can't be read"
     return text[:_LONGEST_MESSAGE]
 
