@@ -193,12 +193,13 @@ def _of_required(parameters: dict[str, JSON], spec: FunctionSpec) -> Iterator[Om
         return
     required, place = parameters.get("required", ()), (*PARAMETERS, "required")
     properties = {*parameters.get("properties", ()), *spec.properties}
-    needed = [name for name in spec.arguments if name in spec.needed]
+    needed_by_function, defaulted = spec.needed, spec.defaulted
+    needed = [name for name in spec.arguments if name in needed_by_function]
     for index, name in enumerate(needed):
         if name in properties and name not in required:
             yield Omission((*place, name), name, tuple(needed[:index]))
     for name in required:
-        if name in spec.defaulted:
+        if name in defaulted:
             yield Omission((*place, name), name, is_added=False)
 
 

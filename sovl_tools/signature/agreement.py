@@ -110,8 +110,13 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
     # what @tool says may be anything
     properties = {name: each for name, each in own["properties"].items() if is_json(each)}
     own = {key: each for key, each in own.items() if is_json(each)} | {"properties": properties}
+    doubtful = {
+        name: each
+        for name, each in properties.items()
+        if not _repeats_type(parameters["properties"].get(name), each)
+    }
     # where the manifest says nothing, only names are compared
-    found = narrowings(parameters, own, is_in_format)
+    found = narrowings(parameters, {**own, "properties": doubtful}, is_in_format)
     refused = [each for each in found if len(each.path or ()) > _TOP]
     places = Counter(each.path for each in refused)
     every = [
@@ -127,6 +132,12 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
         if each.kind not in {"null", "omitted", "value"} or _place(each.path) not in apart
     ]
     return [*_defaults(parameters, own), *every]
+
+
+def _repeats_type(schema: JSON, own: dict[str, JSON]) -> bool:
+    """Return whether a function names only a type, and the manifest the same."""
+    is_type = own.keys() <= {"type", "default"} and isinstance(schema, dict)
+    return is_type and schema.get("type") == own.get("type")
 
 
 def _place(path: Path) -> Path:
