@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import Tooler, ToolRegistry
+from sovl_tools import CatalogChange, Tooler, ToolRegistry
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules import agreement, manifest, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
@@ -94,6 +94,8 @@ def test_a_reload_that_fails_changes_nothing_and_says_so(
     tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = ToolRegistry.from_directory("tools")
+    told: list[CatalogChange] = []
+    registry.subscribe(told.append)
     before = registry.catalog
     monkeypatch.chdir(tools)
     # first, since it may be imported by this, and would keep the other's None
@@ -101,6 +103,7 @@ def test_a_reload_that_fails_changes_nothing_and_says_so(
     monkeypatch.setattr("sovl_tools.loading.sources.collect", None)
     change = registry.reload()
     assert [each.code for each in change.diagnostics] == ["ST001"]
+    assert told == [change], "those who watch hear of it, too"
     assert registry.catalog is before
 
 

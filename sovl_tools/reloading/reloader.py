@@ -64,7 +64,9 @@ class Reloader:
                 return self._enter(loaded, started)
             except Exception as error:  # noqa: BLE001 - the barrier: the current tools stay
                 found = internal_diagnostic(error, ".")
-                return CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
+                change = CatalogChange(diagnostics=(found,), duration=perf_counter() - started)
+                self._tell(change)
+                return change
 
     def register(
         self, tool: object, *, override: bool, strict: bool
