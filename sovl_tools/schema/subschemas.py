@@ -178,7 +178,8 @@ def _named(root: JSON, reference: str) -> Reference:
         return Reference(failure="names an anchor that is not there")
     except PointerToNowhere:
         return Reference(failure="leads nowhere")
-    except (Unresolvable, ValueError):  # the last of what is no address
+    # ValueError: the reference isn't an address; the others: the root isn't a valid schema
+    except (Unresolvable, ValueError, AttributeError, TypeError):
         return Reference(failure="leads out of the schema, and nothing is fetched")
     every = [*nodes(root, ())]
     path = next((node.path for node in every if node.schema is target), ())
