@@ -71,3 +71,12 @@ def test_tools_import_what_a_project_has_and_nothing_else_is_called(
     write("echo", code=f"import own_code\nimport yaml\n\nyaml.safe_load\n\n\n{code_of('echo')}")
     validated(project, "-m", "sovl_tools", "validate", "tools")
     assert (project / "imported").read_text() == "own_code "
+
+
+def test_without_imports_a_module_of_the_project_is_no_helper_in_the_wrong_place(
+    project: Path, write: Write
+) -> None:
+    write("echo", code=f"import own_code\n\n\n{code_of('echo')}", own_code="")
+    write_marker(project / "own_code.py")
+    validated(project, "-m", "sovl_tools", "validate", "--no-import")
+    assert not (project / "imported").exists()

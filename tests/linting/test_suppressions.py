@@ -44,6 +44,7 @@ def test_a_manifest_leaves_out_what_it_names(run: Run, write: Write) -> None:
         (f"{WARNED}# sovl: ignore[ST408]\n", ["ST406"]),
         (f"{WARNED}\n\ndef late() -> None:\n    # sovl:ignore[ST4]\n    pass\n", []),
         (f'"""# sovl: ignore[ST4]"""\n{WARNED}', ["ST406", "ST408"]),
+        (f"{WARNED[:-1]}  # sovl: ignore[ST408]\n", ["ST002", "ST406", "ST408"]),
     ],
 )
 def test_a_comment_leaves_out_what_its_line_or_file_has(

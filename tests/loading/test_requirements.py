@@ -46,6 +46,17 @@ def test_what_is_not_installed_is_named(
     assert words in str(reasons(write, tmp_path, requirement))
 
 
+def test_a_pre_release_that_is_installed_is_good_enough(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metadata = tmp_path / "early_bird-2.0rc1.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: early-bird\nVersion: 2.0rc1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert reasons(write, tmp_path, "early-bird>=1.5") == ""
+    assert "(but 2.0rc1)" in str(reasons(write, tmp_path, "early-bird>=2"))
+
+
 def test_nothing_is_imported_to_find_out(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
