@@ -336,12 +336,25 @@ def test_a_difference_is_shown_and_nothing_is_written(run: Run, write: Write) ->
     assert (again.code, again.out, again.err) == (0, "", "no fixes\n")
 
 
-def test_json_says_what_would_fix_each_finding(run: Run, write: Write) -> None:
-    manifest = manifest_of("echo", parameters=parameters(), taggs=["a"], colour="red")
+@check_each(
+    ("manifest", "fixes"),
+    [
+        (
+            manifest_of("echo", parameters=parameters(), taggs=["a"], colour="red"),
+            ["rename it to 'tags'", None],
+        ),
+        ({"parameters": parameters()}, ['add "name": "echo"', None]),
+        ({"name": "echo", "parameters": parameters()}, [None]),
+    ],
+)
+def test_json_says_what_would_fix_each_finding(
+    run: Run, write: Write, manifest: dict[str, Any], fixes: list[str | None]
+) -> None:
     write("echo", manifest)
     found = json.loads(run("validate", "--format", "json").out)["diagnostics"]
-    remedy = {"applicability": "safe", "message": "rename it to 'tags'"}
-    assert [each["fix"] for each in found] == [remedy, None]
+    assert [each["fix"] for each in found] == [
+        each and {"applicability": "safe", "message": each} for each in fixes
+    ]
 
 
 def test_a_file_that_cannot_be_written_is_left_and_the_others_are_fixed(
