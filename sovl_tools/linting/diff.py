@@ -171,7 +171,7 @@ def _parameter_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
     narrower, wider = compare_schemas(before, now)
     found = [*_described(narrower, is_narrower=True)]
     if not new.is_open:
-        # a combined schema may admit it, and yet the function doesn't take it
+        # a combined schema may accept it although the function doesn't take it
         taken = now.get("properties", {})
         gone = [name for name in before.get("properties", {}) if name not in taken]
         found += [f"{name!r} is not taken any more" for name in gone]
@@ -198,12 +198,12 @@ def _output_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
 
 def _in_order(breaking: list[str], compatible: list[str]) -> Iterator[Change]:
     yield from (Change("breaking", each) for each in breaking)
-    # what is neither narrower nor wider would be reported twice
+    # a place that is both narrower and wider is reported once
     yield from (Change("compatible", each) for each in compatible if each not in breaking)
 
 
 def _annotation_changes(key: str, old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
-    """Yield what subschemas that are on both sides say beside what they admit."""
+    """Yield changed defaults and descriptions of the subschemas that both versions have."""
     ours, theirs = (
         {node.path: node for node in nodes(each.document[key], ())} for each in (old, new)
     )
@@ -218,18 +218,18 @@ def _annotation_changes(key: str, old: ToolVersion, new: ToolVersion) -> Iterato
 
 
 def _said(node: SchemaNode, keyword: str) -> JSON:
-    """Return what a subschema says, or else what it refers to."""
+    """Return a subschema's value of a keyword, or else that of the target of its reference."""
     target = follow(node.schema, node.root)
     found = node.schema if keyword in node.schema or not isinstance(target, dict) else target
     return found.get(keyword)
 
 
 _PROMISES = {"read_only": True, "idempotent": True, "destructive": False, "open_world": False}
-"""What a caller may rely on where a tool says so; left out, each is false."""
+"""The values that callers rely on; an annotation that is missing counts as false."""
 
 
 def _hint_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
-    """Yield the annotations that changed: a promise that no longer holds breaks its callers."""
+    """Yield the annotations that changed: callers break if a promise is no longer true."""
     before, now = (each.document.get("annotations", {}) for each in (old, new))
     for key, promise in _PROMISES.items():
         was, is_ = before.get(key, False), now.get(key, False)
@@ -249,7 +249,7 @@ _WORDS_OF = {
 
 
 def _described(found: Iterable[Difference], *, is_narrower: bool) -> Iterator[str]:
-    """Yield what changed in words, where the new schema is narrower or wider."""
+    """Yield the differences in words; the new schema is narrower in them, or wider."""
     for each in found:
         if each.keyword == "required":
             words = "is required now" if is_narrower else "is not required any more"

@@ -81,7 +81,7 @@ def omissions(document: Mapping[str, JSON], spec: FunctionSpec) -> list[Omission
 
 
 def _of_place(pair: Pair, roots: Roots) -> Iterator[Omission]:
-    """Yield what the function says of the structure of a place."""
+    """Yield what the function says of the structure of one place."""
     found, own, place = pair.schema, pair.own, (*PARAMETERS, *pair.path)
     ours, theirs = kinds(found, roots.schema), kinds(own, roots.own)
     if "$ref" in found or ours is None or theirs is None or exclude_each_other(ours, theirs):
@@ -232,10 +232,10 @@ def _of_fields(document: Mapping[str, JSON], spec: FunctionSpec) -> Iterator[Omi
 
 
 def _with_known_definitions(roots: Roots) -> dict[str, JSON]:
-    """Return a function's schema with its definitions under the names that a manifest has.
+    """Return a function's schema with its definitions under the manifest's names.
 
-    That is the name of the definition to which the manifest refers in the same place, or else of
-    one that says the same, or else one that is free.
+    That is the name of the definition that the manifest refers to in the same place, or else of
+    an equal one, or else a name that isn't used yet.
     """
     parameters, own = roots
     theirs, ours = parameters.get("$defs", {}), own.get("$defs", {})
@@ -243,14 +243,14 @@ def _with_known_definitions(roots: Roots) -> dict[str, JSON]:
         return own
     same = {name for name, each in ours.items() if theirs.get(name) == each}
     names = {name: name for name in same if same.issuperset(needed_definitions(ours[name], ours))}
-    # What both sides use in one place is one thing, whatever they call it.
+    # Both sides use a definition in the same place: it is the same thing under two names.
     known = {id(each): name for name, each in ours.items()}
     partners: dict[str, str] = {}
     for pair in agreed(aligned(roots)):
         path, partner = pair.path, known.get(id(pair.own))
         if partner is not None and path[:-1] == ("$defs",):
             admitted = kinds(pair.schema, parameters), kinds(pair.own, own)
-            # one of the same name is not given up for another
+            # a definition of the same name wins
             if not exclude_each_other(*admitted) and partners.get(partner) != partner:
                 partners[partner] = str(path[-1])
     names |= partners

@@ -11,7 +11,7 @@ from sovl_tools.schema.alignment import Roots, agreed, aligned
 from sovl_tools.schema.applicators import combinator_of, exclude_each_other, kinds
 
 _MOST_ROUNDS = 9
-"""What is added may admit a default that the manifest refused; each round adds something."""
+"""An addition can make a default valid that the manifest rejected; every round adds something."""
 
 
 def patch_manifest(
@@ -25,7 +25,7 @@ def patch_manifest(
         document: a manifest whose ``parameters``, if it has any, are a valid schema.
         spec: what the function says.
         name: the folder's name.
-        prune: takes out properties and values that the function does not take.
+        prune: removes properties and values that the function doesn't take.
     """
     found = insert(document, "name", name, after=("$schema",))
     own = found.get("description", "")
@@ -69,7 +69,7 @@ def _with(document: dict[str, JSON], missing: Iterable[Omission]) -> dict[str, J
 
 
 def _owner(document: JSON, path: Iterable[str | int]) -> JSON:
-    """Return the object or list at a path, which is made if only that is missing."""
+    """Return the object or list at a path; it is created if only the last key is missing."""
     for key in path:
         if isinstance(document, dict) and key not in document:
             new: JSON = [] if key == "required" else {}

@@ -111,12 +111,13 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
     properties = {name: each for name, each in own["properties"].items() if is_json(each)}
     own = {key: each for key, each in own.items() if is_json(each)} | {"properties": properties}
     doubtful = {
-        name: each
-        for name, each in properties.items()
-        if not _repeats_type(parameters["properties"].get(name), each)
+        name: properties[name]
+        for name, each in parameters["properties"].items()
+        if name in properties and not _repeats_type(each, properties[name])
     }
     # where the manifest says nothing, only names are compared
-    found = narrowings(parameters, {**own, "properties": doubtful}, is_in_format)
+    narrow = {**own, "properties": doubtful}
+    found = narrowings(parameters, narrow, is_in_format) if doubtful else []
     refused = [each for each in found if len(each.path or ()) > _TOP]
     places = Counter(each.path for each in refused)
     every = [
@@ -135,9 +136,10 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
 
 
 def _repeats_type(schema: JSON, own: dict[str, JSON]) -> bool:
-    """Return whether a function names only a type, and the manifest the same."""
-    is_type = own.keys() <= {"type", "default"} and isinstance(schema, dict)
-    return is_type and schema.get("type") == own.get("type")
+    """Return whether a function names at most a type, and the manifest the same one."""
+    if not own.keys() <= {"type", "default"}:
+        return False
+    return "type" not in own or (isinstance(schema, dict) and schema.get("type") == own["type"])
 
 
 def _place(path: Path) -> Path:
