@@ -11,7 +11,7 @@ from sovl_tools.schema.keywords import NESTING
 
 _NAMING = ("$id", "$anchor", "$dynamicAnchor")
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/"
-_MOST_STEPS_AT_A_PLACE = 20
+_MOST_REFERENCES = 20
 _PARTIAL = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contains"}
 
 
@@ -130,12 +130,10 @@ def follow(schema: JSON, root: JSON) -> JSON:
 
     It is None if a reference leads nowhere, or if only an engine can follow it.
     """
-    steps = 0
-    while isinstance(schema, dict) and "$ref" in schema and steps < _MOST_STEPS_AT_A_PLACE:
-        if not isinstance(schema["$ref"], str):
+    for _ in range(_MOST_REFERENCES):
+        if not (isinstance(schema, dict) and isinstance(schema.get("$ref"), str)):
             break
         schema = lookup(root, schema["$ref"]).target
-        steps += 1
     return schema
 
 
@@ -183,14 +181,16 @@ def _named(root: JSON, reference: str) -> Reference:
         return Reference(failure="leads out of the schema, and nothing is fetched")
     every = [*nodes(root, ())]
     path = next((node.path for node in every if node.schema is target), ())
-    for node in every[1:]:
-        # relative references in a part with its own identifier break when the part is moved
-        if "$id" in node.schema and node.path == path[: len(node.path)]:
-            inner = [each.schema for each in nodes(node.schema, ())]
-            references = (each.get(key) for each in inner for key in REFERENCES)
-            if any(isinstance(to, str) and ":" not in to for to in references):
-                return Reference()
+    parts = [each.schema for each in every[1:] if each.path == path[: len(each.path)]]
+    # relative references in a part with its own identifier break when the part is moved
+    if any("$id" in each and _has_relative_references(each) for each in parts):
+        return Reference()
     return Reference(target, None, path)
+
+
+def _has_relative_references(schema: dict[str, JSON]) -> bool:
+    references = (node.schema.get(key) for node in nodes(schema, ()) for key in REFERENCES)
+    return any(isinstance(each, str) and ":" not in each for each in references)
 
 
 REFERENCES = frozenset({"$ref", "$dynamicRef"})
