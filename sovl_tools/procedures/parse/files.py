@@ -249,11 +249,7 @@ def _read_json(text: str) -> Source:
     for rule in _JSON_RULES:
         _ask(case, rule)
     places = cache(partial(Places, text))  # found when somebody asks first
-    try:
-        return Source(json.loads(text), text, lambda place: places().offset(place))
-    except json.JSONDecodeError as error:
-        # The rules are those of manifests, which are less deep and need no words for this.
-        raise _unreadable(text, error.pos, f"this is not JSON: {error.msg}") from error
+    return Source(json.loads(text), text, lambda place: places().offset(place))
 
 
 _JSON_RULES = (
