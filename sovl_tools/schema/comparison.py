@@ -79,7 +79,8 @@ class Comparison(NamedTuple):
             return "wider" if self.wider else "equal"
         if not self.wider:
             return "narrower"
-        is_apart = any(each.is_contradictory and not each.name for each in self.narrower)
+        every = [*self.narrower, *self.wider]
+        is_apart = any(each.is_contradictory and not each.name for each in every)
         return "contradictory" if is_apart else "unknown"
 
 
@@ -306,7 +307,8 @@ class _Walk:
         for keyword in keywords:
             if keyword not in _WALKS and not self._follows(parts, types, said, keyword):
                 found = _difference(name, parts, keyword, said[keyword])
-                is_apart = any(
+                # other types don't have the bound
+                is_apart = types <= _CONCERNED.get(keyword, _ALL) and any(
                     contrary_bound(each.schema, keyword, said[keyword]) for each in parts
                 )
                 yield found._replace(is_contradictory=is_apart)
@@ -341,7 +343,8 @@ class _Walk:
         if listed:
             keyword = "const" if "const" in said else "enum"
             each = _difference(name, listing, keyword, said.get(keyword))
-            is_apart = len(listed) == len(values)
+            is_sure = all(_is_valid(value, narrow) is False for value in listed)
+            is_apart = is_sure and len(listed) == len(values)
             found.append(each._replace(values=listed, is_contradictory=is_apart))
         return found
 

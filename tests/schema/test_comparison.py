@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.schema.comparison import narrowings
+from sovl_tools.schema.comparison import compare, narrowings
 from sovl_tools.schema.subschemas import nodes
 from tests.schema.strategies import examples, likely, moderate, plain_schemas, schemas, values
 from tests.schema.validators import validator
@@ -137,6 +137,29 @@ def test_a_schema_surely_admits_what_another_one_does(wide: Any, narrow: Any) ->
 )
 def test_a_schema_may_refuse_what_another_one_admits(wide: Any, narrow: Any, keyword: str) -> None:
     assert keyword in {each.keyword for each in narrowings(wide, narrow)}
+
+
+@check_each(
+    ("first", "second", "relation"),
+    [
+        ({"type": "integer", "exclusiveMinimum": 0}, {"type": "integer", "minimum": 1}, "equal"),
+        (TEXT, {}, "wider"),
+        ({"minimum": 1}, {"exclusiveMinimum": 0}, "wider"),
+        ({"enum": [1, 2]}, {"enum": [2]}, "narrower"),
+        ({"type": "object"}, {"type": "object", "required": ["a"]}, "narrower"),
+        (TEXT, {"type": "integer"}, "contradictory"),
+        ({"type": ["string", "null"]}, {"type": ["integer", "null"]}, "contradictory"),
+        ({"type": "integer", "minimum": 5}, {"type": "number", "maximum": 4}, "contradictory"),
+        ({"enum": ["a"]}, {"type": "string", "minLength": 2}, "contradictory"),
+        ({"type": "string", "pattern": "^a"}, {"type": "string", "pattern": "^b"}, "unknown"),
+        ({"type": "string", "minLength": 2}, {"type": "string", "maxLength": 9}, "unknown"),
+        ({"minimum": 5}, {"maximum": 4}, "unknown"),
+    ],
+)
+def test_two_schemas_have_a_relation(first: Any, second: Any, relation: str) -> None:
+    assert compare(first, second).relation == relation
+    mirrored = {"wider": "narrower", "narrower": "wider"}
+    assert compare(second, first).relation == mirrored.get(relation, relation)
 
 
 def nested(depth: int, leaf: dict[str, Any]) -> dict[str, Any]:
