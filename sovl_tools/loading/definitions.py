@@ -44,7 +44,7 @@ from sovl_tools.signature.signature import signature_for
 def checked(definition: ToolDefinition, location: str) -> Candidate:
     """Return the candidate of a definition, checked as a manifest would be.
 
-    ``location`` is what tells the candidate from all others.
+    ``location`` identifies the candidate.
     """
     try:
         document = _document(definition)
@@ -101,7 +101,7 @@ def not_inferable(function: Any, error: InferenceError, name: str) -> Diagnostic
 def diagnosed(
     rule: Rule, case: CodeCase, value: Any, name: str | None, parameter: str | None = None
 ) -> Diagnostic:
-    """Return what a rule says of a case, at the place of a function or a class."""
+    """Return a rule's finding about a case, at the place of a function or a class."""
     (verdict,) = ask((rule,), case)
     return verdict.at(*location_of(value, parameter), tool=name)
 
@@ -117,9 +117,9 @@ def _errors(definition: ToolDefinition, document: dict[str, JSON] | str) -> Iter
         words = "nothing supplies the object that the method belongs to"
         error = InferenceError(owner, "self", words, f"register an instance of {owner}")
         yield not_inferable(function, error, definition.name)
-    # of a definition that is refused anyway nobody wants to hear what follows from that
+    # a definition with problems isn't compared with its function
     for verdict in [] if problems or is_method(function) else disagreements(definition):
-        # the rules are those for folders, but here is a schema and no manifest
+        # the rules for folders speak of a manifest; this is a schema
         _, (place, message, advice, _) = verdict
         parameter = place.parameter if isinstance(place, ModulePlace) else None
         where = location_of(function if callable(function) else _subject(definition), parameter)
@@ -132,7 +132,7 @@ def _errors(definition: ToolDefinition, document: dict[str, JSON] | str) -> Iter
 
 @dataclass(frozen=True)
 class _Lint:
-    """A definition and its manifest, in which warnings are looked for when they are read."""
+    """A definition and its manifest; the warnings are found when they are read."""
 
     definition: ToolDefinition
     document: dict[str, JSON]
@@ -181,7 +181,7 @@ def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator
 
 
 def _subject(definition: ToolDefinition) -> Any:
-    """Return what an author has written to make the tool."""
+    """Return the function or class that an author wrote to make the tool."""
     instance = definition.instance
     function: Any = definition.function
     is_whole = isinstance(instance, AITool) or not callable(function)
@@ -194,7 +194,7 @@ def _document(definition: ToolDefinition) -> dict[str, JSON] | str:
         key: getattr(definition, key) for key in sorted(KEYS) if hasattr(definition, key)
     }
     try:
-        # a manifest leaves out what is as it is by default
+        # a manifest omits default values
         given = {key: value for key, value in values.items() if value != _DEFAULTS.get(key)}
         if definition.is_dynamic:
             given["parameters"] = without_functions(definition.parameters)
@@ -254,10 +254,10 @@ _COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchema
 
 
 def disagreements(definition: ToolDefinition) -> list[Verdict]:
-    """Return why calls of a tool would fail, by the rules that hold for folders.
+    """Return the reasons why calls of a tool would fail, by the rules for folders.
 
-    Its parameters are a schema. What ``preprocess`` returns, what functions say of the properties,
-    and what combined schemas come to is unknown; of those it is only asked for a function.
+    Its parameters are a schema. With ``preprocess``, functions for the properties or combined
+    schemas, the arguments are unknown; then it only must have a function.
     """
     signature = signature_for(definition)
     parameters: dict[str, Any] = {"properties": {}, **definition.parameters}
@@ -278,13 +278,13 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
 
 
 def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Tell whether the schema has a default for a parameter, as far as that is known."""
+    """Return True if the schema has, or may have, a default for a parameter."""
     schema = parameters["properties"].get(name)
     if not isinstance(schema, Mapping) or "default" not in schema:
         return callable(schema)
     root = without_functions(parameters)
     written = root["properties"][name]
-    # the function that makes the default has not run: nobody knows yet whether it will fit
+    # the function that makes the default has not run, so the default is unknown
     if "default" not in written:
         return True
     node = SchemaNode(("properties", name), written, root, ())
@@ -308,9 +308,9 @@ def candidates_of(values: Iterable[Any], path: str) -> Iterator[Candidate | Diag
 
 
 def members(module: ModuleType) -> list[Any]:
-    """Return the tools that stand in a module, each once; of a class its instances, if any do.
+    """Return the tools in a module, each once; instead of a class its instances, if it has any.
 
-    They come in the order in which the module binds them, so that of one name the first stays.
+    They are in the order of binding, so that of several tools of one name the first wins.
     """
     found: dict[int, Any] = {}
     for value in [*vars(module).values()]:
@@ -321,7 +321,7 @@ def members(module: ModuleType) -> list[Any]:
     instantiated = {id(type(value)) for value in found.values()}
     tools = []
     for value in found.values():
-        # a class may be there only for others to inherit from: ``from sovl_tools import AITool``
+        # a class can be there only for inheritance: ``from sovl_tools import AITool``
         is_base = isinstance(value, type) and (
             value.__name__.startswith("_")
             or (inspect.isabstract(value) and value.__module__ != module.__name__)
@@ -334,7 +334,7 @@ def members(module: ModuleType) -> list[Any]:
 def candidate_of(value: Any) -> Candidate | None:
     """Return the candidate of a function, a subclass of ``AITool`` or an instance of one.
 
-    Of anything else it is None.
+    Return None for anything else.
     """
     if isinstance(value, type):
         return _of_class(value, identity(value)) if issubclass(value, AITool) else None
@@ -345,7 +345,7 @@ def candidate_of(value: Any) -> Candidate | None:
 
 
 def identity(value: Any) -> str:
-    """Return what tells one object from all others, in a form that lasts over a reload."""
+    """Return an identifier of an object, which stays the same over a reload."""
     owner = value if hasattr(value, "__qualname__") else type(value)
     return f"{owner.__module__}.{owner.__qualname__}"
 
@@ -373,7 +373,7 @@ def _of_class(kind: type[AITool], place: str) -> Candidate:
         case = CodeCase(words, "define them, or begin the name of a mere base class with '_'")
         return _unusable(kind, case, place)
     try:
-        # every look at its module finds the same instance again
+        # each look at its module finds the same instance
         instance = vars(kind).get(_INSTANCE)
         if not isinstance(instance, kind):
             instance = kind()

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, TypeAlias
 from sovl_tools.model.document import JSON, JSON_TYPES, copied
 
 StepHandler: TypeAlias = Callable[[Mapping[str, Any], Any], Any]
-"""``handler(step, context)``, sync or async; what it returns is the step's result."""
+"""``handler(step, context)``, sync or async; its return value is the step's result."""
 
 _RESOLVED = "sovl_tools.schema.dynamic:resolved"
 _PARAMETERS = "sovl_tools.schema.applicators:parameter_definitions"
-"""What reads schemas: above values."""
+"""Functions that read schemas, in the layer above."""
 
 PYTHON_TYPES = {name: each for each, name in JSON_TYPES.items()}
 """Python's types by the names that JSON Schema gives them."""
@@ -25,11 +25,11 @@ class ToolParameterDefinition(NamedTuple):
 
     Attributes:
         name: the argument's name.
-        description: what it means, "" if nobody has said.
+        description: its meaning, "" if unknown.
         param_type: its annotation, or else the Python type of its JSON type, or ``Any``.
-        type_str: its JSON type, several joined by ``" | "``, ``"any"`` if there is none.
-        is_required: whether it has to be given.
-        default_value: what it is if it is not given; None if ``has_default`` is false.
+        type_str: its JSON type, several joined by ``" | "``, ``"any"`` without one.
+        is_required: whether a call must give it.
+        default_value: the schema's default; None if ``has_default`` is false.
         has_default: whether the schema names a default.
     """
 
@@ -46,7 +46,7 @@ def schema_of(parameters: Sequence[ToolParameterDefinition]) -> dict[str, JSON]:
     """Return the JSON Schema of arguments that are described one by one.
 
     Raises:
-        TypeError: one of them is no ToolParameterDefinition.
+        TypeError: one of them isn't a ToolParameterDefinition.
     """
     for each in parameters:
         if not isinstance(each, ToolParameterDefinition):
@@ -86,19 +86,19 @@ class ToolDefinition:
 
     Attributes:
         name: an ASCII identifier of at most 64 characters.
-        description: what the tool does and when to use it, for the model.
-        parameters: the JSON Schema (draft 2020-12) of the arguments, an object; it may be given
-            as a list of ToolParameterDefinition.
-        function: what is called, with the arguments as keywords.
-        source: the folder, module or distribution that it comes from.
+        description: its purpose and when to use it, for the model.
+        parameters: the JSON Schema (draft 2020-12) of the arguments, an object; a list of
+            ToolParameterDefinition is accepted as well.
+        function: the function, which is called with the arguments as keywords.
+        source: its folder, module or distribution.
         output_schema: the JSON Schema of the result, if the author gave one.
-        returns: what the function returns, in words.
-        types: the annotations of the function, as far as somebody has resolved them.
-        remarks: what is weak about it, each with the name of a parameter or None.
-        is_dynamic: whether functions stand in the parameters, as in ``{"enum": names}``.
-        instance: the object that those functions are given; None if nothing.
-        preprocess: takes the valid arguments and returns those that the function gets.
-        postprocess: takes what the function returned and returns the result.
+        returns: the function's return value, in words.
+        types: the resolved annotations of the function, as far as known.
+        remarks: weaknesses, each with the name of a parameter or None.
+        is_dynamic: whether the parameters contain functions, as in ``{"enum": names}``.
+        instance: the argument of these functions; None for none.
+        preprocess: returns the function's arguments, given the valid ones.
+        postprocess: returns the result, given the function's return value.
     """
 
     name: str
@@ -137,19 +137,19 @@ class ToolDefinition:
             object.__setattr__(self, "types", {**types, **self.types})
 
     def resolve(self) -> ToolDefinition:
-        """Return the tool with the functions in its parameters called; itself if there are none.
+        """Return the tool with the functions in its parameters called; itself without any.
 
         Nowhere else are they called. They get the instance, if the tool belongs to one.
 
         A parameter whose schema as a whole is a function is not required if it has a default.
 
         Raises:
-            ResolutionError: one fails, or returns what can't stand in its place.
+            ResolutionError: one fails, or returns an invalid value for its place.
         """
         if not self.is_dynamic:
             return self
         given = () if self.instance is None else (self.instance,)
-        # above this package, which knows nothing of schemas
+        # in the layer above: this package has no code for schemas
         resolved = _entered(_RESOLVED)
         parameters = resolved(self.parameters, lambda function: function(*given))
         return replace(self, parameters=self._relieved(parameters), is_dynamic=False)
@@ -159,7 +159,7 @@ class ToolDefinition:
         written, properties = self.parameters.get("properties"), parameters.get("properties", {})
         if not isinstance(written, Mapping) or "required" not in parameters:
             return parameters
-        # The function's author could not know whether it would bring a default.
+        # the author of a function doesn't know whether its schema will have a default
         brought = [name for name, each in written.items() if callable(each)]
         supplied = [
             name
@@ -199,7 +199,7 @@ class ToolDefinition:
 
 
 def manifest_values(tool: ToolDefinition, keys: Iterable[str]) -> dict[str, JSON]:
-    """Return what a definition says of keys of a manifest, as JSON, as far as it says anything."""
+    """Return the values of a definition for keys of a manifest, as JSON, without empty ones."""
     known = {key: getattr(tool, key) for key in keys}
     found = {key: value for key, value in known.items() if value not in (None, (), {})}
     for key, value in found.items():

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
 
 JSON: TypeAlias = Any
-"""Whatever ``json.loads`` returns."""
+"""Any value that ``json.loads`` returns."""
 
 MAX_DEPTH = 64
-"""How many levels of objects and arrays a manifest, a call's arguments and its result may have."""
+"""The maximum number of nested objects and arrays in a manifest, in arguments and in results."""
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys and indexes that lead from a document's root to a value in it."""
@@ -36,7 +36,7 @@ def strict_decoder(
 ) -> json.JSONDecoder:
     """Return a decoder of JSON (RFC 8259), without the words that Python adds to it."""
 
-    # called for NaN, Infinity and -Infinity, which Python writes and others refuse
+    # called for NaN, Infinity and -Infinity, which Python writes and others reject
     def refuse(word: str) -> NoReturn:
         raise ValueError(f"{word} is not a JSON number")
 
@@ -52,10 +52,10 @@ def parse_json(text: str | bytes) -> JSON:
     """Parse JSON text strictly.
 
     Raises:
-        ValueError: it is no JSON, has a number beyond a double's range, or is nested too deep.
+        ValueError: it isn't JSON, has a number beyond a double's range, or is nested too deep.
     """
     if isinstance(text, bytes):
-        # JSON from other programs may be UTF-16, or begin with a byte order mark
+        # JSON from other programs can be UTF-16, or begin with a byte order mark
         text = text.decode(json.detect_encoding(text))
     try:
         return _DECODER.decode(text)
@@ -68,7 +68,7 @@ def parse_json(text: str | bytes) -> JSON:
 
 
 def number_problem(error: ValueError) -> str:
-    """Return what a decoder does not read, whose words Python may have chosen."""
+    """Return a decoder's error message, without Python's advice to programmers."""
     words = str(error).partition(";")[0]
     if words.startswith("Exceeds the limit"):
         return f"a whole number has more than {sys.get_int_max_str_digits():,} digits"
@@ -123,29 +123,25 @@ def _part(name: str | None, index: str | None, quoted: str) -> str | int:
 
 
 def value_at(document: JSON, path: Path) -> JSON:
-    """Return what a path leads to in a document that has it."""
+    """Return the value at a path."""
     for part in path:
         document = document[part]
     return document
 
 
 def depth(document: JSON) -> int:
-    """Return how many objects and arrays lie inside one another, 0 for a scalar.
+    """Return the number of levels of nested objects and arrays, 0 for a scalar.
 
     Walks without recursion, so that no document is too deep for it.
     """
     deepest, level = 0, [document]
-    while level := [value for value in level if isinstance(value, _NESTING)]:
+    while level := [value for value in level if isinstance(value, dict | list)]:
         deepest += 1
         below: list[JSON] = []
         for value in level:
             below += value.values() if isinstance(value, dict) else value
         level = below
     return deepest
-
-
-# a tuple, of which isinstance makes less than of a union
-_NESTING = (dict, list)
 
 
 def copied(value: JSON) -> JSON:
@@ -166,12 +162,12 @@ _CONTAINERS = frozenset({dict, list})
 
 
 def canonical(value: JSON) -> str:
-    """Return a text that is the same for equal values only: 1 is not true."""
+    """Return a string that is the same for equal values only: 1 is not true."""
     return json.dumps(value, sort_keys=True)
 
 
 def encodes(text: str) -> bool:
-    """Tell whether a text can be sent: it holds no half of a surrogate pair."""
+    """Return True if a string can be encoded: it has no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -183,8 +179,8 @@ def json_text(value: Any, default: Callable[[Any], Any] | None = None) -> str:
     """Return a value as JSON text that can be sent; ``default`` as for ``json.dumps``.
 
     Raises:
-        TypeError: there is something in it that is no JSON.
-        ValueError: likewise a number or a string, or it is nested too deep.
+        TypeError: it contains an object that isn't JSON.
+        ValueError: it contains a number or a string that isn't JSON, or is nested too deep.
     """
     try:
         text = json.dumps(value, default=default, allow_nan=False)
@@ -215,7 +211,7 @@ JSON_TYPES: dict[type, str] = {
     dict: "object",
     type(None): "null",
 }
-"""The types of which JSON values are, and what JSON Schema calls them."""
+"""The types of JSON values, and their names in JSON Schema."""
 
 JSON_KINDS = tuple(JSON_TYPES.values())
-"""The types of JSON Schema, in the order in which messages list them."""
+"""The types of JSON Schema, in the order of messages."""
