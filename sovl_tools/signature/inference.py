@@ -200,43 +200,56 @@ def implied(
         described: parameters whose schemas are given elsewhere, so that their types need no JSON.
     """
     arguments = [*_arguments(signature, function)]
-    # anew for each annotation that turns out to be unusable, without it
+    # each round finds one more annotation that can't be used, and leaves it out in the next
     while True:
-        builder = SchemaBuilder()
-        inexact: dict[str, JSON] = {}
-        warnings: list[tuple[str, str]] = []
-        by_annotation: list[str] = []
-        properties: dict[str, JSON] = {}
-        required: list[JSON] = []
-        schema: dict[str, JSON] = {"type": "object", "properties": properties, "required": required}
-        for index, each in enumerate(arguments):
-            name, _, _, inner, _, is_required, is_rest, failure = each
-            try:
-                own = _property(builder, each, texts.get(name), inexact)
-            except Exception as error:  # noqa: BLE001 - annotations may be of anything, and so may defaults
-                if name in described and isinstance(error, InexpressibleError):
-                    arguments[index] = each._replace(hint=Any, inner=Any)
-                else:
-                    arguments[index] = each._replace(inner=EMPTY, error=error)
-                break  # a type that was begun with it would remain among the definitions
-            if not is_rest:
-                properties[name] = own
-                if is_required:
-                    required.append(name)
-            elif failure is None:  # **kwargs
-                schema["additionalProperties"] = own or True
-            if "description" in own and description_of(inner) is not None:
-                by_annotation.append(name)
-            if builder.warnings:
-                warnings += [(name, message) for message in builder.warnings]
-                builder.warnings = []
-        else:
-            break
+        try:
+            return _inferred(arguments, texts)
+        except _UnusableError as failure:
+            index, error = failure.index, failure.error
+            if arguments[index].name in described and isinstance(error, InexpressibleError):
+                arguments[index] = arguments[index]._replace(hint=Any, inner=Any)
+            else:
+                arguments[index] = arguments[index]._replace(inner=EMPTY, error=error)
+
+
+class _UnusableError(Exception):
+    """The annotation or the default of an argument has no schema."""
+
+    def __init__(self, index: int, error: Exception) -> None:
+        super().__init__(index, error)
+        self.index, self.error = index, error
+
+
+def _inferred(arguments: list[_Argument], texts: Mapping[str, str]) -> Inference:
+    """Return what is known of the arguments.
+
+    Raises:
+        _UnusableError: an argument has no schema.
+    """
+    builder = SchemaBuilder()
+    inexact: dict[str, JSON] = {}
+    warnings: list[tuple[str, str]] = []
+    described = []
+    schema: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
+    for index, each in enumerate(arguments):
+        try:
+            own = _property(builder, each, texts.get(each.name), inexact)
+        except Exception as error:
+            raise _UnusableError(index, error) from error
+        if not each.is_rest:
+            schema["properties"][each.name] = own
+            schema["required"] += [each.name] * each.is_required
+        elif each.error is None:  # **kwargs
+            schema["additionalProperties"] = own or True
+        if "description" in own and description_of(each.inner) is not None:
+            described.append(each.name)
+        warnings += [(each.name, message) for message in builder.warnings]
+        builder.warnings = []
     return Inference(
         builder.with_definitions(schema),
         {each.name: each.hint for each in arguments if not each.is_rest},
         tuple(warnings),
-        frozenset(by_annotation),
+        frozenset(described),
         {each.name: each.error for each in arguments if each.error is not None},
         inexact,
     )
@@ -267,24 +280,16 @@ class _Argument(NamedTuple):
 
 
 def _arguments(signature: Signature, function: Any) -> Iterator[_Argument]:
-    names: Names | None = None
     for name, kind, default, annotation in signature.parameters:
         is_rest = kind == "var_keyword"
         if annotation.is_context or not (is_rest or kind in BY_KEYWORD):
             continue
-        source, is_optional, error = annotation.source, False, None
-        is_bare = type(source) is str and not source
-        hint = inner = Any if is_bare else source
+        is_bare, is_optional, error = annotation.is_absent, False, None
+        hint = inner = Any if is_bare else annotation.source
         try:
-            if type(hint) is not type and hint is not Any:
-                if has_text(source):
-                    if names is None:
-                        names = Names({}) if function is None else names_of(function)
-                    hint, error = _hint(annotation, names)
-                if not is_rest:
-                    inner, is_optional = without_none(hint)
-                else:
-                    inner = hint
+            if has_text(hint):
+                hint, error = _hint(annotation, function)
+            inner, is_optional = (hint, False) if is_rest else without_none(hint)
         except Exception as raised:  # noqa: BLE001 - an annotation runs whatever its author wrote
             hint, inner, error = Any, EMPTY, raised
         # only now it may turn out that the context is meant
@@ -294,16 +299,16 @@ def _arguments(signature: Signature, function: Any) -> Iterator[_Argument]:
             yield _Argument(name, known, hint, inner, is_bare, is_required, is_rest, error)
 
 
-def _hint(annotation: Annotation, names: Names) -> tuple[Any, Exception | None]:
-    """Return the type that an annotation names, and why it is not all that is written.
+def _hint(annotation: Annotation, function: Any) -> tuple[Any, Exception | None]:
+    """Return the type that an annotation names, and why it isn't all of it, if it isn't.
 
-    Text was evaluated before as far as it can be, also where some of its names are unknown.
+    Text was evaluated before as far as possible, also where some of its names are unknown.
     """
-    is_text = isinstance(annotation.source, str)
+    names = Names({}) if function is None else names_of(function)
     try:
         return resolved(annotation.source, names), None
     except InexpressibleError as error:
-        if not is_text:
+        if not isinstance(annotation.source, str):
             raise
         return resolved(annotation.value, names), error
 
