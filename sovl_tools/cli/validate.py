@@ -62,7 +62,7 @@ Examples:
   sovl-tools validate --diff                   show what --fix would change
   sovl-tools validate --watch                  and again at each change
   sovl-tools validate --target openai-strict,gemini"""
-EXITS = {1: "There are errors.", 2: "A path is not there, or an option is wrong."}
+EXITS = {1: "There are errors.", 2: "A path is missing, or an option is wrong."}
 
 
 def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
@@ -85,14 +85,14 @@ def _patterns(values: Sequence[str]) -> tuple[str, ...]:
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
 @tools_option
-@click.option("--no-import", is_flag=True, help="Parse the modules; no line of any tool runs.")
+@click.option("--no-import", is_flag=True, help="Only parse the modules; no code of a tool runs.")
 @click.option(
     "--format",
     "formats",
     multiple=True,
     callback=value_reader(destinations_of),
     metavar="FORMAT[=FILE]",
-    help="How the result is written, and where; may be repeated. FORMAT is one of"
+    help="The format of the result, and the file; can be repeated. FORMAT is one of"
     f" {', '.join(FORMATS)}. Default: text.",
 )
 @click.option("--changed", is_flag=True, help="Only what differs from git's last commit.")
@@ -114,7 +114,7 @@ def _patterns(values: Sequence[str]) -> tuple[str, ...]:
 @targets_option("Tell what these formats lose: openai-strict,gemini.")
 @locked_option
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even with errors.")
 @click.option("--statistics", is_flag=True, help="Count findings by rule; text and json only.")
 @click.option("--fix", is_flag=True, help="Fix what has one sure fix, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
@@ -125,20 +125,19 @@ def _patterns(values: Sequence[str]) -> tuple[str, ...]:
 @import_timeout_option
 @click.pass_context
 def validate(ctx: click.Context, /, **options: Any) -> None:
-    """Check tool folders against the convention and against their own code, and procedures.
+    """Check tool folders against the convention and their own code, and check procedures.
 
-    PATH is a directory, for the tools and the procedures in it; one tool folder or a file in one; a
-    file of a procedure; or a configured directory of plugins. Without any, the configured
-    directories of tools, plugins and procedures are checked. Files that are of no tool and no
-    procedure are left out, so that lists of changed files can be handed over; a deleted file in a
-    tools directory stands for what is left of its folder. With changed procedures all tools are
-    checked, since they may call any. Modules are imported in a child process, one after another, so
-    that none can hang or end this one.
+    PATH is a directory with tools and procedures, a tool folder or a file in it, a procedure, or a
+    configured directory of plugins. Without PATH, all configured directories are checked. Other
+    files are skipped, so you can pass lists of changed files; a deleted file in a tools directory
+    means the rest of its folder. If a procedure changed, all tools are checked, because it can call
+    any of them. Modules are imported one after another in a child process, so none can hang or end
+    this one.
 
-    RULES are codes, beginnings of codes, and names: ST305,ST4,missing-description. The longest that
-    fits a finding decides, and what is not shown does not fail either. RULES and TARGETS are
-    separated by commas, and the options may be repeated; each wins over the key of its name in
-    pyproject.toml. `sovl-tools explain RULE` says more.
+    RULES are codes, beginnings of codes, or names: ST305,ST4,missing-description. The longest one
+    that matches a finding decides, and hidden findings don't fail. Separate RULES and TARGETS by
+    commas, or repeat the option; it wins over the key of its name in pyproject.toml.
+    `sovl-tools explain RULE` says more.
 
     --fix and --diff fix only what is shown, once. One fix can bring another finding to light: run
     --fix again while it says that more can be fixed. The files of a tool that gets worse by its
@@ -203,7 +202,7 @@ def _counted(report: LoadReport) -> Counter[tuple[str, str, str]]:
 
 
 def _named_places(asked: _Options) -> Places:
-    """Return what the command line names, or what is configured."""
+    """Return the places on the command line, or the configured ones."""
     return places_of(
         asked.paths,
         asked.tools,
@@ -214,7 +213,7 @@ def _named_places(asked: _Options) -> Places:
 
 
 def _places(asked: _Options) -> Places:
-    """Return what is to be checked."""
+    """Return the places to check."""
     places = _named_places(asked)
     if asked.changed or asked.since is not None:
         from sovl_tools.cli.git import changed_files  # noqa: PLC0415 - where git is asked
@@ -240,7 +239,7 @@ def _show(changes: Sequence[Change]) -> int:
 
 
 def _watched(asked: _Options) -> list[str]:
-    """Return the directories and files that a check looks at."""
+    """Return the directories and files that a check reads."""
     places = _named_places(asked)
     found = places.configuration
     tools = asked.paths or found.paths
@@ -248,7 +247,7 @@ def _watched(asked: _Options) -> list[str]:
 
 
 class _Options(NamedTuple):
-    """What the command line says, by the names of its parameters."""
+    """The options of the command line, by the names of its parameters."""
 
     paths: tuple[str, ...]
     tools: tuple[str, ...]
@@ -273,12 +272,11 @@ class _Options(NamedTuple):
 
 
 def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destination, ...]:
-    """Return where the result is written.
+    """Return the destinations of the result.
 
     Raises:
-        ConfigurationError: the configuration names a format that there is not.
-        Misuse: statistics are asked for in a format that has none, or a file of a tool would be
-            replaced by a result.
+        ConfigurationError: the configuration names an unknown format.
+        Misuse: a format has no statistics, or a result would be in a tool's folder.
     """
     try:
         destinations = asked.formats or destinations_of(found.format or ("text",))
