@@ -15,7 +15,6 @@ from sovl_tools.authoring.decorator import ATTRIBUTE, define, definition_of, is_
 from sovl_tools.loading.import_errors import error_text
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import location_of, location_of_text
-from sovl_tools.loading.pipeline import schema_verdicts
 from sovl_tools.loading.rules import agreement, description, module, schema
 from sovl_tools.loading.rules.agreement import AgreementCase
 from sovl_tools.loading.rules.manifest import value_words, without_repeats
@@ -232,7 +231,7 @@ def _problems(
         message, advice = value_words(problem)
         key = dotted(problem.path)
         yield message if key in message else f"{key!r}: {message}", advice
-    for _, finding in [] if problems else schema_verdicts(document, "error"):
+    for _, finding in [] if problems else schema.errors_of(document).verdicts:
         path = dotted(finding.place.path) if isinstance(finding.place, ManifestPlace) else ""
         yield f"{path!r}: {finding.message}", finding.help
 

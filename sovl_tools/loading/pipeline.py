@@ -28,23 +28,21 @@ from sovl_tools.model.catalog import Candidate, Status
 from sovl_tools.model.definition import StepHandler, ToolDefinition
 from sovl_tools.model.diagnostic import (
     Diagnostic,
-    Severity,
     Verdict,
     ask,
     has_errors,
     internal_diagnostic,
     internal_verdict,
 )
-from sovl_tools.model.document import JSON, copied
-from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.document import copied
 from sovl_tools.model.folder import FIELDS, Manifest, Settings, ToolFolder, name_problem
 from sovl_tools.schema.engine import compile_schema, published
+from sovl_tools.schema.problem import Validator
 from sovl_tools.signature.signature import call_schema
 
 _LOGGER = logging.getLogger("sovl_tools")
 _SILENT = Interface()
 _NO_HANDLERS: Mapping[str, StepHandler] = {}
-_SCHEMAS = ("parameters", "output_schema")
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,20 +175,13 @@ def check_manifest(
     has_schemas = "parameters" in document and refused.isdisjoint(("parameters", "output_schema"))
     examples: list[ExampleCase] = []
     if has_schemas:
-        verdicts += schema_verdicts(document, "error")
+        found = schema.errors_of(document)
+        verdicts += found.verdicts
         if "examples" in document and not has_errors(verdicts):
             examples = example_inputs(manifest)
-            verdicts += example_verdicts(manifest, examples)
+            refusals = _refused(examples, found.validators["parameters"])
+            verdicts += ask((invalid_example,), *refusals)
     return CheckedFolder(folder, case, manifest, tuple(verdicts), has_schemas, examples)
-
-
-def schema_verdicts(document: Mapping[str, JSON], severity: Severity) -> list[Verdict]:
-    """Return the findings about the schemas of a manifest, which the meta-schema accepts."""
-    verdicts: list[Verdict] = []
-    for key in _SCHEMAS:
-        if key in document:
-            verdicts += schema.verdicts(document[key], (key,), severity)
-    return verdicts
 
 
 def example_inputs(manifest: Manifest) -> list[ExampleCase]:
@@ -208,18 +199,8 @@ def example_inputs(manifest: Manifest) -> list[ExampleCase]:
     return found
 
 
-def example_verdicts(manifest: Manifest, examples: Sequence[ExampleCase]) -> list[Verdict]:
-    """Return the findings about inputs of examples that the parameters reject."""
-    found = _refused(examples, manifest.parameters) if examples else []
-    return ask((invalid_example,), *found)
-
-
-def _refused(examples: Iterable[ExampleCase], schema: dict[str, JSON]) -> list[ExampleCase]:
+def _refused(examples: Iterable[ExampleCase], validator: Validator) -> list[ExampleCase]:
     """Return the examples that a schema rejects, with the reasons."""
-    try:
-        validator = compile_schema(schema)  # which is what costs
-    except SchemaError:
-        return []
     cases = ((each, validator.problems(each.arguments)) for each in examples)
     return [each._replace(problems=problems) for each, problems in cases if problems]
 
@@ -239,7 +220,8 @@ def call_verdicts(
     doubtful = [each for each in examples if not each.arguments.keys() <= names]
     found: list[ExampleCase] = []
     if doubtful and (signature.is_certain or function is not None):
-        found = _refused(doubtful, call_schema(manifest.parameters, signature))
+        validator = compile_schema(call_schema(manifest.parameters, signature))
+        found = _refused(doubtful, validator)
     is_plain = all(each.annotation.is_plain for each in signature.parameters)
     convert = None if is_plain or function is None else converter_of(function, names)
     if convert is not None:
@@ -324,7 +306,7 @@ def warnings_of(checked: CheckedFolder) -> list[Verdict]:
     found = ask(manifest_rules.RULES, checked.case, severity="warning")
     found += description.verdicts(checked.manifest.document)
     if checked.has_schemas:
-        found += schema_verdicts(checked.case.document, "warning")
+        found += schema.warnings_of(checked.case.document)
     if checked.is_module_left:
         known = len(checked.verdicts)
         checked, _ = _parsed(checked)

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.loading.pipeline import schema_verdicts
+from sovl_tools.loading.rules.schema import errors_of, warnings_of
 from sovl_tools.schema.engine import published
 from tests.conftest import manifest_of
 from tests.schema.strategies import TYPES, examples, moderate, scalars
@@ -93,7 +93,7 @@ def is_valid(document: dict[str, Any]) -> bool:
 @given(roots)
 def test_a_schema_without_errors_compiles(parameters: dict[str, Any]) -> None:
     document = manifest_with(parameters)
-    if is_valid(document) and not schema_verdicts(document, "error"):
+    if is_valid(document) and not errors_of(document).verdicts:
         assert validator(document["parameters"])
 
 
@@ -106,6 +106,6 @@ def doubled(levels: int) -> dict[str, Any]:
 @check_each("levels", [3, 4, 5, 6, 7, 11, 12, 13, 40])
 def test_references_that_multiply_are_found_before_anything_else_is_asked(levels: int) -> None:
     document = manifest_with({**doubled(levels), "pattern": "("})
-    found = [each.rule.code for each in schema_verdicts(document, "error")]
+    found = [each.rule.code for each in errors_of(document).verdicts]
     assert found == (["ST314"] if levels > 11 else ["ST303"])
-    assert not schema_verdicts(document, "warning") or levels <= 11
+    assert not warnings_of(document) or levels <= 11

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sovl_tools.model.diagnostic import Finding, ManifestPlace, Severity, Verdict, ask, rule
+from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, rule
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema.engine import compile_schema, compiles, problems_at
 from sovl_tools.schema.keywords import KEYWORDS
-from sovl_tools.schema.problem import Problem, describe, shown
+from sovl_tools.schema.problem import Problem, Validator, describe, shown
 from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, excess, lookup, nodes
 
 _SAYS_TYPE = frozenset(
@@ -274,17 +274,21 @@ def invalid_example(case: ExampleCase) -> Iterator[Finding]:
         yield Finding(place, f"the example's input is refused: {words}")
 
 
+class Uncompilable(NamedTuple):
+    """The key of a schema in the manifest, and the engine's reason why it doesn't compile."""
+
+    key: str
+    reason: str
+
+
 @rule("ST313")
-def uncompilable_schema(root: SchemaNode) -> Iterator[Finding]:
+def uncompilable_schema(case: Uncompilable) -> Iterator[Finding]:
     """A schema doesn't compile, although each keyword looks right.
 
     Usually ``$id``, ``$anchor`` and ``$dynamicRef`` contradict one another, or a reference isn't a
     valid address, such as ``#/$defs/[``. The message is the validator's. Simplify the schema.
     """
-    try:
-        compile_schema(root.schema)
-    except SchemaError as error:
-        yield Finding(ManifestPlace(root.path), f"the schema can't be used: {error.reason}")
+    yield Finding(ManifestPlace((case.key,)), f"the schema can't be used: {case.reason}")
 
 
 @rule("ST314")
@@ -318,14 +322,43 @@ RULES = (
 """Asked at each subschema."""
 
 
-def verdicts(root: dict[str, JSON], base: Path, severity: Severity) -> list[Verdict]:
-    """Return what is wrong with a schema that the meta-schema accepts."""
-    every = [*nodes(root, base)]
-    if not all(REFERENCES.isdisjoint(node.schema) for node in every):
-        found = ask((endless_references,), every[0])
-        if found:  # checking a value would never end
-            return found if severity == "error" else []
-    found = ask(RULES, *every, severity=severity)
-    if severity == "error" and not found:
-        found = ask((uncompilable_schema,), every[0])
+_SCHEMAS = ("parameters", "output_schema")
+
+
+class SchemaErrors(NamedTuple):
+    """The errors of a manifest's schemas, and the validators of schemas without errors."""
+
+    verdicts: list[Verdict]
+    validators: dict[str, Validator]
+
+
+def errors_of(document: Mapping[str, JSON]) -> SchemaErrors:
+    """Compile the schemas of a manifest, which the meta-schema accepts."""
+    found = SchemaErrors([], {})
+    for key, every in _nodes_of(document).items():
+        wrong = _endless(every) or ask(RULES, *every, severity="error")
+        if not wrong:
+            try:
+                found.validators[key] = compile_schema(document[key])
+            except SchemaError as error:
+                wrong = ask((uncompilable_schema,), Uncompilable(key, error.reason))
+        found.verdicts.extend(wrong)
     return found
+
+
+def warnings_of(document: Mapping[str, JSON]) -> list[Verdict]:
+    """Return the warnings about the schemas of a manifest, which the meta-schema accepts."""
+    found: list[Verdict] = []
+    for every in _nodes_of(document).values():
+        # checking a default against an endless schema would never end
+        found += [] if _endless(every) else ask(RULES, *every, severity="warning")
+    return found
+
+
+def _nodes_of(document: Mapping[str, JSON]) -> dict[str, list[SchemaNode]]:
+    return {key: [*nodes(document[key], (key,))] for key in _SCHEMAS if key in document}
+
+
+def _endless(every: list[SchemaNode]) -> list[Verdict]:
+    has_references = not all(REFERENCES.isdisjoint(node.schema) for node in every)
+    return ask((endless_references,), every[0]) if has_references else []
