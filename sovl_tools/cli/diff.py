@@ -60,10 +60,10 @@ def diff(
     OLD and NEW are directories of tools, or else revisions of git, whose configured directories
     are compared. Without NEW it is the tools that are here now. Nothing is imported.
 
-    Breaking is: a tool that is gone, and arguments that the old schema admits and the new one may
-    refuse, such as a new required parameter, another type, fewer values or narrower bounds; a
-    result that the old output_schema ruled out; an annotation that promises less. What can't be
-    compared counts as breaking. A breaking change is in order if "version" of the manifest is
+    Breaking changes are: a tool that is gone; arguments that the old schema accepts and the new one
+    may reject, such as a new required parameter, another type, fewer values or narrower bounds;
+    results that the old output_schema didn't allow; annotations that promise less. A change that
+    can't be compared counts as breaking. Breaking changes are fine if the manifest's "version" is
     higher than before.
     """
     found = settings(tools, needs_tools=new is None)

@@ -1,7 +1,7 @@
-"""How what a function takes differs from the schema of its arguments.
+"""Differences between a function and the manifest's schema of its arguments.
 
-Names are compared with the signature, which is quick and tells whether calls would fail. Values are
-compared with the schema that the annotations imply.
+Names are compared with the signature: they decide whether calls fail. Values are compared with the
+schema that the annotations imply.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ Kind: TypeAlias = Literal[
 
 
 class Difference(NamedTuple):
-    """One thing that is not the same.
+    """A difference between a manifest and a function.
 
     Attributes:
-        kind: what it is about.
-        name: the property or the parameter, or what people call the place: ``places[].city``.
-        parameter: the parameter, if it is about one and not about values.
-        path: where the manifest says it, from its root; empty if it doesn't.
-        said: what the manifest says: a value, or the names of types.
-        own: what the function says instead.
+        kind: the kind of difference.
+        name: the property, the parameter, or the place for people: ``places[].city``.
+        parameter: the parameter, if the difference isn't in values.
+        path: the place in the manifest, from its root; empty if the manifest doesn't have it.
+        said: the manifest's side: a value, or the names of types.
+        own: the function's side.
     """
 
     kind: Kind
@@ -50,9 +50,9 @@ class Difference(NamedTuple):
 
 
 def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Difference]:
-    """Return what differs between what a call may give and what a function takes.
+    """Return the differences between the names in a manifest and the parameters of a function.
 
-    Nothing is reported of parameters that a decorator may hide. ``parameters`` has properties.
+    Parameters that a decorator may hide are ignored. ``parameters`` must have properties.
     """
     if not signature.is_function:
         return []
@@ -90,7 +90,7 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
 def _parameter_difference(
     parameter: Parameter, *, is_listed: bool, signature: Signature
 ) -> list[Difference]:
-    """Return why a parameter that no argument of the model is for can't be as it is."""
+    """Return what is wrong with a parameter that the model can't give an argument for."""
     name, kind, default, annotation = parameter
     found: Kind | None = None
     if annotation.is_context:
@@ -103,11 +103,11 @@ def _parameter_difference(
 
 
 def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list[Difference]:
-    """Return what differs in the values that a call may give and that a function takes.
+    """Return the differences between the values of a manifest and those of a function.
 
-    ``own`` is what the function says of its arguments.
+    ``own`` is the schema that the function's annotations imply.
     """
-    # what @tool says may be anything
+    # @tool can give a schema that isn't JSON
     properties = {name: each for name, each in own["properties"].items() if is_json(each)}
     own = {key: each for key, each in own.items() if is_json(each)} | {"properties": properties}
     doubtful = {
@@ -115,7 +115,7 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
         for name, each in parameters["properties"].items()
         if name in properties and not _repeats_type(each, properties[name])
     }
-    # where the manifest says nothing, only names are compared
+    # differences at the top are differences in names
     narrow = {**own, "properties": doubtful}
     found = narrowings(parameters, narrow, is_in_format) if doubtful else []
     refused = [each for each in found if len(each.path or ()) > _TOP]
@@ -125,7 +125,7 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
         for each in refused
         for difference in _in_values(each, parameters, is_only=places[each.path] == 1)
     ]
-    # where the types differ, so does everything about values of those types
+    # another type explains the other differences at its place
     apart = {_place(each.path) for each in every if each.kind in {"types", "alternative"}}
     every = [
         each
@@ -143,7 +143,7 @@ def _repeats_type(schema: JSON, own: dict[str, JSON]) -> bool:
 
 
 def _place(path: Path) -> Path:
-    """Return the place of a subschema, or of the alternative in whose place it is one."""
+    """Return the place of a subschema; of an alternative, the place of its ``anyOf``."""
     while len(path) > 1 and (path[-1] == "type" or path[-2] in _ALTERNATIVES):
         path = path[:-1] if path[-1] == "type" else path[:-2]
     return path
@@ -163,7 +163,7 @@ def _defaults(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Dif
 def _in_values(
     each: SchemaDifference, parameters: dict[str, JSON], *, is_only: bool
 ) -> Iterator[Difference]:
-    """Yield what a difference of two schemas means for a manifest and a function."""
+    """Yield the differences of a function that follow from a difference of the schemas."""
     place, name, keyword = each.path or (), each.name, each.keyword
     path, own = (*PARAMETERS, *place), (keyword, each.narrow)
     if keyword == "properties":
@@ -182,13 +182,13 @@ def _in_values(
             yield Difference("bounds", name, None, (*path, opposite), schema[opposite], own)
         case _ if keyword in _COMPARED or (keyword in _SAID_ONCE and keyword not in schema):
             yield Difference("omitted", name, None, path, each.wide, own)
-        # a manifest that says nothing of members beside those that it lists invites none
+        # a manifest without additionalProperties invites no members that it doesn't list
         case "additionalProperties" if each.narrow is not False or keyword in schema:
             yield Difference("omitted", name, None, path, each.wide, own)
 
 
 def _in_members(each: SchemaDifference, owner: dict[str, JSON]) -> Iterator[Difference]:
-    """Yield that a function doesn't take a member, or that an object needs one it doesn't list."""
+    """Yield a member that the function doesn't take, or one that it needs and isn't listed."""
     path: Path = (*PARAMETERS, *(each.path or ()))
     name, member = each.name, str(path[-1])
     name = name.removesuffix(member).removesuffix(".")
@@ -201,11 +201,11 @@ def _in_members(each: SchemaDifference, owner: dict[str, JSON]) -> Iterator[Diff
 def _in_types(
     each: SchemaDifference, schema: dict[str, JSON], known: Kinds, *, is_only: bool
 ) -> Iterator[Difference]:
-    """Yield that a manifest admits types which the function doesn't take."""
+    """Yield the types that the manifest accepts and the function doesn't take."""
     path = (*PARAMETERS, *(each.path or ()))
     own = [each.narrow] if isinstance(each.narrow, str) else each.narrow
     if known is None:
-        # of a property another rule says that it has no type
+        # another rule reports a property without type
         if is_only and path[-2] != "properties":
             yield Difference("omitted", each.name, None, path, None, ("type", each.narrow))
         return
@@ -225,7 +225,7 @@ def _in_types(
 
 
 def _in_listed_values(each: SchemaDifference, schema: dict[str, JSON]) -> Iterator[Difference]:
-    """Yield the values that a manifest lists and the function refuses."""
+    """Yield the values that the manifest lists and the function rejects."""
     listed = [*map(canonical, values_of(schema) or ())]
     own = [each.narrow] if each.keyword == "const" else each.narrow
     for value in each.values:
@@ -239,11 +239,11 @@ _ALTERNATIVES = frozenset({"anyOf", "oneOf"})
 _TOP = len(("properties", "name")) - 1
 _COMPARED = frozenset(["required", *(keyword for each in BOUNDS for keyword in each)])
 _SAID_ONCE = frozenset({"enum", "const", "pattern", "format", "multipleOf"})
-"""Keywords of which two can't be compared: it counts whether the manifest has any."""
+"""Keywords whose values aren't compared: only whether the manifest has them."""
 
 
 def converted(signature: Signature) -> frozenset[str]:
-    """Return the parameters of whose arguments a call makes something, or refuses them."""
+    """Return the parameters whose arguments a call converts, or rejects."""
     return frozenset(
         [
             name
