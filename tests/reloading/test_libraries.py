@@ -229,7 +229,7 @@ def test_a_library_may_be_behind_a_link(library: Library, write: Write, tmp_path
 
 
 def test_a_broken_library_leaves_the_tools_and_its_modules_in_place(
-    library: Library, write: Write, tmp_path: Path
+    library: Library, write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     library.put("more.py", "WORD = 'more'\n")
     late = f"    from {library.name} import more\n\n"
@@ -244,6 +244,7 @@ def test_a_broken_library_leaves_the_tools_and_its_modules_in_place(
         assert tools.registry["echo"] is before
         assert answer(tools.registry.catalog.tools) == ("one", "more")
         assert library.modules()[words.__name__] is words
+        assert f"module {words.__name__} is served as it was: SyntaxError" in caplog.text
         library.put("words.py", "WORD = 'three'\n")
         tools.until(echo=("three", "more"))
 
