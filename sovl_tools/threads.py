@@ -173,7 +173,7 @@ _IDLE: list[_Worker] = []
 @after_fork
 def _start_anew() -> None:
     """Forget the threads of the parent in a forked child: they are not there."""
-    global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
+    global _LOCK  # noqa: PLW0603 - a thread may have held it at the fork
     _LOCK = threading.Lock()
     _IDLE.clear()
 

@@ -23,7 +23,7 @@ class PhraseMatch(NamedTuple):
 
 
 MOST_FOUND = 10
-"""How many tools a search returns unless somebody says otherwise."""
+"""The default maximum number of tools that a search returns."""
 
 
 class ToolMatch(NamedTuple):
