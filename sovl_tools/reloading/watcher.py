@@ -220,27 +220,25 @@ class Watches:
         self._blocks = 0
 
     def begin(self, *, poll: bool) -> Watcher:
-        """Add a block; the first one decides whether to poll. One call at a time."""
+        """Add a block; the first one decides whether to poll."""
         with self._counting:
-            if self._watcher is not None:
-                self._blocks += 1
-                return self._watcher
-        debounce = Debounce()
-        watcher = Watcher(self._subject, None if poll else Events(debounce.put), debounce)
-        watcher.start()
-        with self._counting:
-            self._watcher, self._blocks = watcher, 1
-        return watcher
+            if self._watcher is None:
+                debounce = Debounce()
+                events = None if poll else Events(debounce.put)
+                watcher = Watcher(self._subject, events, debounce)
+                watcher.start()
+                self._watcher = watcher
+            self._blocks += 1
+            return self._watcher
 
     def end(self, watcher: Watcher) -> None:
         """Remove a block, without waiting for a running reload."""
         with self._counting:
             self._blocks -= 1
-            is_last = not self._blocks
-            if is_last:
-                self._watcher = None
-        if is_last:
-            watcher.stop()
+            if self._blocks:
+                return
+            self._watcher = None
+        watcher.stop()
 
 
 async def stream(
