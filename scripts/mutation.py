@@ -98,12 +98,17 @@ def changes(node: ast.AST) -> Iterator[Callable[[Any], None]]:
             yield lambda it: setattr(it, "op", turned)
         case ast.If() | ast.IfExp() | ast.While():
             yield lambda it: setattr(it, "test", ast.UnaryOp(ast.Not(), it.test))
-        case ast.Return(value=ast.expr()):
+        case ast.Return(value=ast.expr() as value) if not is_none(value):
             yield lambda it: setattr(it, "value", ast.Constant(None))
         case ast.Expr(value=ast.Call() | ast.Await()):
             yield lambda it: setattr(it, "value", ast.Constant(None))
         case _:
             return
+
+
+def is_none(node: ast.expr) -> bool:
+    """Return whether an expression is ``None``."""
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def places(tree: ast.Module) -> Iterator[tuple[int, int]]:
