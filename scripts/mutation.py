@@ -98,7 +98,7 @@ def changes(node: ast.AST) -> Iterator[Callable[[Any], None]]:
             yield lambda it: setattr(it, "op", turned)
         case ast.If() | ast.IfExp() | ast.While():
             yield lambda it: setattr(it, "test", ast.UnaryOp(ast.Not(), it.test))
-        case ast.Return(value=ast.expr() as value) if not is_none(value):
+        case ast.Return(value=ast.expr() as returned) if not is_none(returned):
             yield lambda it: setattr(it, "value", ast.Constant(None))
         case ast.Expr(value=ast.Call() | ast.Await()):
             yield lambda it: setattr(it, "value", ast.Constant(None))
