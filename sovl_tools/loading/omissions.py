@@ -12,7 +12,7 @@ from sovl_tools.model.document import JSON, Path, canonical, copied
 from sovl_tools.model.folder import SECTIONS
 from sovl_tools.schema.alignment import Pair, Roots, agreed, aligned, matches
 from sovl_tools.schema.applicators import combinator_of, exclude_each_other, is_wider, kinds
-from sovl_tools.schema.comparison import contrary_bound
+from sovl_tools.schema.bounds import contrary_bound
 from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.subschemas import (
     SchemaNode,

@@ -7,25 +7,42 @@ so an empty result is a proof.
 from __future__ import annotations
 
 import copy
-import math
-import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path, canonical, kind, value_at
-from sovl_tools.model.errors import SchemaError
+from sovl_tools.model.document import JSON, Path, canonical, kind
 from sovl_tools.schema.applicators import (
     combinator_of,
     exclude_each_other,
     numeric,
-    places_of,
     values_of,
 )
-from sovl_tools.schema.engine import compile_part
-from sovl_tools.schema.keywords import ANNOTATIONS, BOUNDS, KEYWORDS, SILENT
-from sovl_tools.schema.subschemas import SchemaNode, lookup, nodes
+from sovl_tools.schema.bounds import (
+    CONCERNED,
+    COUNTS,
+    HOLDS,
+    LIMITS,
+    LOOSEST,
+    NUMBERS,
+    contrary_bound,
+    strictness,
+)
+from sovl_tools.schema.keywords import ANNOTATIONS
+from sovl_tools.schema.parts import (
+    SPEAKING,
+    Part,
+    Parts,
+    applying,
+    are_told_apart,
+    have_other_members,
+    is_valid,
+    needed_members,
+    place_of,
+    unlisted,
+)
+from sovl_tools.schema.subschemas import nodes
 
 Relation: TypeAlias = Literal["equal", "wider", "narrower", "contradictory", "unknown"]
 """How the second schema relates to the first.
@@ -107,7 +124,7 @@ def narrowings(
     walk = _Walk(*(roots or (wide, narrow)), in_format)
     path = () if roots is None else None
     try:
-        found = walk.compare("", [_Part(wide, path, walk.wide)], _Part(narrow, path, walk.narrow))
+        found = walk.compare("", [Part(wide, path, walk.wide)], Part(narrow, path, walk.narrow))
     except (_TooFarError, RecursionError):
         found = [Difference("", (), "allOf", None, None)]
     if found and roots is None and _means_the_same(wide, narrow):
@@ -140,62 +157,8 @@ class _TooFarError(Exception):
 _MOST_STEPS = 20_000
 """The limit of comparisons of subschemas; only deeply nested combinations reach it."""
 
-_NUMBERS = frozenset({"integer", "number"})
-_ALL = _NUMBERS | {"null", "boolean", "string", "array", "object"}
+_ALL = NUMBERS | {"null", "boolean", "string", "array", "object"}
 """Types of values; here ``number`` means numbers that aren't integers."""
-
-
-class _Part(NamedTuple):
-    """A subschema, its path if it has one, and the root where its references are looked up."""
-
-    schema: JSON
-    path: Path | None
-    root: JSON
-
-    def at(self, *keys: str | int) -> _Part:
-        """Return the subschema at a path below."""
-        path = None if self.path is None else (*self.path, *keys)
-        return self._replace(schema=value_at(self.schema, keys), path=path)
-
-    def branches(self, keyword: str) -> list[_Part]:
-        """Return the subschemas that a keyword lists."""
-        return [self.at(keyword, index) for index in range(len(self.schema.get(keyword, ())))]
-
-    def applied(self, key: str | int) -> list[_Part]:
-        """Return the subschemas for a member of that name, or for the item at that index."""
-        return [self.at(*path) for path in places_of(self.schema, key)]
-
-    def without(self, *keywords: str) -> _Part:
-        """Return the same without some keywords."""
-        kept = {key: each for key, each in self.schema.items() if key not in keywords}
-        return self._replace(schema=kept)
-
-    def target(self) -> _Part:
-        """Return the target of its ``$ref``; the schema is None if only an engine can follow it."""
-        target, _, path = lookup(self.root, self.schema["$ref"])
-        return _Part(target, path, self.root)
-
-
-_Parts: TypeAlias = tuple[_Part, ...]
-"""Subschemas that a value satisfies, all of them."""
-
-
-def _applying(parts: Iterable[_Part]) -> _Parts | None:
-    """Return the subschemas with those they refer to or combine; None if no value is valid."""
-    pending, followed = [*parts], list[JSON]()
-    found = []
-    for part in pending:  # which grows meanwhile
-        if part.schema is False:
-            return None
-        if not isinstance(part.schema, dict) or any(each is part.schema for each in followed):
-            continue
-        followed.append(part.schema)
-        if isinstance(part.schema.get("$ref"), str):
-            pending.append(part.target())
-        pending += part.branches("allOf")
-        found.append(part.without("$ref", "allOf"))
-    # a schema that is only a reference constrains nothing itself
-    return tuple(each for each in found if not _SPEAKING.isdisjoint(each.schema)) or tuple(found)
 
 
 class _Walk:
@@ -212,11 +175,11 @@ class _Walk:
         self._assumed: dict[tuple[frozenset[str], str], str | None] = {}
         self._types_known: dict[tuple[Path, bool], frozenset[str]] = {}
 
-    def compare(self, name: str, wide: Iterable[_Part], narrow: _Part) -> list[Difference]:
+    def compare(self, name: str, wide: Iterable[Part], narrow: Part) -> list[Difference]:
         """Return why the narrow part may reject a value that satisfies all the wide parts."""
         if narrow.schema is True or narrow.schema == {}:
             return []
-        parts = _applying(wide)
+        parts = applying(wide)
         types = _ALL if parts is None else self._types(parts)
         if parts is None or not types:
             return []
@@ -242,7 +205,7 @@ class _Walk:
             self._assumed.popitem()  # pairs that proved true since may have relied on this one
         return found
 
-    def _types(self, parts: _Parts) -> frozenset[str]:
+    def _types(self, parts: Parts) -> frozenset[str]:
         """Return the types that a value can have, possibly too many."""
         types = _ALL
         for part in parts:
@@ -258,7 +221,7 @@ class _Walk:
                 key = (*part.path, keyword), part.root is self.wide
                 if key not in self._types_known:
                     self._types_known[key] = _ALL  # for an alternative that leads back here
-                    cases = [_applying([each]) for each in part.branches(keyword)]
+                    cases = [applying([each]) for each in part.branches(keyword)]
                     known = [self._types(each) for each in cases if each is not None]
                     self._types_known[key] = frozenset[str]().union(*known)
                 types &= self._types_known[key]
@@ -267,9 +230,9 @@ class _Walk:
     def _by_case(
         self,
         name: str,
-        parts: _Parts,
+        parts: Parts,
         types: frozenset[str],
-        narrow: _Part,
+        narrow: Part,
         found: list[Difference],
     ) -> list[Difference]:
         """Compare each alternative separately: different ones may satisfy the narrow part."""
@@ -280,15 +243,15 @@ class _Walk:
             others = [each.without(keyword) if each is part else each for each in parts]
             cases = [[each, *others] for each in part.branches(keyword)]
             return [n for each in cases for n in self.compare(name, each, narrow)]
-        groups = ["number" if "number" in types else "integer"] * (not types.isdisjoint(_NUMBERS))
-        groups += sorted(types - _NUMBERS)
+        groups = ["number" if "number" in types else "integer"] * (not types.isdisjoint(NUMBERS))
+        groups += sorted(types - NUMBERS)
         if len(groups) == 1 or types == _ALL or combinator_of(narrow.schema) is None:
             return found
-        each_type = [_Part({"type": each}, None, None) for each in groups]
+        each_type = [Part({"type": each}, None, None) for each in groups]
         return [n for each in each_type for n in self.compare(name, [*parts, each], narrow)]
 
     def _refused(
-        self, name: str, parts: _Parts, types: frozenset[str], narrow: _Part
+        self, name: str, parts: Parts, types: frozenset[str], narrow: Part
     ) -> Iterator[Difference]:
         said = narrow.schema
         if "type" in said and exclude_each_other(types, numeric(said["type"])):
@@ -302,13 +265,13 @@ class _Walk:
         keywords = [
             each
             for each in said
-            if each in _SPEAKING and not types.isdisjoint(_CONCERNED.get(each, _ALL))
+            if each in SPEAKING and not types.isdisjoint(CONCERNED.get(each, _ALL))
         ]
         for keyword in keywords:
             if keyword not in _WALKS and not self._follows(parts, types, said, keyword):
                 found = _difference(name, parts, keyword, said[keyword])
                 # other types don't have the bound
-                is_apart = types <= _CONCERNED.get(keyword, _ALL) and any(
+                is_apart = types <= CONCERNED.get(keyword, _ALL) and any(
                     contrary_bound(each.schema, keyword, said[keyword]) for each in parts
                 )
                 yield found._replace(is_contradictory=is_apart)
@@ -316,7 +279,7 @@ class _Walk:
             yield from walk(self, name, parts, narrow)
 
     def _refused_values(
-        self, name: str, parts: _Parts, types: frozenset[str], narrow: _Part
+        self, name: str, parts: Parts, types: frozenset[str], narrow: Part
     ) -> list[Difference] | None:
         """Return which values of a finite list are rejected; None if the keywords decide."""
         listing = tuple(each for each in parts if values_of(each.schema) is not None)
@@ -330,7 +293,7 @@ class _Walk:
             each
             for each in values
             if not self._admits(each, narrow)
-            and all(_is_valid(each, part) is not False for part in parts)
+            and all(is_valid(each, part) is not False for part in parts)
         ]
         if not refused or not listing:
             return None if refused else []
@@ -343,12 +306,12 @@ class _Walk:
         if listed:
             keyword = "const" if "const" in said else "enum"
             each = _difference(name, listing, keyword, said.get(keyword))
-            is_sure = all(_is_valid(value, narrow) is False for value in listed)
+            is_sure = all(is_valid(value, narrow) is False for value in listed)
             is_apart = is_sure and len(listed) == len(values)
             found.append(each._replace(values=listed, is_contradictory=is_apart))
         return found
 
-    def _admits(self, value: JSON, narrow: _Part) -> bool:
+    def _admits(self, value: JSON, narrow: Part) -> bool:
         """Return whether a part of the narrow side certainly accepts a value."""
         said = narrow.schema
         if self._in_format is not None and isinstance(said, dict):
@@ -358,28 +321,28 @@ class _Walk:
                 return self._admits(value, narrow.target())
             if "format" in said and not self._in_format(value, said["format"]):
                 return False
-        return _is_valid(value, narrow) is True
+        return is_valid(value, narrow) is True
 
-    def reference(self, name: str, parts: _Parts, narrow: _Part) -> list[Difference]:
+    def reference(self, name: str, parts: Parts, narrow: Part) -> list[Difference]:
         target = narrow.target()
         if target.schema is None:  # only an engine could follow it
             return [_difference(name, parts, "$ref", narrow.schema["$ref"])]
         return self.compare(name, parts, target)
 
-    def every(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
+    def every(self, name: str, parts: Parts, narrow: Part) -> Iterator[Difference]:
         for each in narrow.branches("allOf"):
             yield from self.compare(name, parts, each)
 
-    def alternatives(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
+    def alternatives(self, name: str, parts: Parts, narrow: Part) -> Iterator[Difference]:
         for keyword in ("anyOf", "oneOf"):
             if keyword in narrow.schema and not any(
                 self._is_same(each.schema.get(keyword), narrow.schema[keyword]) for each in parts
             ):
                 yield from self._any_of(name, parts, keyword, narrow)
 
-    def _any_of(self, name: str, parts: _Parts, keyword: str, narrow: _Part) -> list[Difference]:
+    def _any_of(self, name: str, parts: Parts, keyword: str, narrow: Part) -> list[Difference]:
         branches = narrow.branches(keyword)
-        cases = [_applying([each]) or () for each in branches]
+        cases = [applying([each]) or () for each in branches]
         # a value may satisfy only one, so no value may satisfy two
         if keyword == "oneOf" and not self._exclude_each_other(cases):
             return [_difference(name, parts, keyword, narrow.schema[keyword])]
@@ -392,7 +355,7 @@ class _Walk:
         alike = [
             each
             for case, each in zip(cases, tries, strict=True)
-            if not _have_other_members(parts, case)
+            if not have_other_members(parts, case)
             and not any(
                 (n.keyword == "const" and n.is_contradictory)
                 or (n.keyword == "type" and n.name == name)
@@ -406,15 +369,15 @@ class _Walk:
         found = _difference(name, parts, "alternatives", sorted(known))
         return [found._replace(is_contradictory=is_apart)]
 
-    def _exclude_each_other(self, cases: list[_Parts]) -> bool:
+    def _exclude_each_other(self, cases: list[Parts]) -> bool:
         """Return whether no value satisfies two: by type, or by a member with other values."""
         known = [(self._types(each), each) for each in cases if each]
         return len(known) == len(cases) and all(
-            one.isdisjoint(other) or (one == other == {"object"} and _are_told_apart(this, that))
+            one.isdisjoint(other) or (one == other == {"object"} and are_told_apart(this, that))
             for (one, this), (other, that) in combinations(known, 2)
         )
 
-    def members(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
+    def members(self, name: str, parts: Parts, narrow: Part) -> Iterator[Difference]:
         known = dict.fromkeys(
             key for each in (*parts, narrow) for key in each.schema.get("properties", ())
         )
@@ -427,7 +390,7 @@ class _Walk:
                     # it isn't accepted any more, or it could be anything before
                     found = [_member_difference(whole, parts, member, each.schema)]
                 yield from found
-        others = [each for part in parts for each in _others(part)]
+        others = [each for part in parts for each in unlisted(part)]
         if "additionalProperties" in narrow.schema:
             additional = narrow.at("additionalProperties")
             found = self.compare(f"{name}[]", others, additional)
@@ -444,7 +407,7 @@ class _Walk:
             inner = narrow.at("patternProperties", pattern)
             yield from self.compare(f"{name}[]", [*others, *same], inner)
 
-    def items(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
+    def items(self, name: str, parts: Parts, narrow: Part) -> Iterator[Difference]:
         listed = max(len(each.schema.get("prefixItems", ())) for each in (*parts, narrow))
         for index in range(listed):
             wide = [each for part in parts for each in part.applied(index)]
@@ -454,19 +417,19 @@ class _Walk:
             rest = [each.at("items") for each in parts if "items" in each.schema]
             yield from self.compare(f"{name}[]", rest, narrow.at("items"))
 
-    def names(self, name: str, parts: _Parts, narrow: _Part) -> list[Difference]:
+    def names(self, name: str, parts: Parts, narrow: Part) -> list[Difference]:
         wide = [each.at("propertyNames") for each in parts if "propertyNames" in each.schema]
-        text = _Part({"type": "string"}, None, None)
+        text = Part({"type": "string"}, None, None)
         return self.compare(f"names of {name}", [*wide, text], narrow.at("propertyNames"))
 
-    def required(self, name: str, parts: _Parts, narrow: _Part) -> Iterator[Difference]:
-        needed = _needed(parts)
+    def required(self, name: str, parts: Parts, narrow: Part) -> Iterator[Difference]:
+        needed = needed_members(parts)
         missing = [each for each in dict.fromkeys(narrow.schema["required"]) if each not in needed]
         if missing:
             yield _difference(name, parts, "required", missing)
 
     def _follows(
-        self, parts: _Parts, types: frozenset[str], narrow: dict[str, JSON], keyword: str
+        self, parts: Parts, types: frozenset[str], narrow: dict[str, JSON], keyword: str
     ) -> bool:
         """Return whether a value that satisfies the parts satisfies a keyword, too."""
         value, known = narrow[keyword], [each.schema for each in parts]
@@ -474,21 +437,21 @@ class _Walk:
             return types <= numeric(value)
         if keyword.startswith("unevaluated") or keyword.endswith("Ref"):
             return False  # they depend on the keywords around them
-        if keyword in _LIMITS:
+        if keyword in LIMITS:
             is_whole = "number" not in types
             ours = [
-                _strictness(other, each[other], is_whole=is_whole)
+                strictness(other, each[other], is_whole=is_whole)
                 for each in known
-                for other in each.keys() & _LIMITS.keys()
-                if _LIMITS[other][0] == _LIMITS[keyword][0]
+                for other in each.keys() & LIMITS.keys()
+                if LIMITS[other][0] == LIMITS[keyword][0]
             ]
-            return max(ours, default=_LOOSEST) >= _strictness(keyword, value, is_whole=is_whole)
-        holds = _HOLDS.get(keyword)
+            return max(ours, default=LOOSEST) >= strictness(keyword, value, is_whole=is_whole)
+        holds = HOLDS.get(keyword)
         if holds and any(holds(each[keyword], value) for each in known if keyword in each):
             return True
-        needed = _needed(parts)
+        needed = needed_members(parts)
         is_idle = (
-            (keyword in _COUNTS and value == 0)
+            (keyword in COUNTS and value == 0)
             or (keyword == "uniqueItems" and not value)
             or (keyword == "minProperties" and value <= len(needed))
             or (keyword == "multipleOf" and value == 1 and "number" not in types)
@@ -519,72 +482,17 @@ class _Walk:
 _REFERENCE = re.compile(r'"\$ref": "([^"]*)')
 
 
-def _difference(name: str, parts: _Parts, keyword: str, narrow: JSON) -> Difference:
+def _difference(name: str, parts: Parts, keyword: str, narrow: JSON) -> Difference:
     said = [each for each in parts if keyword in each.schema]
     wide = said[0].schema[keyword] if said else None
-    return Difference(name, _place((*said, *parts)), keyword, wide, narrow)
+    return Difference(name, place_of((*said, *parts)), keyword, wide, narrow)
 
 
-def _member_difference(name: str, parts: _Parts, member: str, narrow: JSON) -> Difference:
+def _member_difference(name: str, parts: Parts, member: str, narrow: JSON) -> Difference:
     listing = [each for each in parts if member in each.schema.get("properties", ())]
-    place = _place((*listing, *parts))
+    place = place_of((*listing, *parts))
     path = None if place is None else (*place, "properties", member)
     return Difference(name, path, "properties", None, narrow)
-
-
-def _place(parts: Iterable[_Part]) -> Path | None:
-    return next((each.path for each in parts if each.path is not None), None)
-
-
-def _others(part: _Part) -> list[_Part]:
-    """Return the schema of members that aren't listed; it may accept too much."""
-    additional = part.schema.get("additionalProperties", True)
-    patterns = part.schema.get("patternProperties")
-    if patterns:
-        return [_Part({"anyOf": [additional, *patterns.values()]}, None, part.root)]
-    return [part.at("additionalProperties")] if "additionalProperties" in part.schema else []
-
-
-def _is_valid(value: JSON, part: _Part) -> bool | None:
-    """Return whether a value satisfies a part; None if that is unknown."""
-    if not isinstance(part.schema, dict):
-        return None if part.schema is None else bool(part.schema)
-    refers = any(_REFERRING & each.schema.keys() for each in nodes(part.schema, ()))
-    if part.path is None and refers:
-        return None
-    try:
-        node = SchemaNode(part.path or (), part.schema, part.root, ())
-        return compile_part(node).is_valid(value)
-    except SchemaError:
-        return None
-
-
-def _are_told_apart(one: _Parts, other: _Parts) -> bool:
-    """Return whether two objects require the same member with different strings."""
-    members = _needed(one) & _needed(other)
-    texts = ([_texts_of_member(parts, each) for parts in (one, other)] for each in members)
-    return any(ours and theirs and ours.isdisjoint(theirs) for ours, theirs in texts)
-
-
-def _texts_of_member(parts: _Parts, member: str) -> set[str]:
-    """Return the strings that a member can be; empty if it can be anything else."""
-    schemas = [each.schema.get("properties", {}).get(member) for each in parts]
-    listed = [values_of(each) or () for each in schemas if isinstance(each, dict)]
-    texts = ({*each} for each in listed if each and all(isinstance(v, str) for v in each))
-    return next(texts, set())
-
-
-def _have_other_members(one: _Parts, other: _Parts) -> bool:
-    """Return whether both schemas list members, and none in common."""
-    ours, theirs = (
-        {name for each in parts for name in each.schema.get("properties", ())}
-        for parts in (one, other)
-    )
-    return bool(ours and theirs) and ours.isdisjoint(theirs)
-
-
-def _needed(parts: _Parts) -> frozenset[str]:
-    return frozenset(name for each in parts for name in each.schema.get("required", ()))
 
 
 def _type_of(value: JSON) -> str:
@@ -592,83 +500,10 @@ def _type_of(value: JSON) -> str:
     return "integer" if is_whole else kind(value)
 
 
-_REFERRING = frozenset({"$ref", "$dynamicRef"})
-_SPEAKING = (KEYWORDS.keys() | {"additionalItems", "$recursiveRef"}) - SILENT - ANNOTATIONS
-"""Keywords that can make a schema narrower."""
-
-_COUNTS = frozenset({"minLength", "minItems", "minProperties"})
-_LIMITS = {
-    "minimum": (1, False),
-    "exclusiveMinimum": (1, True),
-    "maximum": (-1, False),
-    "exclusiveMaximum": (-1, True),
-}
-"""The bounds of numbers: the sign that makes the stricter one greater; whether exclusive."""
-_LOOSEST = (-math.inf, False)
-
-
-def _strictness(keyword: str, value: float, *, is_whole: bool) -> tuple[float, bool]:
-    """Return a bound's strictness, to compare it with others on the same side."""
-    sign, is_exclusive = _LIMITS[keyword]
-    if is_whole:  # more than 0 is at least 1
-        return math.floor(sign * value) + 1 if is_exclusive else math.ceil(sign * value), False
-    return sign * value, is_exclusive
-
-
-def contrary_bound(schema: Mapping[str, JSON], keyword: str, value: JSON) -> str | None:
-    """Return the keyword of a schema that contradicts a bound."""
-    for lowers, uppers in _OPPOSITES:
-        if keyword in lowers:
-            return next((each for each in uppers if each in schema and schema[each] < value), None)
-        if keyword in uppers:
-            return next((each for each in lowers if each in schema and schema[each] > value), None)
-    return None
-
-
-_OPPOSITES = [((lower,), (upper,)) for lower, upper in BOUNDS if lower in _COUNTS] + [
-    (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum"))
-]
-"""Lower bounds, each with the upper bounds of the same thing."""
-
-
-def _is_multiple(wide: float, narrow: float) -> bool:
-    are_whole = isinstance(wide, int) and isinstance(narrow, int)
-    return wide == narrow or (are_whole and wide % narrow == 0)
-
-
 _GROUPS = (("contains", "minContains", "maxContains"), ("if", "then", "else"))
 """Keywords that only have a meaning together."""
 
-_HOLDS: dict[str, Callable[[Any, Any], bool]] = {
-    "multipleOf": _is_multiple,
-    "uniqueItems": operator.ge,
-    **dict.fromkeys(_COUNTS, operator.ge),
-    **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), operator.le),
-}
-"""How the wide side's value of a keyword compares if the narrow side's follows from it."""
-
-_CONCERNED = {
-    **dict.fromkeys((*_LIMITS, "multipleOf"), _NUMBERS),
-    **dict.fromkeys(("minLength", "maxLength", "pattern"), frozenset({"string"})),
-    **dict.fromkeys(
-        (
-            "items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains",
-            "minContains", "maxContains", "unevaluatedItems",
-        ),
-        frozenset({"array"}),
-    ),
-    **dict.fromkeys(
-        (
-            "properties", "patternProperties", "additionalProperties", "required", "propertyNames",
-            "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
-            "unevaluatedProperties",
-        ),
-        frozenset({"object"}),
-    ),
-}  # fmt: skip
-"""The types that a keyword applies to; a keyword that isn't listed applies to all."""
-
-_Compare: TypeAlias = Callable[[_Walk, str, _Parts, _Part], Iterable[Difference]]
+_Compare: TypeAlias = Callable[[_Walk, str, Parts, Part], Iterable[Difference]]
 _WALKS: dict[str, _Compare] = {
     "$ref": _Walk.reference,
     "allOf": _Walk.every,

@@ -15,8 +15,9 @@ from sovl_tools.annotations.scalars import is_in_format
 from sovl_tools.model.document import JSON, Path, canonical, value_at
 from sovl_tools.schema.alignment import Roots, aligned
 from sovl_tools.schema.applicators import Kinds, kinds, numeric, values_of
+from sovl_tools.schema.bounds import contrary_bound
 from sovl_tools.schema.comparison import Difference as SchemaDifference
-from sovl_tools.schema.comparison import contrary_bound, narrowings
+from sovl_tools.schema.comparison import narrowings
 from sovl_tools.schema.keywords import BOUNDS
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
