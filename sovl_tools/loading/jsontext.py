@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import ManifestPlace
@@ -60,12 +59,17 @@ class _Container:
         self.key = self.key + 1 if isinstance(self.key, int) else None
 
 
-def members(text: str) -> Iterator[Member]:
-    """Yield every value of the text in its order; broken text as far as it makes sense."""
+def members(text: str, *, towards: Path | None = None) -> Iterator[Member]:
+    """Yield every value of the text in its order; broken text as far as it makes sense.
+
+    With ``towards``, containers that aren't on the way to that path are yielded without their
+    content, unless that can't be read.
+    """
     opened: list[_Container] = []
     seen: Counter[Path] = Counter()
-    for match in _TOKEN.finditer(text):
-        token, offset = match[0], match.start()
+    end = 0
+    while match := _TOKEN.search(text, end):
+        token, offset, end = match[0], match.start(), match.end()
         inner = opened[-1] if opened else None
         if token in "}]":
             opened = opened[:-1]
@@ -82,8 +86,25 @@ def members(text: str) -> Iterator[Member]:
                 key_offset, repeated = inner.key_offset, inner.repeated
             seen[path] += 1
             yield Member(path, key_offset, offset, token, seen[path], repeated)
-            if token in "{[":
+            if token not in "{[":
+                continue
+            is_aside = towards is not None and path != towards[: len(path)]
+            after = _end_of_value(text, offset) if is_aside else None
+            if after is not None:
+                end = after
+            else:
                 opened.append(_Container(path, 0 if token == "[" else None))
+
+
+def _end_of_value(text: str, offset: int) -> int | None:
+    """Return where a value ends; None if it can't be read."""
+    try:
+        return _LENIENT.raw_decode(text, offset)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+_LENIENT = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)
 
 
 def _string(token: str) -> str:
@@ -103,19 +124,17 @@ class Places:
 
     def offset(self, place: ManifestPlace) -> int:
         """Return the offset of the place, or of its nearest parent that is there."""
-        found = self._members.get(place.path)
-        if found is None:
-            return self.offset(ManifestPlace(place.path[:-1])) if place.path else 0
-        member = found[min(place.occurrence, len(found)) - 1]
-        is_key = place.of == "key" and member.key_offset >= 0
-        return member.key_offset if is_key else member.offset
-
-    @cached_property
-    def _members(self) -> dict[Path, list[Member]]:
         found: dict[Path, list[Member]] = {}
-        for member in members(self._text):
-            found.setdefault(member.path, []).append(member)
-        return found
+        for each in members(self._text, towards=place.path):
+            found.setdefault(each.path, []).append(each)
+        path, occurrence = place.path, place.occurrence
+        while path and path not in found:
+            path, occurrence = path[:-1], 0
+        if path not in found:
+            return 0
+        member = found[path][min(occurrence, len(found[path])) - 1]
+        is_key = path == place.path and place.of == "key" and member.key_offset >= 0
+        return member.key_offset if is_key else member.offset
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:

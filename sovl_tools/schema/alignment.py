@@ -64,7 +64,7 @@ def aligned(roots: Roots) -> list[Pair]:
         if isinstance(target, dict) and target is not own:
             # keywords next to a reference add to its target
             own = {**target, **{name: each for name, each in own.items() if name != "$ref"}}
-        found.append(pair._replace(own=own))
+        found.append(pair if own is pair.own else pair._replace(own=own))
         pending += _below(pair, roots)
     return found
 
@@ -97,7 +97,8 @@ def _below(pair: Pair, roots: Roots) -> Iterator[Pair]:
         return
     if not isinstance(own, dict):
         return
-    pair = pair._replace(own=own)
+    if own is not pair.own:
+        pair = pair._replace(own=own)
     yield from _members(pair)
     if "additionalProperties" in schema and "additionalProperties" in own:
         values = schema["additionalProperties"], own["additionalProperties"]
@@ -145,7 +146,8 @@ def _items(pair: Pair) -> Iterator[Pair]:
         item = ours[index] if index < len(ours) else rest
         other = theirs[index] if index < len(theirs) else others
         yield Pair(f"{name}[{index}]", (*path, *place), item, other)
-    yield Pair(f"{name}[]", (*path, "items"), rest, others)
+    if rest is not None and others is not None:
+        yield Pair(f"{name}[]", (*path, "items"), rest, others)
 
 
 def matches(
