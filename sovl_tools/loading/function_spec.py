@@ -296,13 +296,13 @@ def unwritable(value: Any) -> str | None:
     """Return the reason that a manifest can't contain a value; None if it can."""
     pending = [value]
     for each in pending:  # which grows meanwhile
-        if isinstance(each, Mapping):
+        if isinstance(each, str):
+            if not encodes(each):
+                return "it holds half of a surrogate pair"
+        elif isinstance(each, Mapping):
             pending += [*each, *each.values()]
         elif isinstance(each, list | tuple):
             pending += each
-        elif isinstance(each, str):
-            if not encodes(each):
-                return "it holds half of a surrogate pair"
         elif isinstance(each, int | float):
             # other languages read a number beyond the range of floats differently
             if not -_LARGEST <= each <= _LARGEST:

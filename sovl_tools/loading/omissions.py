@@ -154,10 +154,11 @@ def _of_values(
 
 def _of_members(pairs: list[Pair], parameters: dict[str, JSON]) -> Iterator[Omission]:
     """Yield descriptions and defaults of members below the properties."""
-    places = {each.path: each for each in nodes(parameters, PARAMETERS)}
-    for pair in pairs:
+    inner = [each for each in pairs if each.is_member and len(PARAMETERS + each.path) > _TOP]
+    places = {each.path: each for each in nodes(parameters, PARAMETERS)} if inner else {}
+    for pair in inner:
         node, text = places.get((*PARAMETERS, *pair.path)), pair.own.get("description")
-        if pair.is_member and node is not None and len(node.path) > _TOP:
+        if node is not None:
             yield from _of_member(node, pair.own, text, is_needed=pair.is_needed)
 
 

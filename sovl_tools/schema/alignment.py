@@ -97,6 +97,8 @@ def _below(pair: Pair, roots: Roots) -> Iterator[Pair]:
         return
     if not isinstance(own, dict):
         return
+    if _NESTED.isdisjoint(schema) and _NESTED.isdisjoint(own):
+        return
     if own is not pair.own:
         pair = pair._replace(own=own)
     yield from _members(pair)
@@ -108,6 +110,11 @@ def _below(pair: Pair, roots: Roots) -> Iterator[Pair]:
     for index, (each, other) in enumerate(matches(schema, own, roots)):
         place = (*path, keyword, index) if keyword else path
         yield Pair(name, place, each, _taker(each, other, own, roots), is_part=True)
+
+
+_NESTED = frozenset(
+    {"properties", "additionalProperties", "items", "prefixItems", "anyOf", "oneOf"}
+)
 
 
 def _taker(schema: JSON, other: JSON, own: dict[str, JSON], roots: Roots) -> JSON:

@@ -114,7 +114,7 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
     doubtful = {
         name: properties[name]
         for name, each in parameters["properties"].items()
-        if name in properties and not _repeats_type(each, properties[name])
+        if name in properties and not _repeats_types(each, properties[name])
     }
     # differences at the top are differences in names
     narrow = {**own, "properties": doubtful}
@@ -136,11 +136,21 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
     return [*_defaults(parameters, own), *every]
 
 
-def _repeats_type(schema: JSON, own: dict[str, JSON]) -> bool:
-    """Return whether a function names at most a type, and the manifest the same one."""
-    if not own.keys() <= {"type", "default"}:
+def _repeats_types(schema: JSON, own: JSON) -> bool:
+    """Return whether a function names only types, and the manifest the same ones."""
+    if own is True or (isinstance(own, dict) and own.keys() <= {"default"}):
+        return True
+    if not (isinstance(schema, dict) and isinstance(own, dict) and own.keys() <= _OF_TYPES):
         return False
-    return "type" not in own or (isinstance(schema, dict) and schema.get("type") == own["type"])
+    return (
+        schema.get("type") == own.get("type")
+        and own.get("additionalProperties", True) in ({}, True)
+        and "prefixItems" not in schema
+        and _repeats_types(schema.get("items"), own.get("items", True))
+    )
+
+
+_OF_TYPES = frozenset({"type", "default", "items", "additionalProperties"})
 
 
 def _place(path: Path) -> Path:

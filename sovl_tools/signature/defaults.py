@@ -78,7 +78,7 @@ def _own_defaults(function: FunctionType) -> dict[str, Any]:
 def _computed(function: FunctionType, defaults: Mapping[str, Any]) -> set[str]:
     code, names = function.__code__, function.__globals__
     lines = _lines(code.co_filename, names)
-    literals = _literals(lines, code.co_firstlineno, code.co_name)
+    literals = _literals(lines, code.co_firstlineno, code.co_name, defaults)
     found = {name for name, value in defaults.items() if not _is_literal(value, literals.get(name))}
     if not found:
         return found
@@ -109,8 +109,10 @@ def _lines(file: str, names: _Names) -> list[str]:
     return linecache.getlines(file, names)
 
 
-def _literals(lines: list[str], first: int, name: str) -> dict[str, str | None]:
-    """Return the defaults of a function that are simple literals.
+def _literals(
+    lines: list[str], first: int, name: str, wanted: Mapping[str, Any]
+) -> dict[str, str | None]:
+    """Return the wanted defaults of a function that are simple literals.
 
     Nearly all defaults are, and this is faster than parsing.
     """
@@ -119,6 +121,8 @@ def _literals(lines: list[str], first: int, name: str) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for each in _WRITTEN.finditer(text, start) if start >= 0 else ():
         found.setdefault(each[1], each[2])  # a later assignment is in the body
+        if wanted.keys() <= found.keys():
+            break
     return found
 
 
