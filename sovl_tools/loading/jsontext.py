@@ -88,7 +88,7 @@ def members(text: str, *, towards: Path | None = None) -> Iterator[Member]:
             yield Member(path, key_offset, offset, token, seen[path], repeated)
             if token not in "{[":
                 continue
-            is_aside = towards is not None and path != towards[: len(path)]
+            is_aside = towards is not None and (path == towards or path != towards[: len(path)])
             after = _end_of_value(text, offset) if is_aside else None
             if after is not None:
                 end = after

@@ -97,6 +97,8 @@ def _of_place(pair: Pair, roots: Roots) -> Iterator[Omission]:
         met = [{"type": "null"}, *(each for _, each in matches(found, own, roots))]
         yield from _items(place, keyword, found, [each for each in own["anyOf"] if each not in met])
     said = {key: each for key, each in own.items() if key not in _STRUCTURE and key not in found}
+    if not said:
+        return
     is_combined = not found.keys().isdisjoint({"anyOf", "oneOf", "allOf"})
     is_contrary = any(contrary_bound(found, key, each) for key, each in own.items())
     if not (is_wider(ours, theirs) or is_combined or is_contrary):

@@ -161,7 +161,8 @@ def _place(path: Path) -> Path:
 
 
 def _defaults(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Difference]:
-    for pair in aligned(Roots(parameters, own)):
+    has_defaults = '"default"' in canonical(parameters)
+    for pair in aligned(Roots(parameters, own)) if has_defaults else ():
         if pair.is_member and "default" in pair.schema:
             said, other = pair.schema["default"], pair.own.get("default")
             # in Python True == 1

@@ -42,7 +42,7 @@ def verdicts(document: Mapping[str, JSON]) -> list[Verdict]:
     """Return the verdicts about the texts of a manifest, without the author's own keys."""
     every = [*_texts({key: each for key, each in document.items() if not key.startswith("x-")})]
     found = ask(PROSE_RULES, *[each for each in every if each.is_prose])
-    found += ask((invisible_characters,), *every)
+    found += ask((invisible_characters,), *[each for each in every if not each.text.isascii()])
     return found + ask((contradicted_annotation,), document)
 
 
@@ -88,7 +88,7 @@ def invisible_characters(case: Text) -> Iterator[Finding]:
     hide text from a reviewer, or show it in another order. This is a heuristic: joiners within
     emoji and between letters of scripts that need them are fine. Remove the characters.
     """
-    found = [] if case.text.isascii() else [*_invisible(case.text)]
+    found = [*_invisible(case.text)]
     if found:
         names = ", ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(found[:5]))
         message = f"{dotted(case.path)!r:.80} has characters that nobody sees: {names}"
