@@ -294,11 +294,10 @@ def _compared(checked: CheckedFolder, interface: Interface) -> CheckedFolder:
     found = ask(agreement.RULES, agreed, severity="error")
     case = offer.OfferCase(interface, checked.manifest.phrases)
     found += ask(offer.RULES, case, severity="error")
-    checked = replace(checked, agreed=agreed, verdicts=(*checked.verdicts, *found))
     # with a schema that is rejected, no engine may ever answer
-    if checked.examples and not checked.has_errors:
-        checked = checked.with_more(call_verdicts(checked.manifest, checked.examples, interface))
-    return checked
+    if checked.examples and not (checked.has_errors or has_errors(found)):
+        found += call_verdicts(checked.manifest, checked.examples, interface)
+    return replace(checked, agreed=agreed, verdicts=(*checked.verdicts, *found))
 
 
 def warnings_of(checked: CheckedFolder) -> list[Verdict]:

@@ -52,9 +52,11 @@ def _texts(document: JSON) -> Iterator[Text]:
         if isinstance(value, str):
             yield Text(path, value)
         elif isinstance(value, dict):
-            # keys are only checked for invisible characters, and ASCII has none
-            yield from (Text((*path, key), key, is_key=True) for key in value if not key.isascii())
-            pending += [((*path, key), each) for key, each in value.items()]
+            for key, each in value.items():
+                # keys are only checked for invisible characters, and ASCII has none
+                if not key.isascii():
+                    yield Text((*path, key), key, is_key=True)
+                pending.append(((*path, key), each))
         elif isinstance(value, list):
             pending += [((*path, index), each) for index, each in enumerate(value)]
 
