@@ -31,6 +31,7 @@ _STRUCTURE = frozenset(
         "title", "discriminator",
     }
 )  # fmt: skip
+_WITHOUT_STRUCTURE = frozenset({"type", "default", "description", "title"})
 _SAYS_VALUES = frozenset({"enum", "const", "anyOf", "oneOf", "allOf", "not", "if"})
 _SAYS_ITEMS = frozenset({"items", "prefixItems", "contains"})
 _FIRST = ("type", "title", "description")
@@ -83,6 +84,8 @@ def omissions(document: Mapping[str, JSON], spec: FunctionSpec) -> list[Omission
 def _of_place(pair: Pair, roots: Roots) -> Iterator[Omission]:
     """Yield what the function says of the structure of one place."""
     found, own, place = pair.schema, pair.own, (*PARAMETERS, *pair.path)
+    if own.keys() <= _WITHOUT_STRUCTURE:
+        return
     ours, theirs = kinds(found, roots.schema), kinds(own, roots.own)
     if "$ref" in found or ours is None or theirs is None or exclude_each_other(ours, theirs):
         return
@@ -118,11 +121,9 @@ def _of_object(found: dict[str, JSON], own: dict[str, JSON], place: Path) -> Ite
 def _properties(
     place: Path, known: Mapping[str, JSON], own: Mapping[str, JSON]
 ) -> Iterator[Omission]:
-    before: tuple[str, ...] = ()
-    for name, each in own.items():
+    for index, (name, each) in enumerate(own.items()):
         if name not in known:
-            yield Omission((*place, "properties", name), each, before)
-        before = (*before, name)
+            yield Omission((*place, "properties", name), each, tuple(own)[:index])
 
 
 def _items(
@@ -195,7 +196,7 @@ def _of_required(parameters: dict[str, JSON], spec: FunctionSpec) -> Iterator[Om
     if not spec.signature.is_certain:
         return
     required, place = parameters.get("required", ()), (*PARAMETERS, "required")
-    properties = {*parameters.get("properties", ()), *spec.properties}
+    properties = {*parameters.get("properties", ()), *spec.names}
     needed_by_function, defaulted = spec.needed, spec.defaulted
     needed = [name for name in spec.arguments if name in needed_by_function]
     for index, name in enumerate(needed):
