@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 import click
 
@@ -25,7 +26,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError
 from sovl_tools.procedures.journal.database import RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.outline import mermaid, shortened, svg
+from sovl_tools.procedures.outline import mermaid, shortened
 from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
 from sovl_tools.procedures.parse.library import (
     ProcedureDocument,
@@ -188,23 +189,40 @@ def _shown(value: JSON) -> str:
 GRAPH_EXAMPLES = """\b
 Examples:
   sovl-tools graph weekly_report.yaml
-  sovl-tools graph weekly_report.yaml --format svg -o weekly_report.svg"""
-FORMATS = {"mermaid": mermaid, "svg": svg}
-"""What draws a procedure, by the name of the format."""
+  sovl-tools graph weekly_report.yaml -o weekly_report.mmd"""
 
 
-@click.command(cls=Command, epilog=GRAPH_EXAMPLES, exits={1: "The file is no procedure."})
+class _GraphFormat(click.Choice[str]):
+    """The formats of ``graph``; says what replaced SVG."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value == "svg":
+            advice = "an image: mmdc -i chart.mmd -o chart.svg, with @mermaid-js/mermaid-cli"
+            raise Misuse(
+                f"graph no longer writes SVG; use Mermaid: GitHub shows it, and for {advice}"
+            )
+        return super().convert(value, param, ctx)
+
+
+@click.command(cls=Command, epilog=GRAPH_EXAMPLES, exits={1: "The file isn't a procedure."})
 @click.argument("file", type=click.Path())
-@format_option(*FORMATS)
+@click.option(
+    "--format",
+    type=_GraphFormat(["mermaid"]),
+    default="mermaid",
+    expose_value=False,
+    show_default=True,
+    help="How the result is written.",
+)
 @output_option
 @click.pass_context
-def graph(ctx: click.Context, *, file: str, format_: str, output: str | None) -> None:
-    """Draw the steps of a procedure, as a flowchart of Mermaid or as an SVG image.
+def graph(ctx: click.Context, *, file: str, output: str | None) -> None:
+    """Draw the steps of a procedure as a Mermaid flowchart.
 
-    The file alone is looked at, and no tool.
+    This reads only the file, and loads no tools.
     """
     found = with_procedures_it_runs(file)[0]
     if found.procedure is None:
         print_diagnostics(found.diagnostics(found.verdicts))
         ctx.exit(FINDINGS)
-    write_to(output, FORMATS[format_](found.procedure))
+    write_to(output, mermaid(found.procedure))

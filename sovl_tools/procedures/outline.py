@@ -1,13 +1,11 @@
-"""What a procedure does: in few words, as a flowchart (Mermaid), and as an SVG image."""
+"""What a procedure does: in a few words, and as a flowchart (Mermaid)."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
-from unicodedata import combining, east_asian_width
-from xml.sax.saxutils import escape
 
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.procedure import Procedure, Step
@@ -110,162 +108,6 @@ _SHAPES: Mapping[str, Shape] = {
     "return": "end",
     "fail": "failure",
 }
-
-
-_LETTER, _LINE, _PADDING, _GAP, _MARGIN = 7.4, 17.0, 10.0, 24.0, 16.0
-_FONT = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
-_FRAME = "#64748b"
-_INK, _FAINT, _PAPER = "#0f172a", "#475569", "#ffffff"
-_FILLS: Mapping[Shape, str] = {
-    "work": "#e0f2fe",
-    "choice": "#fef3c7",
-    "group": "#f8fafc",
-    "procedure": "#ede9fe",
-    "end": "#dcfce7",
-    "failure": "#fee2e2",
-}
-
-
-_OPENING = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-    'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{font}" font-size="12" role="img">'
-)
-_ARROWHEAD = (
-    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
-    f'markerHeight="8" orient="auto"><path d="M0 0 8 4 0 8z" fill="{_FRAME}"/></marker></defs>'
-)
-# https://www.w3.org/TR/xml/#charsets
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-class Picture(NamedTuple):
-    """Something that can be drawn: its size, and its elements given where it is to be."""
-
-    width: float
-    height: float
-    drawn: Callable[[float, float], Iterator[str]]
-
-
-def svg(procedure: Procedure) -> str:
-    """Return the image as the text of an XML document, without a final newline."""
-    start = _box([procedure.name], "end")
-    steps = [_picture(each) for each in outline_steps(procedure)]
-    picture = _column([start, *steps])
-    width, height = picture.width + 2 * _MARGIN, picture.height + 2 * _MARGIN
-    lines = [
-        _OPENING.format(width=width, height=height, font=_FONT),
-        f"<title>{_text(procedure.name)}</title>",
-        f"<desc>{_text(shortened(procedure.description, 500))}</desc>",
-        _ARROWHEAD,
-        f'<rect width="100%" height="100%" fill="{_PAPER}"/>',
-        *picture.drawn(_MARGIN, _MARGIN),
-        "</svg>",
-    ]
-    return "\n".join(lines)
-
-
-def _picture(step: Outline) -> Picture:
-    if not step.blocks:
-        return _box([step.title, *step.notes], step.shape)
-    return _framed([step.title, *step.notes], list(map(_inner, step.blocks)), step.shape)
-
-
-def _inner(block: Block) -> Picture:
-    steps = _column(list(map(_picture, block.steps)))
-    if not block.caption:
-        return steps
-    width = max(steps.width, _width(block.caption))
-
-    def drawn(x: float, y: float) -> Iterator[str]:
-        left = x + (width - _width(block.caption)) / 2
-        yield from _written([block.caption], left, y, _FAINT)
-        yield from steps.drawn(x + (width - steps.width) / 2, y + _LINE + 4)
-
-    return Picture(width, steps.height + _LINE + 4, drawn)
-
-
-def _box(lines: Sequence[str], shape: Shape) -> Picture:
-    width = max(map(_width, lines)) + 2 * _PADDING
-    height = len(lines) * _LINE + 2 * _PADDING - 4
-
-    def drawn(x: float, y: float) -> Iterator[str]:
-        yield _rectangle(x, y, width, height, shape)
-        yield from _written(lines, x + _PADDING, y + _PADDING)
-
-    return Picture(width, height, drawn)
-
-
-def _column(pictures: Sequence[Picture]) -> Picture:
-    """Return pictures one below another, each with an arrow to the next."""
-    width = max(each.width for each in pictures)
-    height = sum(each.height for each in pictures) + _GAP * (len(pictures) - 1)
-
-    def drawn(x: float, y: float) -> Iterator[str]:
-        middle = x + width / 2
-        for number, each in enumerate(pictures):
-            if number:
-                yield _arrow(middle, y - _GAP, y)
-            yield from each.drawn(x + (width - each.width) / 2, y)
-            y += each.height + _GAP
-
-    return Picture(width, height, drawn)
-
-
-def _framed(lines: Sequence[str], pictures: Sequence[Picture], shape: Shape) -> Picture:
-    """Return pictures side by side in a frame, under some lines."""
-    inner = sum(each.width for each in pictures) + _GAP * (len(pictures) - 1)
-    width = max(inner, *map(_width, lines)) + 2 * _PADDING
-    head = len(lines) * _LINE + _PADDING + 4
-    height = head + max(each.height for each in pictures) + _PADDING
-
-    def drawn(x: float, y: float) -> Iterator[str]:
-        yield _rectangle(x, y, width, height, shape)
-        yield from _written(lines, x + _PADDING, y + _PADDING)
-        left = x + (width - inner) / 2
-        for each in pictures:
-            yield from each.drawn(left, y + head)
-            left += each.width + _GAP
-
-    return Picture(width, height, drawn)
-
-
-def _rectangle(x: float, y: float, width: float, height: float, shape: Shape) -> str:
-    corner = 14 if shape == "end" else 4
-    return (
-        f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{corner}" '
-        f'fill="{_FILLS[shape]}" stroke="{_FRAME}"/>'
-    )
-
-
-def _arrow(x: float, top: float, bottom: float) -> str:
-    return (
-        f'<path d="M{x:.1f} {top:.1f}V{bottom - 1:.1f}" stroke="{_FRAME}" fill="none" '
-        'marker-end="url(#tip)"/>'
-    )
-
-
-def _written(lines: Iterable[str], x: float, y: float, first_color: str = _INK) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        color = _FAINT if number else first_color
-        baseline = y + number * _LINE + 11
-        yield (
-            f'<text x="{x:.1f}" y="{baseline:.1f}" fill="{color}" xml:space="preserve">'
-            f"{_text(line)}</text>"
-        )
-
-
-def _text(line: str) -> str:
-    """Return a text as XML can hold it."""
-    return escape(_NO_XML.sub("\ufffd", line))
-
-
-def _width(line: str) -> float:
-    """Return how wide a line is; ideographs take two places and accents none."""
-    # Nobody measures the font here: in a monospaced one each letter takes one place.
-    places = (0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in line)
-    return sum(places) * _LETTER
-
-
 _FRAMES: Mapping[Shape, tuple[str, str]] = {
     "work": ("[", "]"),
     "choice": ("{{", "}}"),
