@@ -24,8 +24,8 @@ from sovl_tools.cli.output import aligned, json_text, write, write_to
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError
-from sovl_tools.procedures.journal.database import RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal.records import RunRecord, StepRecord
 from sovl_tools.procedures.outline import mermaid, shortened
 from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
 from sovl_tools.procedures.parse.library import (

@@ -42,8 +42,8 @@ from sovl_tools.procedures.errors import (
     StepError,
     UnfinishedError,
 )
-from sovl_tools.procedures.journal.database import RunRecord
 from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal.records import RunRecord
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.outline import Outline, bare, outline_steps, shortened
 from sovl_tools.procedures.parse.library import ProcedureDocument

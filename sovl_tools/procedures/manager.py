@@ -32,8 +32,8 @@ from sovl_tools.procedures.errors import (
     StepError,
     UnfinishedError,
 )
-from sovl_tools.procedures.journal.database import ENDED, RunRecord, StepRecord
 from sovl_tools.procedures.journal.journal import Journal, RunLog
+from sovl_tools.procedures.journal.records import ENDED, RunRecord, StepRecord
 from sovl_tools.procedures.parse.files import SUFFIXES, file_beside, files
 from sovl_tools.procedures.parse.library import (
     OTHER,

@@ -20,13 +20,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError, RunOverError
-from sovl_tools.procedures.journal.database import (
-    RunRecord,
-    StepRecord,
-    record_of,
-    row_of,
-)
 from sovl_tools.procedures.journal.journal import Journal, RunLog
+from sovl_tools.procedures.journal.records import RunRecord, StepRecord, record_of, row_of
 from tests.schema.strategies import examples, moderate
 
 texts = st.text(st.characters(), max_size=8)
@@ -228,10 +223,8 @@ def test_runs_are_listed_from_the_latest(journal: Journal) -> None:
 
 def test_a_run_that_ends_while_it_is_listed_is_not_taken_for_interrupted(journal: Journal) -> None:
     log = journal.begin_run("one")
-    (row,) = journal._database.rows("SELECT lock, * FROM runs")
-    stale = (row[0], *row[2:-1])
     log.end("succeeded", result=1)
-    assert journal._current(*journal._run(stale))[1].state == "succeeded"
+    assert journal._current(log.record).state == "succeeded"
 
 
 @pytest.mark.parametrize("ask", [Journal.run, Journal.steps, Journal.export, Journal.resume])
@@ -290,8 +283,8 @@ def test_a_run_can_be_read_as_it_was_written(
     procedure, path, text, error, host = words
     started, numbers = 1e9 + 0.5, (1, host, 2)
     record = RunRecord(
-        "id", procedure, path, text, "d", inputs, tools, "failed", result, error, started, None,
-        *numbers,
+        "20261122-101530-7f3a", procedure, path, text, "d", inputs, tools, "failed", result, error,
+        started, None, *numbers,
     )  # fmt: skip
     assert record_of(RunRecord, _stored(row_of(record))) == record
 

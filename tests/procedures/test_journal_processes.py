@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.procedures.errors import RunBusyError
-from sovl_tools.procedures.journal.database import Lock, StepRecord, is_held
-from sovl_tools.procedures.journal.journal import Journal, RunLog
+from sovl_tools.procedures.errors import JournalError, RunBusyError
+from sovl_tools.procedures.journal.journal import Journal, RunLock, RunLog
+from sovl_tools.procedures.journal.records import StepRecord
 from tests.patience import PATIENCE
 
 WRITER = """
@@ -217,24 +217,30 @@ def test_two_processes_write_runs_into_one_journal(
 
 def test_a_lock_is_held_until_it_is_released(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
-    assert not is_held(path)
-    lock = Lock(path)
-    assert is_held(path)
-    assert is_held(path)
-    lock.release()
-    assert not is_held(path)
+    lock, other = RunLock(path), RunLock(path)
+    assert lock.acquire()
+    assert not other.acquire()
+    other.release()
+    assert os.listdir(tmp_path) == ["lock"]
     lock.release()
     assert os.listdir(tmp_path) == []
+    assert other.acquire()
+    lock.release()
+    assert os.listdir(tmp_path) == ["lock"]
+    other.release()
 
 
-def test_a_file_of_a_lock_that_is_left_over_is_held_by_nobody(tmp_path: Path) -> None:
-    path = tmp_path / "lock"
-    path.touch()
-    assert not is_held(str(path))
-
-
-def test_a_lock_that_can_not_be_looked_at_counts_as_held(tmp_path: Path) -> None:
-    assert is_held(str(tmp_path))
+def test_a_run_whose_lock_can_not_be_looked_at_counts_as_running(path: Path) -> None:
+    with Journal(path) as journal:
+        run_id = journal.begin_run("one").run_id
+    lock = path.with_name(f"{path.name}-lock-{run_id}")
+    lock.mkdir()
+    with Journal(path) as journal:
+        assert journal.run(run_id).state == "running"
+        with pytest.raises(JournalError, match="it can't be locked: "):
+            journal.resume(run_id)
+        lock.rmdir()
+        journal.resume(run_id).close()
 
 
 def test_a_reader_that_takes_its_time_holds_nobody_up(path: Path) -> None:

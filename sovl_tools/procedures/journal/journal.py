@@ -1,15 +1,20 @@
-"""The journal of runs: what each did, so that one that was killed can go on."""
+"""The journal of runs: what each did, so that one that was killed can go on.
+
+An SQLite database in WAL mode keeps the runs and their steps. Next to it is a lock file for each
+run in progress. The operating system releases that lock when the process dies.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import platform
-import re
+import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import RLock
 from typing import Any, Self
 
 from sovl_tools.model.document import JSON
@@ -20,32 +25,253 @@ from sovl_tools.procedures.errors import (
     RunNotFoundError,
     RunOverError,
 )
-from sovl_tools.procedures.journal.database import (
+from sovl_tools.procedures.journal.records import (
     ENDED,
-    FORMAT,
-    Database,
     Ending,
-    Lock,
+    Record,
     RunRecord,
     StepRecord,
-    discard,
-    is_held,
     record_of,
     row_of,
     written,
 )
 
+FORMAT = 1
+"""The version of the tables, kept as ``user_version``."""
+
+_APPLICATION = 0x534F564C
+"""Kept as ``application_id``; tells a journal from other databases."""
+
+_TABLES = (
+    """CREATE TABLE runs (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        procedure TEXT NOT NULL,
+        path TEXT NOT NULL,
+        text TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        inputs TEXT,
+        tools TEXT NOT NULL,
+        state TEXT NOT NULL,
+        result TEXT,
+        error TEXT,
+        started REAL NOT NULL,
+        ended REAL,
+        pid INTEGER NOT NULL,
+        host TEXT NOT NULL,
+        resumed INTEGER NOT NULL,
+        lock TEXT NOT NULL -- no longer used
+    )""",
+    """CREATE TABLE steps (
+        number INTEGER PRIMARY KEY,
+        run TEXT NOT NULL REFERENCES runs (id),
+        key TEXT NOT NULL,
+        action TEXT NOT NULL,
+        tool TEXT,
+        state TEXT NOT NULL,
+        arguments TEXT,
+        result TEXT,
+        error TEXT,
+        attempt INTEGER NOT NULL,
+        started REAL NOT NULL,
+        ended REAL,
+        UNIQUE (run, key)
+    )""",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {FORMAT}",
+)
+
+
+class Database:
+    """A journal's file, open; its methods may be called from several threads.
+
+    Attributes:
+        path: of the file.
+        patience: for how many seconds it waits for what other processes do to the file.
+
+    Raises:
+        JournalError: the file can't be opened, is no journal, or is one of a newer format.
+    """
+
+    def __init__(self, path: str, *, create: bool, patience: float = 30.0) -> None:
+        self.path = path
+        self.patience = patience
+        self._lock = RLock()
+        if not os.path.exists(os.path.dirname(path) if create else path):
+            what = "directory" if create else "file"
+            raise JournalError(path, f"there is no such {what}")
+        with self._translated():
+            self._connection = sqlite3.connect(
+                address(path, "rwc" if create else "rw"),
+                uri=True,
+                timeout=patience,
+                isolation_level=None,  # transactions begin where this module says so
+                check_same_thread=False,  # _lock sees to it that threads take turns
+            )
+        try:
+            self._prepare(create=create)
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, statement: str, values: Sequence[Any] = (), *, is_durable: bool = True) -> int:
+        """Change something, for good when it returns; return how many rows have changed.
+
+        What is not durable is there for every process, but waits for no disk.
+        """
+        with self._translated():
+            if is_durable:
+                return self._connection.execute(statement, values).rowcount
+            # In WAL mode NORMAL writes without waiting for the disk; the next FULL one waits.
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            try:
+                return self._connection.execute(statement, values).rowcount
+            finally:
+                self._connection.execute("PRAGMA synchronous = FULL")
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows that a query finds."""
+        with self._translated():
+            return self._connection.execute(query, values).fetchall()
+
+    def records(self, kind: type[Record], query: str, values: Sequence[Any] = ()) -> list[Record]:
+        """Return the runs or steps that a query finds.
+
+        Raises:
+            JournalError: a row isn't one that a journal writes.
+        """
+        try:
+            return [record_of(kind, row) for row in self.rows(query, values)]
+        except ValueError as error:
+            raise JournalError(self.path, f"it is damaged: {error}") from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do all that is written within at once or, if an exception leaves it, not at all."""
+        with self._translated(), self._connection:
+            # A plain BEGIN would read first, and fail where another has written meanwhile.
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
+
+    def close(self) -> None:
+        """Close the file; once more does no harm."""
+        with self._lock:
+            self._connection.close()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Be alone with the connection, and turn what SQLite raises into ours."""
+        try:
+            with self._lock:
+                yield
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # damaged names of tables
+            raise JournalError(self.path, str(error)) from error
+
+    def _prepare(self, *, create: bool) -> None:
+        if create and self._is_empty():
+            self._become_journal()
+        self._check()
+        self.rows("PRAGMA synchronous = FULL")
+        self.rows("PRAGMA fullfsync = ON")  # or macOS leaves it in the cache of the disk
+
+    def _is_empty(self) -> bool:
+        return self._marks() == (0, 0) and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1")
+
+    def _marks(self) -> tuple[int, int]:
+        """Return the application and the format that the file says it is of."""
+        try:
+            ((application,),) = self.rows("PRAGMA application_id")
+            ((version,),) = self.rows("PRAGMA user_version")
+        except JournalError as error:
+            if _code(error) != sqlite3.SQLITE_NOTADB:
+                raise
+            return -1, 0  # of no application: some other file
+        return application, version
+
+    def _become_journal(self) -> None:
+        """Make the tables; another process may do so at the same time."""
+        end = time.monotonic() + self.patience
+        while True:  # SQLite does not wait by itself for the change to WAL mode
+            try:
+                self.write("PRAGMA journal_mode = WAL")
+            except JournalError as error:
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+            else:
+                break
+        with self.transaction():
+            if self._is_empty():  # nobody else was quicker
+                for statement in _TABLES:
+                    self._connection.execute(statement)
+
+    def _check(self) -> None:
+        application, version = self._marks()
+        if application != _APPLICATION:
+            raise JournalError(self.path, "it is no journal of runs", "name another file")
+        if version > FORMAT:
+            message = f"it is a journal of format {version}, newer than {FORMAT}"
+            raise JournalError(self.path, message, "update sovl-tools")
+
+
+def address(path: str, mode: str) -> str:
+    """Return the URI by which SQLite opens a file in a mode: ``ro``, ``rw`` or ``rwc``."""
+    return f"{Path(path).absolute().as_uri()}?mode={mode}"
+
+
+def _code(error: JournalError) -> int:
+    """Return SQLite's number of what went wrong, without further particulars."""
+    return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+
+
+class RunLock:
+    """A lock that a run holds while a process works on it.
+
+    Attributes:
+        path: of the lock's file.
+    """
+
+    def __init__(self, path: str) -> None:
+        from filelock import FileLock  # noqa: PLC0415 - only journals need it; takes 40 ms
+
+        self.path = path
+        # Without flock, a file that only has to exist would outlive a killed process.
+        self._lock = FileLock(path, thread_local=False, fallback_to_soft=False)
+
+    def acquire(self) -> bool:
+        """Return whether this got the lock.
+
+        Raises:
+            JournalError: the file can't be made or locked.
+        """
+        try:
+            # Long enough for a reader that holds the lock to look at the run.
+            self._lock.acquire(timeout=0.1, poll_interval=0.01)
+        except TimeoutError:
+            return False
+        except (OSError, NotImplementedError) as error:
+            raise JournalError(self.path, f"it can't be locked: {error}") from error
+        return True
+
+    def release(self) -> None:
+        """Remove the file and release the lock, if this holds it."""
+        if self._lock.is_locked:
+            with suppress(OSError):  # Windows removes no open file
+                os.unlink(self.path)  # first: afterwards it may be another process's lock
+            self._lock.release()
+
+
 _RUN, _STEP = ", ".join(RunRecord._fields), ", ".join(StepRecord._fields)
-_RUNS = f"SELECT lock, {_RUN} FROM runs"  # noqa: S608 - names of ours
+_RUNS = f"SELECT {_RUN} FROM runs"  # noqa: S608 - names of ours
 _ONE = f"{_RUNS} WHERE id = ?"
 _STEPS = f"SELECT {_STEP} FROM steps WHERE run = ? ORDER BY number"  # noqa: S608 - names of ours
 _BEGIN_RUN = f"""
-    INSERT INTO runs (lock, {_RUN}) VALUES (?{", ?" * len(RunRecord._fields)})
+    INSERT INTO runs (lock, {_RUN}) VALUES (''{", ?" * len(RunRecord._fields)})
     ON CONFLICT (id) DO NOTHING
 """  # noqa: S608 - names of ours
 _RESUME = """
     UPDATE runs SET state = 'running', result = NULL, error = NULL, ended = NULL,
-        pid = ?, host = ?, resumed = resumed + 1, lock = ?
+        pid = ?, host = ?, resumed = resumed + 1
     WHERE id = ?
 """
 
@@ -53,9 +279,8 @@ _RESUME = """
 class Journal:
     """A file in which any number of processes and threads write down their runs.
 
-    With ``create`` a file that is missing or empty becomes a journal. Beside the file lies a small
-    one for each run that is under way; only that of a run whose process was killed stays, until
-    the run is resumed.
+    With ``create`` a file that is missing or empty becomes a journal. Next to it is a lock file for
+    each run in progress; that of a killed process stays until someone looks at the run.
 
     Attributes:
         path: of the file.
@@ -68,7 +293,7 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], *, create: bool = True) -> None:
         self.path = os.path.realpath(path)
         self._database = Database(self.path, create=create)
-        self._locks: set[Lock] = set()
+        self._locks: set[RunLock] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -110,10 +335,10 @@ class Journal:
             resumed=0,
         )
         moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(record.started))
-        with self._new_lock() as lock:
-            while True:  # until the name is one that no other run has
-                record = record._replace(id=f"{moment}-{os.urandom(2).hex()}")
-                if self._database.write(_BEGIN_RUN, (_token(lock), *row_of(record))):
+        while True:  # until the ID is one that no other run has
+            record = record._replace(id=f"{moment}-{os.urandom(2).hex()}")
+            with self._held(record.id) as lock:
+                if lock is not None and self._database.write(_BEGIN_RUN, row_of(record)):
                     return self._opened(record, lock)
 
     def resume(
@@ -129,28 +354,23 @@ class Journal:
             RunOverError: it has succeeded.
             RunBusyError: it is under way.
         """
-        with self._new_lock() as lock:
-            # Nobody can change the run between the look at it and the change of its lock.
-            with self._database.transaction():
-                former, record = self._found(run_id)
-                if record.state == "succeeded":
-                    raise RunOverError(record.id, record.state)
-                if record.state == "running":
-                    raise RunBusyError(record.id, record.pid, record.host)
-                check(self.steps(run_id))
-                values = os.getpid(), written(platform.node()), _token(lock), run_id
-                self._database.write(_RESUME, values)
-                _, record = self._found(run_id)
-            discard(former)
-            return self._opened(record, lock, self.steps(run_id))
+        self._found(run_id)  # before its ID becomes part of a path
+        with self._held(run_id) as lock:
+            record = self._found(run_id)
+            if record.state == "succeeded":
+                raise RunOverError(record.id, record.state)
+            if lock is None:
+                raise RunBusyError(record.id, record.pid, record.host)
+            steps = self.steps(run_id)
+            check(steps)
+            self._database.write(_RESUME, (os.getpid(), written(platform.node()), run_id))
+            return self._opened(self._found(run_id), lock, steps)
 
     def runs(self, limit: int | None = None) -> list[RunRecord]:
         """Return the runs, or a number of them, the latest first."""
         values = (-1 if limit is None else limit,)
         query = f"{_RUNS} ORDER BY number DESC LIMIT ?"
-        return [
-            self._current(*each)[1] for each in self._database.records(self._run, query, values)
-        ]
+        return [self._current(each) for each in self._database.records(RunRecord, query, values)]
 
     def run(self, run_id: str) -> RunRecord:
         """Return a run.
@@ -158,7 +378,7 @@ class Journal:
         Raises:
             RunNotFoundError: there is none of that id.
         """
-        return self._found(run_id)[1]
+        return self._current(self._found(run_id))
 
     def steps(self, run_id: str) -> list[StepRecord]:
         """Return the steps of a run, in the order in which they first began.
@@ -167,7 +387,7 @@ class Journal:
             RunNotFoundError: there is none of that id.
         """
         self._found(run_id)
-        return self._database.records(partial(record_of, StepRecord), _STEPS, (run_id,))
+        return self._database.records(StepRecord, _STEPS, (run_id,))
 
     def export(self, run_id: str) -> dict[str, JSON]:
         """Return all that is known of a run as a JSON object: its fields, and ``steps``.
@@ -179,66 +399,47 @@ class Journal:
         return {"version": FORMAT, **run._asdict(), "steps": [step._asdict() for step in steps]}
 
     @contextmanager
-    def _new_lock(self) -> Iterator[Lock]:
-        """Yield a lock of a new name; release it only if an exception leaves this."""
-        lock = Lock(self._lock_path(os.urandom(8).hex()))
+    def _held(self, run_id: str) -> Iterator[RunLock | None]:
+        """Yield the lock of a run, or None if another has it; release it unless a log keeps it."""
+        lock = RunLock(f"{self.path}-lock-{run_id}")
+        if not lock.acquire():
+            yield None
+            return
         try:
             yield lock
-        except BaseException:
-            lock.release()
-            raise
+        finally:
+            if lock not in self._locks:
+                lock.release()
 
-    def _lock_path(self, token: str) -> str:
-        return f"{self.path}-lock-{token}"
-
-    def _opened(self, record: RunRecord, lock: Lock, before: Iterable[StepRecord] = ()) -> RunLog:
+    def _opened(
+        self, record: RunRecord, lock: RunLock, before: Iterable[StepRecord] = ()
+    ) -> RunLog:
         self._locks.add(lock)
-        return RunLog(self._database, record, partial(self._release, lock), before)
+        return RunLog(self._database, record, lambda: self._release(lock), before)
 
-    def _release(self, lock: Lock) -> None:
+    def _release(self, lock: RunLock) -> None:
         self._locks.discard(lock)
         lock.release()
 
-    def _found(self, run_id: str) -> tuple[str, RunRecord]:
-        """Return the path of a run's lock, and the run."""
+    def _found(self, run_id: str) -> RunRecord:
+        """Return a run as the database has it: one that was killed is still ``running``."""
         # SQLite takes no lone surrogates, which a command line may hold.
         values = (run_id.encode(errors="replace").decode(),)
-        for each in self._database.records(self._run, _ONE, values):
-            return self._current(*each)
+        for record in self._database.records(RunRecord, _ONE, values):
+            return record
         # Enough for a suggestion, however long the journal is.
         known = self._database.rows("SELECT id FROM runs ORDER BY number DESC LIMIT 500")
         raise RunNotFoundError(run_id, nearest(run_id, (str(each) for (each,) in known)))
 
-    def _run(self, row: tuple[Any, ...]) -> tuple[str, RunRecord]:
-        """Return the path of a run's lock, and the run.
-
-        Raises:
-            ValueError: a column holds what no journal of ours has there.
-        """
-        token, *columns = row
-        if not (isinstance(token, str) and _TOKEN.fullmatch(token)):
-            raise ValueError(f"nobody wrote {token!r:.60} as 'lock'")
-        return self._lock_path(token), record_of(RunRecord, columns)
-
-    def _current(self, path: str, record: RunRecord) -> tuple[str, RunRecord]:
-        """Return the same, read once more if the run seems interrupted.
-
-        For it may have ended, and its lock with it, after the row was read.
-        """
-        while record.state == "running" and not is_held(path):
-            before = path, record
-            ((path, record),) = self._database.records(self._run, _ONE, (record.id,))
-            if (path, record) == before:
-                return path, record._replace(state="interrupted")
-        return path, record
-
-
-_TOKEN = re.compile("[0-9a-f]{16}")
-"""By which a lock is known; nothing else may become a part of a path."""
-
-
-def _token(lock: Lock) -> str:
-    return lock.path.rpartition("-")[2]
+    def _current(self, record: RunRecord) -> RunRecord:
+        """Return a run, interrupted if it is ``running`` and no process holds its lock."""
+        if record.state == "running":
+            with suppress(JournalError), self._held(record.id) as lock:
+                if lock is not None:
+                    record = self._found(record.id)  # it may have ended in the meantime
+                    if record.state == "running":
+                        return record._replace(state="interrupted")
+        return record
 
 
 _LATER = ", ".join(
