@@ -20,20 +20,16 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.errors import EvaluationError, TemplateError
 from sovl_tools.procedures.procedure import Reference
 from sovl_tools.procedures.templates.sandbox import (
-    LOOP,
     AbsentError,
     Sandbox,
     as_json,
     joined,
-    metered,
 )
 
 _SANDBOX = Sandbox()
 _RESULT = "_result_of_the_expression_"
 # Of operators and brackets; Jinja and Python take them apart by recursion.
 _MAX_LEVELS = 100
-# What Jinja's code and its lists need for each node of a loop's body, in bytes.
-_PER_NODE = 16
 _Tree = TypeVar("_Tree", nodes.Template, nodes.Expr)
 _Variables = Mapping[str, JSON]
 Compiled: TypeAlias = tuple[str, tuple[Reference, ...], Callable[[_Variables], JSON]]
@@ -169,7 +165,7 @@ _FOREIGN: dict[type[nodes.Node], str] = {
 
 def _mistakes(tree: nodes.Node) -> Iterator[TemplateError]:
     """Yield what Jinja would not mind, or only later."""
-    filters = _SANDBOX.filters.keys() - {LOOP}
+    filters = _SANDBOX.filters.keys()
     for node in (tree, *tree.find_all(nodes.Node)):
         if type(node) in _FOREIGN:
             yield TemplateError(f"procedures have no tag {_FOREIGN[type(node)]!r}")
@@ -192,7 +188,7 @@ def _mistakes(tree: nodes.Node) -> Iterator[TemplateError]:
 
 
 class _ForData(NodeTransformer):
-    """Makes keys of attributes, unless they are called, prints ``~`` as JSON and counts loops."""
+    """Makes keys of attributes, unless they are called, and prints ``~`` as JSON."""
 
     def __init__(self) -> None:
         self._called: set[int] = set()
@@ -212,13 +208,6 @@ class _ForData(NodeTransformer):
         self.generic_visit(node)
         parts = nodes.List(node.nodes, lineno=node.lineno)
         return nodes.Filter(parts, "join", [], [], None, None, lineno=node.lineno)
-
-    def visit_For(self, node: nodes.For) -> nodes.Node:  # noqa: N802
-        size = _PER_NODE * (4 + sum(1 for _ in node.find_all(nodes.Node)))
-        self.generic_visit(node)
-        weight = nodes.Const(size, lineno=node.lineno)
-        node.iter = nodes.Filter(node.iter, LOOP, [weight], [], None, None, lineno=node.lineno)
-        return node
 
 
 def _worded(error: TemplateSyntaxError) -> TemplateError:
@@ -307,7 +296,7 @@ def _evaluating(
 ) -> Callable[[_Variables], JSON]:
     def evaluate(variables: _Variables) -> JSON:
         try:
-            return metered(lambda: run(variables))
+            return run(variables)
         except Exception as error:
             raise _failure(error, references, variables) from error
 

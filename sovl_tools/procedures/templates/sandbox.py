@@ -1,4 +1,7 @@
-"""Jinja's immutable sandbox, made for JSON, with bounds on what a template makes in memory.
+"""Jinja's immutable sandbox, made for JSON, with bounds on what a template makes of its inputs.
+
+The author of a template is trusted, its inputs aren't: no number or string of theirs makes a
+result that is much larger than they are.
 
 Keys come before attributes: ``page.items`` is what the object has under that name, and
 ``page.items()`` the method. Results print as JSON does: ``true``, not ``True``.
@@ -10,7 +13,6 @@ import json
 import math
 import operator
 import re
-import sys
 from collections.abc import (
     Callable,
     ItemsView,
@@ -18,18 +20,15 @@ from collections.abc import (
     Iterator,
     KeysView,
     Mapping,
-    Sequence,
     ValuesView,
 )
-from contextlib import suppress
-from contextvars import ContextVar
-from functools import partial, reduce, wraps
+from functools import partial, wraps
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined, Undefined, pass_context, pass_environment
 from jinja2.exceptions import SecurityError, TemplateRuntimeError, UndefinedError
-from jinja2.filters import FILTERS, make_attrgetter
-from jinja2.runtime import Context, LoopContext
+from jinja2.filters import FILTERS, do_indent, do_wordwrap, make_attrgetter
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter, safe_range
 from jinja2.utils import Namespace, missing
 
@@ -42,43 +41,18 @@ MAX_RESULT = 1 << 20
 MAX_DEPTH = 200
 """How many lists and objects of a result may lie inside one another."""
 
-MAX_MADE = 1 << 27
-"""How many bytes a template may make on its way to a result, all in all."""
-
 _MAX_BITS = 14_284  # 4,300 digits, which is what Python prints
-_MAX_WIDTH = 9_999
-_PER_ITEM = 72  # a place in a list, and a small object in it
-
-# Each evaluation has its own, in a list so that it can be counted down.
-_LEFT: ContextVar[list[int]] = ContextVar("bytes a template may still make")
-
-
-def metered(work: Callable[[], Any]) -> Any:
-    """Return what the work makes, which may not be more than ``MAX_MADE`` bytes on its way."""
-    token = _LEFT.set([MAX_MADE])
-    try:
-        return work()
-    finally:
-        _LEFT.reset(token)
-
-
-def _spend(size: int) -> None:
-    left = _LEFT.get()
-    left[0] -= max(size, 0)
-    if left[0] < 0:
-        raise EvaluationError(f"the template makes more than {MAX_MADE >> 20} MB on its way")
-
-
-def _spend_on(made: Any) -> Any:
-    """Count what has been made, without what lies in it unless that can be new as well."""
-    several = len(made) if isinstance(made, list | tuple) else 0
-    _spend(sys.getsizeof(made, 64) + _PER_ITEM * several)
-    return made
+_MAX_WIDTH = 1_000
 
 
 def _check_length(length: int) -> None:
     if length > MAX_RESULT:
         raise EvaluationError(f"the result has more than {MAX_RESULT:,} characters")
+
+
+def _check_widths(*widths: Any) -> None:
+    if any(isinstance(width, int) and abs(width) > _MAX_WIDTH for width in widths):
+        raise EvaluationError(f"a width or precision is more than {_MAX_WIDTH:,}")
 
 
 # Results
@@ -145,8 +119,7 @@ def as_text(value: object) -> str:
     if isinstance(value, str):
         _check_length(len(value))
         return str(value)
-    made: str = _spend_on(json.dumps(as_json(value), ensure_ascii=False))
-    return made
+    return json.dumps(as_json(value), ensure_ascii=False)
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -161,8 +134,7 @@ def joined(parts: Iterable[str]) -> str:
         length += len(part)
         _check_length(length)
         taken.append(part)
-    made: str = _spend_on("".join(taken))
-    return made
+    return "".join(taken)
 
 
 # Operators
@@ -214,24 +186,27 @@ _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
 # Filters and methods
 
 
-def _check_widths(pattern: str) -> int:
-    """Return how many characters the widths in a pattern ask for, none of them very wide."""
-    # a star takes its width from the arguments
-    if re.search(r"\d{5,}|\*", pattern):
-        raise EvaluationError(f"a field is wider than {_MAX_WIDTH:,} characters")
-    return sum(map(int, re.findall(r"\d+", pattern)))
+# %% or a conversion: its key, width and precision
+_CONVERSION = re.compile(r"%(?:%|(?:\((.*?)\))?[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?)", re.DOTALL)
 
 
 def _check_pattern(pattern: str, given: Any) -> None:
-    """Refuse a pattern such as ``%5s: %(name)s`` from which too much would be made."""
-    length = len(pattern) + _check_widths(pattern)
+    """Reject a pattern such as ``%5s: %(name)s`` that would make too much of what it's given."""
+    length = len(pattern)
+    keys = []
+    for key, *widths in (each.groups() for each in _CONVERSION.finditer(pattern)):
+        if "*" in widths:
+            raise EvaluationError("a pattern can't take a width from its arguments")
+        numbers = [int(width) for width in widths if width]
+        _check_widths(*numbers)
+        length += sum(numbers)
+        keys.append(key)
     if isinstance(given, dict):
-        keys = re.findall(r"%\((.*?)\)", pattern, re.DOTALL)
         sizes = {key: len(as_text(given[key])) for key in {*keys} & given.keys()}
         length += sum(sizes.get(key, 0) for key in keys)
     else:
-        each: Any = given if isinstance(given, tuple) else (given,)
-        length += sum(len(as_text(value)) for value in each)
+        values = given if isinstance(given, tuple) else (given,)
+        length += sum(len(as_text(value)) for value in values)
     _check_length(length)
 
 
@@ -252,13 +227,34 @@ def _separated(values: Iterable[Any], separator: str) -> Iterator[str]:
 
 
 def _replace(value: Any, old: Any, new: Any, count: int | None = None) -> str:
-    texts = as_text(value), as_text(old), as_text(new)
-    _check_estimate("replace", texts, {})
-    return texts[0].replace(*texts[1:], -1 if count is None else count)
+    text, old, new = as_text(value), as_text(old), as_text(new)
+    _check_length(len(text) + text.count(old) * len(new))
+    return text.replace(old, new, -1 if count is None else count)
+
+
+def _indent(value: Any, width: Any = 4, *options: Any, **named: Any) -> str:
+    _check_widths(width)
+    text = as_text(value)
+    size = len(width) if isinstance(width, str) else width
+    _check_length(len(text) + (1 + text.count("\n")) * size)
+    return do_indent(text, width, *options, **named)
+
+
+@pass_environment
+def _wordwrap(
+    environment: Environment,
+    value: Any,
+    width: int = 79,
+    break_long_words: bool = True,  # noqa: FBT001, FBT002 - Jinja's order
+    wrapstring: str = "\n",
+    **named: Any,
+) -> str:
+    text = do_wordwrap(environment, as_text(value), width, break_long_words, "\n", **named)
+    return _replace(text, "\n", wrapstring)
 
 
 def _to_json(value: Any, indent: int | None = None) -> str:
-    _check_length(indent or 0)
+    _check_widths(indent)
     encoder = json.JSONEncoder(ensure_ascii=False, indent=indent)
     return joined(encoder.iterencode(as_json(value)))
 
@@ -266,75 +262,22 @@ def _to_json(value: Any, indent: int | None = None) -> str:
 def _from_json(text: Any) -> JSON:
     if not isinstance(text, str):
         raise EvaluationError("from_json needs a string")
-    _spend(_PER_ITEM * (1 + text.count(",") + text.count("[") + text.count("{")))
     try:
         return parse_json(text)
     except ValueError as error:
         raise EvaluationError(f"from_json can't read the text: {error}") from error
 
 
-@pass_environment
-def _sum(
-    environment: Environment, values: Iterable[Any], attribute: Any = None, start: Any = 0
-) -> Any:
-    if attribute is not None:
-        values = map(make_attrgetter(environment, attribute), values)
-    if not isinstance(start, list):
-        return reduce(_add, values, start)
-    found = [*start]  # extended in place: adding copies all items of before for each list
-    for value in values:
-        _check_length(len(found) + len(value))
-        found += value
-    return found
-
-
-_ESTIMATES: Mapping[str, Callable[..., int]] = {
-    **dict.fromkeys(("ljust", "rjust", "zfill"), lambda _, width, *__: width),
-    **dict.fromkeys(  # in lists of their own, filled up to a number
-        ("batch", "slice"),
-        lambda _, count=0, *__, linecount=0, slices=0, **___: 8 * (count or linecount or slices),
-    ),
-    **dict.fromkeys(
-        ("list", "rsplit", "split", "splitlines", "wordcount"), lambda text, *_: len(text)
-    ),
-    "center": lambda _, width=80, *__: width,
-    "expandtabs": lambda text, tabsize=8: len(text) + text.count("\t") * tabsize,
-    "indent": lambda text, width=4, *_, **__: (
-        len(text) + len(text.splitlines()) * (len(width) if isinstance(width, str) else width)
-    ),
-    "replace": lambda text, old, new, *_: len(text) + text.count(old) * len(new),
-    "round": lambda _, precision=0, *__: abs(precision) * 1000,
-    "wordwrap": lambda text, _=79, __=True, wrapstring=None, *___, **____: (
-        len(text) * (1 + len(wrapstring or ""))
-    ),
-}
-"""How many characters or items a filter or a method makes at most, where it can be many."""
-
-
-def _check_estimate(name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
-    if name in _ESTIMATES:
-        with suppress(TypeError, AttributeError):  # the filter will say what is wrong
-            length = _ESTIMATES[name](*arguments, **named)
-            _check_length(length)
-            _spend(length)
-
-
-_GROUPING = frozenset({"batch", "groupby", "slice"})
-"""The filters that put the items into lists of their own."""
-
-
-def _metered_filter(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    place = 1 if hasattr(function, "jinja_pass_arg") else 0
+def _with_narrow(name: str) -> Callable[..., Any]:
+    """Return a filter of Jinja whose first option, a width or a count, must be small."""
+    function = FILTERS[name]
+    options = 2 if hasattr(function, "jinja_pass_arg") else 1
 
     @wraps(function)
     def run(*arguments: Any, **named: Any) -> Any:
-        given = list(arguments)
-        _check_estimate(name, given[place:], named)
-        if name not in _GROUPING:
-            return _spend_on(function(*given, **named))
-        given[place] = list(given[place])
-        _spend(2 * _PER_ITEM * len(given[place]))
-        return _spend_on(list(function(*given, **named)))
+        numbers = [value for key, value in named.items() if key != "fill_with"]
+        _check_widths(*arguments[options : options + 1], *numbers)
+        return function(*arguments, **named)
 
     return run
 
@@ -356,28 +299,21 @@ def _format(pattern: str, *arguments: Any, **named: Any) -> str:
 
 _FILTERS: Mapping[str, Callable[..., Any]] = {
     **{name: each for name, each in FILTERS.items() if name not in _LEFT_OUT},
+    **{name: _with_narrow(name) for name in ("batch", "center", "round", "slice")},
     "format": _format,
     "from_json": _from_json,
+    "indent": _indent,
     "join": _join,
     "replace": _replace,
     "string": as_text,
-    "sum": _sum,
     "to_json": _to_json,
     "tojson": _to_json,
+    "wordwrap": _wordwrap,
 }
 
-LOOP = "(loop)"
-"""The filter that counts the iterations of a loop; no template can name it."""
-
-
-def _counted(items: Iterable[Any], size: int) -> Iterator[Any]:
-    for each in items:
-        _spend(size)
-        yield each
-
-
-# What they make is no JSON, or as large as somebody wants.
-_REFUSED_METHODS = frozenset({"encode", "to_bytes", "translate"})
+# They make what isn't JSON, or as much as the inputs want.
+_REFUSED_METHODS = frozenset({"encode", "expandtabs", "to_bytes", "translate"})
+_PADDING_METHODS = frozenset({"center", "ljust", "rjust", "zfill"})
 
 
 class AbsentError(UndefinedError):
@@ -413,10 +349,15 @@ class _Absent(StrictUndefined):
 
 
 class _Formatter(SandboxedFormatter):
+    """Formats one string with bounds on each width and on the whole."""
+
+    length = 0
+
     def format_field(self, value: Any, format_spec: str) -> str:
-        _check_widths(format_spec)
+        _check_widths(*(int(number) for number in re.findall(r"\d+", format_spec)))
         formatted: str = super().format_field(value, format_spec)
-        _spend(len(formatted))
+        self.length += len(formatted)
+        _check_length(self.length)
         return formatted
 
 
@@ -441,34 +382,28 @@ class Sandbox(ImmutableSandboxedEnvironment):
         super().__init__(
             undefined=_Absent, finalize=_printed, keep_trailing_newline=True, optimized=False
         )
-        self.filters = {name: _metered_filter(name, each) for name, each in _FILTERS.items()}
-        self.filters[LOOP] = _counted
+        self.filters = dict(_FILTERS)
         self.globals = {"range": safe_range, "dict": _object, "namespace": Namespace}
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002 - Jinja gives it
         """Return what an arithmetic operator makes of two values."""
         try:
-            made = _OPERATORS[operator](left, right)
+            return _OPERATORS[operator](left, right)
         except TypeError as error:
             is_joining = operator == "+" and str in {type(left), type(right)}
             advice = "join texts with ~" if is_joining else None
             what = f"{with_article(kind(left))} and {with_article(kind(right))}"
             words = f"{what} do not go together with {operator!r}"
             raise EvaluationError(words, advice=advice) from error
-        _spend(sys.getsizeof(made))
-        return made
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """Return an item; of what JSON has, attributes are no items."""
         if type(obj) not in JSON_TYPES:
             return super().getitem(obj, argument)
         try:
-            found = obj[argument]
+            return obj[argument]
         except (TypeError, LookupError):
             return self.undefined(obj=obj, name=argument)
-        if isinstance(argument, slice):
-            _spend(sys.getsizeof(found))
-        return found
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """Tell whether a template may use an attribute."""
@@ -491,10 +426,11 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def call(self, context: Context, function: Any, *arguments: Any, **named: Any) -> Any:
         """Call a function or a method."""
         text, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
-        if isinstance(function, LoopContext) and arguments:
-            arguments = (_counted(arguments[0], _PER_ITEM * _PER_ITEM), *arguments[1:])
-        elif isinstance(text, str):
-            _check_estimate(name, (text, *arguments), named)
-            if name == "join":  # whose result may be longer than all that it is given
+        if isinstance(text, str):
+            if name in _PADDING_METHODS:
+                _check_widths(*arguments)
+            elif name == "replace" and all(isinstance(each, str) for each in arguments[:2]):
+                function = partial(_replace, text)
+            elif name == "join":
                 function = lambda values: joined(_separated(values, text))  # noqa: E731
-        return _spend_on(super().call(context, function, *arguments, **named))
+        return super().call(context, function, *arguments, **named)
