@@ -37,10 +37,10 @@ from sovl_tools.procedures.journal.records import (
 )
 
 FORMAT = 1
-"""The version of the tables, kept as ``user_version``."""
+"""The version of the tables, stored as ``user_version``."""
 
 _APPLICATION = 0x534F564C
-"""Kept as ``application_id``; tells a journal from other databases."""
+"""Stored as ``application_id``; identifies a journal among databases."""
 
 _TABLES = (
     """CREATE TABLE runs (
@@ -83,11 +83,11 @@ _TABLES = (
 
 
 class Database:
-    """A journal's file, open; its methods may be called from several threads.
+    """An open journal file; several threads may call its methods.
 
     Attributes:
         path: of the file.
-        patience: for how many seconds it waits for what other processes do to the file.
+        patience: the number of seconds to wait for other processes that write to the file.
 
     Raises:
         JournalError: the file can't be opened, is no journal, or is one of a newer format.
@@ -115,9 +115,9 @@ class Database:
             raise
 
     def write(self, statement: str, values: Sequence[Any] = (), *, is_durable: bool = True) -> int:
-        """Change something, for good when it returns; return how many rows have changed.
+        """Change rows, return their number; durable changes are on the disk by then.
 
-        What is not durable is there for every process, but waits for no disk.
+        Other changes are visible to every process, but don't wait for the disk.
         """
         with self._translated():
             if is_durable:
@@ -130,12 +130,12 @@ class Database:
                 self._connection.execute("PRAGMA synchronous = FULL")
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows that a query finds."""
+        """Return the rows of a query."""
         with self._translated():
             return self._connection.execute(query, values).fetchall()
 
     def records(self, kind: type[Record], query: str, values: Sequence[Any] = ()) -> list[Record]:
-        """Return the runs or steps that a query finds.
+        """Return the runs or steps of a query.
 
         Raises:
             JournalError: a row isn't one that a journal writes.
@@ -147,20 +147,20 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Do all that is written within at once or, if an exception leaves it, not at all."""
+        """Make all changes within at once or, if it raises, none of them."""
         with self._translated(), self._connection:
-            # A plain BEGIN would read first, and fail where another has written meanwhile.
+            # A plain BEGIN reads first, and fails if another process has written since.
             self._connection.execute("BEGIN IMMEDIATE")
             yield
 
     def close(self) -> None:
-        """Close the file; once more does no harm."""
+        """Close the file; may be called again."""
         with self._lock:
             self._connection.close()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Be alone with the connection, and turn what SQLite raises into ours."""
+        """Use the connection alone, and raise SQLite's errors as ``JournalError``."""
         try:
             with self._lock:
                 yield
@@ -178,20 +178,20 @@ class Database:
         return self._marks() == (0, 0) and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1")
 
     def _marks(self) -> tuple[int, int]:
-        """Return the application and the format that the file says it is of."""
+        """Return the application ID and the format of the file."""
         try:
             ((application,),) = self.rows("PRAGMA application_id")
             ((version,),) = self.rows("PRAGMA user_version")
         except JournalError as error:
             if _code(error) != sqlite3.SQLITE_NOTADB:
                 raise
-            return -1, 0  # of no application: some other file
+            return -1, 0  # not a database
         return application, version
 
     def _become_journal(self) -> None:
-        """Make the tables; another process may do so at the same time."""
+        """Create the tables; another process may do so at the same time."""
         end = time.monotonic() + self.patience
-        while True:  # SQLite does not wait by itself for the change to WAL mode
+        while True:  # SQLite itself doesn't wait to change to WAL mode
             try:
                 self.write("PRAGMA journal_mode = WAL")
             except JournalError as error:
@@ -201,7 +201,7 @@ class Database:
             else:
                 break
         with self.transaction():
-            if self._is_empty():  # nobody else was quicker
+            if self._is_empty():  # no other process was quicker
                 for statement in _TABLES:
                     self._connection.execute(statement)
 
@@ -220,7 +220,7 @@ def address(path: str, mode: str) -> str:
 
 
 def _code(error: JournalError) -> int:
-    """Return SQLite's number of what went wrong, without further particulars."""
+    """Return SQLite's primary error code."""
     return getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
 
 
@@ -277,7 +277,7 @@ _RESUME = """
 
 
 class Journal:
-    """A file in which any number of processes and threads write down their runs.
+    """A file in which any number of processes and threads record their runs.
 
     With ``create`` a file that is missing or empty becomes a journal. Next to it is a lock file for
     each run in progress; that of a killed process stays until someone looks at the run.
@@ -302,7 +302,7 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Let others take up the runs that have not ended, and close the file."""
+        """Let others resume the runs that haven't ended, and close the file."""
         for lock in tuple(self._locks):  # a copy, since each release takes one out
             self._release(lock)
         self._database.close()
@@ -316,7 +316,7 @@ class Journal:
         inputs: JSON = None,
         tools: Mapping[str, str] | None = None,
     ) -> RunLog:
-        """Write down that a run begins, and return its log; see ``RunRecord`` for the arguments."""
+        """Record that a run begins, and return its log; see ``RunRecord`` for the arguments."""
         record = RunRecord(
             id="",
             procedure=procedure,
@@ -344,10 +344,10 @@ class Journal:
     def resume(
         self, run_id: str, check: Callable[[list[StepRecord]], object] = lambda _: None
     ) -> RunLog:
-        """Take up a run that has not succeeded and that nobody else has; return its log.
+        """Resume a run that hasn't succeeded and isn't running; return its log.
 
-        Of any number who try at once, in one process or in many, one gets it. ``check`` is given
-        the steps of the run; if it raises, the run is left as it was.
+        Of any number of callers, in one process or in many, one gets the run. ``check`` gets the
+        steps of the run; if it raises, the run stays unchanged.
 
         Raises:
             RunNotFoundError: there is none of that id.
@@ -390,7 +390,7 @@ class Journal:
         return self._database.records(StepRecord, _STEPS, (run_id,))
 
     def export(self, run_id: str) -> dict[str, JSON]:
-        """Return all that is known of a run as a JSON object: its fields, and ``steps``.
+        """Return a run as a JSON object: its fields, and ``steps``.
 
         Raises:
             RunNotFoundError: there is none of that id.
@@ -423,7 +423,7 @@ class Journal:
 
     def _found(self, run_id: str) -> RunRecord:
         """Return a run as the database has it: one that was killed is still ``running``."""
-        # SQLite takes no lone surrogates, which a command line may hold.
+        # A command line may contain lone surrogates, which SQLite rejects.
         values = (run_id.encode(errors="replace").decode(),)
         for record in self._database.records(RunRecord, _ONE, values):
             return record
@@ -457,11 +457,11 @@ _END = "UPDATE runs SET state = ?, result = ?, error = ?, ended = ? WHERE id = ?
 
 
 class RunLog:
-    """A run that is under way: nobody else can take it up until this is closed.
+    """A run in progress: no other caller can resume it until this is closed.
 
-    What a method writes down is there for good when it returns, whatever becomes of the process.
-    Methods may be called from several threads. All raise ``JournalError`` if the journal can't be
-    read or written, and those that write if this is closed.
+    What a method records survives the process as soon as it returns. Several threads may call
+    the methods. All raise ``JournalError`` if the journal can't be read or written, and those that
+    write also if this is closed.
 
     Attributes:
         run_id: of the run.
@@ -509,31 +509,31 @@ class RunLog:
         *,
         is_durable: bool = True,
     ) -> None:
-        """Write down that a step begins, for the first time or once more.
+        """Record that a step begins, for the first time or again.
 
-        What is not durable survives the end of the process, but may be lost with the machine: so
-        it costs no wait for the disk. That is right for steps that are taken again anyway.
+        A record that isn't durable survives the process, but may be lost if the machine crashes:
+        it doesn't wait for the disk. That is right for steps that a resumed run repeats anyway.
         """
         moment = time.time()
         step = StepRecord(key, action, tool, "started", arguments, None, None, 1, moment, None)
         self._insert(step, is_durable=is_durable)
 
     def succeed(self, key: str, result: JSON, *, is_durable: bool = True) -> None:
-        """Write down what came of a step that had begun."""
+        """Record the result of a step."""
         self._finish(key, "succeeded", written(result), None, is_durable=is_durable)
 
     def fail(self, key: str, error: str, *, is_durable: bool = True) -> None:
-        """Write down why a step failed that had begun."""
+        """Record why a step failed."""
         self._finish(key, "failed", None, written(error), is_durable=is_durable)
 
     def skip(self, key: str, action: str = "") -> None:
-        """Write down that a step was not to be taken."""
+        """Record that a step was skipped."""
         moment = time.time()
         step = StepRecord(key, action, None, "skipped", None, None, None, 0, moment, moment)
         self._insert(step, is_durable=False)
 
     def end(self, state: Ending, *, result: JSON = None, error: str | None = None) -> None:
-        """Write down how the run ended, and close this."""
+        """Record how the run ended, and close this."""
         self._check_open()
         outcome = written(result) if state == "succeeded" else None
         values = state, outcome, written(error), time.time(), self.run_id
@@ -541,7 +541,7 @@ class RunLog:
         self.close()
 
     def close(self) -> None:
-        """Let others take up the run; one that has not ended is interrupted from now on."""
+        """Let others resume the run; if it hasn't ended, it is interrupted from now on."""
         self._is_closed = True
         self._release()
 

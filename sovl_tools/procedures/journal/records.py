@@ -13,34 +13,34 @@ Ending = Literal["succeeded", "failed", "cancelled"]
 """How a run ends."""
 
 RunState: TypeAlias = Literal["running", "interrupted"] | Ending
-"""Where a run is; ``interrupted`` if its process has gone without an ending."""
+"""The state of a run; ``interrupted`` if its process died before the run ended."""
 
 StepState = Literal["started", "succeeded", "failed", "skipped"]
-"""Where a step is."""
+"""The state of a step."""
 
 ENDED = frozenset({"failed", "succeeded"})
-"""The states of steps of which something has come."""
+"""The states of steps that have a result or an error."""
 
 
 class RunRecord(NamedTuple):
     """A run.
 
     Attributes:
-        id: its name, such as ``20261122-101530-7f3a``: when it began (UTC), and four digits.
+        id: such as ``20261122-101530-7f3a``: when it began (UTC), and four random digits.
         procedure: the procedure's name.
-        path: of the procedure's file; ``""`` if it had none.
-        text: of the procedure, as it was.
+        path: the procedure's file; ``""`` if it had none.
+        text: the procedure's text when the run began.
         digest: the SHA-256 of the text in UTF-8, in hexadecimal.
-        inputs: that it was given.
+        inputs: the run's inputs.
         tools: the hash of each tool that the procedure uses, by name.
-        state: where it is.
-        result: what came of it; None unless it succeeded.
-        error: why it ended otherwise; None if nobody said.
+        state: running, interrupted, or how it ended.
+        result: None unless it succeeded.
+        error: why it failed or was cancelled; None if there is no reason.
         started: when, in seconds since 1970.
-        ended: when, in the same way; None if it has not.
-        pid: the number of the process that ran it last.
-        host: the machine on which that was.
-        resumed: how often it was taken up again.
+        ended: when, in the same unit; None if it hasn't.
+        pid: the last process that ran it.
+        host: the machine of that process.
+        resumed: how often it was resumed.
     """
 
     id: str
@@ -61,19 +61,19 @@ class RunRecord(NamedTuple):
 
 
 class StepRecord(NamedTuple):
-    """A step of a run, as its last attempt left it.
+    """The last attempt of a step in a run.
 
     Attributes:
         key: its path with the iterations, such as ``steps.2[3].steps.0``.
-        action: what it does.
-        tool: that it calls; None if it calls none.
-        state: where it is.
-        arguments: with templates filled in.
-        result: what came of it; None unless it succeeded.
+        action: such as ``tool`` or ``set``.
+        tool: the tool that it calls, or None.
+        state: started, skipped, or how it ended.
+        arguments: with templates rendered.
+        result: None unless it succeeded.
         error: why it failed; None unless it did.
-        attempt: how often it was begun.
-        started: when the last time, in seconds since 1970.
-        ended: when, in the same way; None if it has not.
+        attempt: the number of attempts so far.
+        started: when the last attempt began, in seconds since 1970.
+        ended: when it ended, in the same unit; None if it hasn't.
     """
 
     key: str
@@ -89,7 +89,7 @@ class StepRecord(NamedTuple):
 
 
 def written(value: JSON) -> str | None:
-    """Return a value as a journal keeps it: JSON in ASCII, which no text is too odd for."""
+    """Return a value as a journal stores it: JSON in ASCII, which can store any string."""
     return None if value is None else json.dumps(value, separators=(",", ":"))
 
 
@@ -103,10 +103,10 @@ Record = TypeVar("Record", RunRecord, StepRecord)
 
 
 def record_of(kind: type[Record], row: Sequence[Any]) -> Record:
-    """Return the run or the step whose columns are given.
+    """Return the run or step in a row.
 
     Raises:
-        ValueError: a column holds what no journal of ours has there.
+        ValueError: a column has a value that a journal never writes.
     """
     return kind._make(_read(kind._fields, row))
 
@@ -123,7 +123,7 @@ def _read(fields: Sequence[str], row: Sequence[Any]) -> Iterator[Any]:
         except (ValueError, TypeError, RecursionError):
             is_sound = False
         if not is_sound:
-            raise ValueError(f"nobody wrote {value!r:.60} as {field!r}")
+            raise ValueError(f"{value!r:.60} isn't a value of {field!r}")
         yield found
 
 
@@ -132,7 +132,7 @@ def _is_moment(value: Any) -> bool:
 
 
 _LAST_MOMENT = 253_370_764_800
-"""The year 9999 in seconds since 1970, beyond which no calendar goes."""
+"""The year 9999 in seconds since 1970, the last that datetime can show."""
 
 _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4}")
 """What a run's ID looks like; nothing else may become part of the path of a lock."""
@@ -152,9 +152,9 @@ _CHECKS: Mapping[str, Callable[[Any], bool]] = {
     "started": _is_moment,
     "ended": lambda value: value is None or _is_moment(value),
 }
-"""What a column may hold, once it is read; a file may hold anything."""
+"""Checks of each column's value, since a file may contain anything."""
 
 _RUN_WRITTEN = {"procedure", "path", "text", "inputs", "tools", "result", "error", "host"}
 _STEP_WRITTEN = {"key", "action", "tool", "arguments", "result", "error"}
 _WRITTEN = frozenset(_RUN_WRITTEN | _STEP_WRITTEN)
-"""What comes from outside, and so is kept as JSON."""
+"""The columns with data from outside, stored as JSON."""
