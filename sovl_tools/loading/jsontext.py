@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 from sovl_tools.model.diagnostic import ManifestPlace
@@ -30,7 +30,7 @@ class Member(NamedTuple):
     repeated: bool
 
 
-class _Container:
+class _Open:
     """An object or array that is open while the text is read.
 
     Attributes:
@@ -59,13 +59,13 @@ class _Container:
         self.key = self.key + 1 if isinstance(self.key, int) else None
 
 
-def members(text: str, *, towards: Path | None = None) -> Iterator[Member]:
+def members(text: str, opening: Container[Path] | None = None) -> Iterator[Member]:
     """Yield every value of the text in its order; broken text as far as it makes sense.
 
-    With ``towards``, containers that aren't on the way to that path are yielded without their
-    content, unless that can't be read.
+    If ``opening`` is given, other containers are yielded without their content, unless that can't
+    be read.
     """
-    opened: list[_Container] = []
+    opened: list[_Open] = []
     seen: Counter[Path] = Counter()
     end = 0
     while match := _TOKEN.search(text, end):
@@ -88,12 +88,12 @@ def members(text: str, *, towards: Path | None = None) -> Iterator[Member]:
             yield Member(path, key_offset, offset, token, seen[path], repeated)
             if token not in "{[":
                 continue
-            is_aside = towards is not None and (path == towards or path != towards[: len(path)])
-            after = _end_of_value(text, offset) if is_aside else None
+            is_closed = opening is not None and path not in opening
+            after = _end_of_value(text, offset) if is_closed else None
             if after is not None:
                 end = after
             else:
-                opened.append(_Container(path, 0 if token == "[" else None))
+                opened.append(_Open(path, 0 if token == "[" else None))
 
 
 def _end_of_value(text: str, offset: int) -> int | None:
@@ -117,23 +117,24 @@ def _string(token: str) -> str:
 
 
 class Places:
-    """Where everything in a text is."""
+    """Where the values of a text are: all of them, or only those at some places."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, text: str, wanted: Iterable[ManifestPlace] | None = None) -> None:
+        opening = None
+        if wanted is not None:
+            paths = {each.path for each in wanted}
+            opening = {path[:length] for path in paths for length in range(len(path))}
+        self._members: dict[Path, list[Member]] = {}
+        for each in members(text, opening):
+            self._members.setdefault(each.path, []).append(each)
 
     def offset(self, place: ManifestPlace) -> int:
         """Return the offset of the place, or of its nearest parent that is there."""
-        found: dict[Path, list[Member]] = {}
-        for each in members(self._text, towards=place.path):
-            found.setdefault(each.path, []).append(each)
-        path, occurrence = place.path, place.occurrence
-        while path and path not in found:
-            path, occurrence = path[:-1], 0
-        if path not in found:
-            return 0
-        member = found[path][min(occurrence, len(found[path])) - 1]
-        is_key = path == place.path and place.of == "key" and member.key_offset >= 0
+        found = self._members.get(place.path)
+        if found is None:
+            return self.offset(ManifestPlace(place.path[:-1])) if place.path else 0
+        member = found[min(place.occurrence, len(found)) - 1]
+        is_key = place.of == "key" and member.key_offset >= 0
         return member.key_offset if is_key else member.offset
 
 

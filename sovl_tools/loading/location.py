@@ -39,17 +39,14 @@ class Locator:
         self.folder = folder
         self._text = text
         self._source = source
-        self._places: Places | None = None
+        self._places = Places("")
 
-    def _manifest(self) -> tuple[str, Places]:
-        """Return the manifest's text, and what finds places in it."""
+    def _manifest(self) -> str:
         if self._text is None:
             data = read_file(self.folder, self.folder.manifest_name, limit=MAX_MANIFEST_BYTES)
             data = b"" if isinstance(data, Unreadable) else data
             self._text = data.decode(errors="replace").removeprefix("\ufeff")
-        if self._places is None:
-            self._places = Places(self._text)
-        return self._text, self._places
+        return self._text
 
     def _module(self) -> bytes:
         if self._source is None:
@@ -59,7 +56,11 @@ class Locator:
 
     def diagnostics(self, verdicts: Iterable[Verdict]) -> tuple[Diagnostic, ...]:
         """Return the verdicts as diagnostics of this folder's tool, ordered by place."""
-        found = []
+        found, verdicts = [], [*verdicts]
+        places = [place for each in verdicts for place in (each.finding.place, each.finding.other)]
+        wanted = [each for each in places if isinstance(each, ManifestPlace)]
+        if wanted:
+            self._places = Places(self._manifest(), wanted)
         for verdict in verdicts:
             path, line, column = self._located(verdict.finding.place)
             each = verdict.at(path, line, column, tool=self.folder.name)
@@ -72,8 +73,7 @@ class Locator:
     def _located(self, place: Place) -> tuple[str, int, int]:
         if isinstance(place, ManifestPlace):
             file = self.folder.manifest_name
-            text, places = self._manifest()
-            line, column = line_and_column(text, places.offset(place))
+            line, column = line_and_column(self._manifest(), self._places.offset(place))
         elif isinstance(place, ModulePlace):
             from sovl_tools.signature.syntax_tree import (  # noqa: PLC0415 - 15 ms, for modules
                 place_of,
