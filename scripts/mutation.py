@@ -46,7 +46,7 @@ OTHER_TESTS = {
     ],
 }
 """Tests of a package that aren't in its folder."""
-LIMIT = 120
+LIMIT = 300
 """Seconds after which a run of the tests counts as hanging."""
 
 

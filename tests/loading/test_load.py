@@ -7,7 +7,6 @@ from pathlib import Path
 from time import perf_counter
 
 from sovl_tools import ToolRegistry
-from sovl_tools.loading.sources import MAX_MANIFEST_BYTES
 
 MANY = 8_000
 """So many properties make a manifest that takes a while to check."""
@@ -33,13 +32,3 @@ def test_checks_that_take_long_together_are_held_against_no_tool(tmp_path: Path)
     limit = (perf_counter() - started) / 3
     registry = ToolRegistry.from_directory(tmp_path, import_timeout=limit)
     assert [each.name for each in registry] == names
-
-
-def test_a_manifest_has_at_most_the_largest_size(tmp_path: Path) -> None:
-    write_tool(tmp_path, "large")
-    manifest = tmp_path / "large" / "large.json"
-    manifest.write_text(manifest.read_text().ljust(MAX_MANIFEST_BYTES))
-    assert "large" in ToolRegistry.from_directory(tmp_path)
-    manifest.write_text(manifest.read_text() + " ")
-    report = ToolRegistry.from_directory(tmp_path).report
-    assert [each.code for each in report.errors] == ["ST104"]
