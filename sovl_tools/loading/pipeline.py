@@ -55,7 +55,6 @@ class CheckedFolder:
         manifest: the same without the rejected keys, so that no rule reads them.
         verdicts: the findings so far.
         has_schemas: whether the parameters and the output's schema can be relied on.
-        examples: the inputs that are arguments, unless something is wrong already.
         source: the module's text, if it was read.
         agreed: the comparison of manifest and module, once that was checked for errors.
         is_module_left: whether the module is checked with the warnings: the manifest has errors.
@@ -66,7 +65,6 @@ class CheckedFolder:
     manifest: Manifest
     verdicts: tuple[Verdict, ...]
     has_schemas: bool
-    examples: Sequence[ExampleCase]
     source: bytes | None = None
     agreed: agreement.AgreementCase | None = None
     is_module_left: bool = False
@@ -173,15 +171,13 @@ def check_manifest(
         readable = {key: value for key, value in document.items() if key not in refused}
         manifest = manifest._replace(document=readable)
     has_schemas = "parameters" in document and refused.isdisjoint(("parameters", "output_schema"))
-    examples: list[ExampleCase] = []
     if has_schemas:
         found = schema.errors_of(document)
         verdicts += found.verdicts
         if "examples" in document and not has_errors(verdicts):
-            examples = example_inputs(manifest)
-            refusals = _refused(examples, found.validators["parameters"])
+            refusals = _refused(example_inputs(manifest), found.validators["parameters"])
             verdicts += ask((invalid_example,), *refusals)
-    return CheckedFolder(folder, case, manifest, tuple(verdicts), has_schemas, examples)
+    return CheckedFolder(folder, case, manifest, tuple(verdicts), has_schemas)
 
 
 def example_inputs(manifest: Manifest) -> list[ExampleCase]:
@@ -205,9 +201,7 @@ def _refused(examples: Iterable[ExampleCase], validator: Validator) -> list[Exam
     return [each._replace(problems=problems) for each, problems in cases if problems]
 
 
-def call_verdicts(
-    manifest: Manifest, examples: Sequence[ExampleCase], interface: Interface
-) -> list[Verdict]:
+def call_verdicts(manifest: Manifest, interface: Interface) -> list[Verdict]:
     """Return the findings about inputs of examples that a call rejects although the schema doesn't.
 
     It rejects arguments that the function doesn't take, or can't convert.
@@ -216,6 +210,7 @@ def call_verdicts(
     signature, function = interface.signature, interface.function
     if signature is None:
         return []
+    examples = example_inputs(manifest)
     # a call rejects only names that the parameters don't list
     doubtful = [each for each in examples if not each.arguments.keys() <= names]
     found: list[ExampleCase] = []
@@ -295,8 +290,8 @@ def _compared(checked: CheckedFolder, interface: Interface) -> CheckedFolder:
     case = offer.OfferCase(interface, checked.manifest.phrases)
     found += ask(offer.RULES, case, severity="error")
     # with a schema that is rejected, no engine may ever answer
-    if checked.examples and not (checked.has_errors or has_errors(found)):
-        found += call_verdicts(checked.manifest, checked.examples, interface)
+    if not (checked.has_errors or has_errors(found)):
+        found += call_verdicts(checked.manifest, interface)
     return replace(checked, agreed=agreed, verdicts=(*checked.verdicts, *found))
 
 

@@ -109,8 +109,10 @@ def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list
     ``own`` is the schema that the function's annotations imply.
     """
     # @tool can give a schema that isn't JSON
-    properties = {name: each for name, each in own["properties"].items() if is_json(each)}
-    own = {key: each for key, each in own.items() if is_json(each)} | {"properties": properties}
+    if not is_json(own):
+        properties = {name: each for name, each in own["properties"].items() if is_json(each)}
+        own = {key: each for key, each in own.items() if is_json(each)} | {"properties": properties}
+    properties = own["properties"]
     doubtful = {
         name: properties[name]
         for name, each in parameters["properties"].items()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, rule
 from sovl_tools.model.document import JSON, Path, dotted
@@ -47,18 +47,20 @@ def verdicts(document: Mapping[str, JSON]) -> list[Verdict]:
 
 
 def _texts(document: JSON) -> Iterator[Text]:
+    """Yield the texts that a rule asks about: prose, and what isn't ASCII."""
     pending: list[tuple[Path, JSON]] = [((), document)]
-    for path, value in pending:  # which grows meanwhile
-        if isinstance(value, str):
-            yield Text(path, value)
-        elif isinstance(value, dict):
-            for key, each in value.items():
-                # keys are only checked for invisible characters, and ASCII has none
-                if not key.isascii():
-                    yield Text((*path, key), key, is_key=True)
+    for path, container in pending:  # which grows meanwhile
+        items: Iterable[tuple[Any, JSON]] = enumerate(container)
+        if isinstance(container, dict):
+            yield from (
+                Text((*path, key), key, is_key=True) for key in container if not key.isascii()
+            )
+            items = container.items()
+        for key, each in items:
+            if isinstance(each, dict | list):
                 pending.append(((*path, key), each))
-        elif isinstance(value, list):
-            pending += [((*path, index), each) for index, each in enumerate(value)]
+            elif isinstance(each, str) and (key in _PROSE or not each.isascii()):
+                yield Text((*path, key), each)
 
 
 @rule("ST221", "warning")

@@ -226,10 +226,10 @@ def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
 
 
 def _is_secret(name: str) -> bool:
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]", "_", name).casefold()
-    return _SECRET.search(words) is not None
+    return _SECRET.search(_BETWEEN_WORDS.sub("_", name).casefold()) is not None
 
 
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]")
 _SECRET = re.compile(
     r"""(?:^|_) (?: passw(?:or)?d | passphrase | secret | credentials? | api_?key
       | (?:access|private|secret|signing|encryption)_key
