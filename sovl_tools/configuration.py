@@ -97,7 +97,7 @@ KEYS = tuple(
     for each in fields(Configuration)
     if each.name not in {"source", "file", "sources"}
 )
-"""The keys of the table in the order in which ``sovl-tools config`` prints them."""
+"""The keys of the table in the order in which ``validate --show-settings`` prints them."""
 
 
 def configuration(flags: Sequence[str] = ()) -> Configuration:

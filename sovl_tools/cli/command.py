@@ -14,13 +14,13 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import click
 
+from sovl_tools.cli.help import HelpContext
 from sovl_tools.cli.output import clean_output
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, load_configuration
 from sovl_tools.loading.rules.folder import missing_directory
 from sovl_tools.model.call import MODES, Mode
 from sovl_tools.model.diagnostic import Diagnostic, internal_verdict
 from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
-from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.reporting.text import plain
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -64,6 +64,8 @@ class Command(click.Command):
     What tools, libraries and child processes print goes to the error output instead. ``exits``
     documents the exit codes in the help, other than 0 and misuse.
     """
+
+    context_class = HelpContext
 
     def __init__(self, *args: Any, exits: Mapping[int, str] | None = None, **settings: Any) -> None:
         super().__init__(*args, **settings)
@@ -172,17 +174,6 @@ def mode_and_dask_options(function: Callable[..., Any]) -> Callable[..., Any]:
         " sovl-tools[dask].",
     )
     return options(mode_option, dask)(packed)
-
-
-def import_timeout_option(function: _F) -> _F:
-    """Add ``--import-timeout SECONDS``."""
-    return click.option(
-        "--import-timeout",
-        type=SECONDS,
-        metavar="SECONDS",
-        help="How long importing one tool may take."
-        f" Default: {IMPORT_TIMEOUT:g}, or import-timeout in the configuration.",
-    )(function)
 
 
 class ToolOptions(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from sovl_tools.cli.command import (
@@ -15,10 +17,13 @@ from sovl_tools.cli.command import (
     registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools, complete_names
-from sovl_tools.cli.output import json_text, write_to
-from sovl_tools.formats.base import FORMATS
-from sovl_tools.loading.exporting import Target
+from sovl_tools.cli.output import aligned, json_text, write_to
+from sovl_tools.formats.base import FORMATS, estimate
+from sovl_tools.loading.exporting import Target, exported
+from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:
@@ -26,7 +31,8 @@ Examples:
   sovl-tools export --format anthropic --tool calculate --tool slugify
   sovl-tools export --format openapi -o openapi.json
   sovl-tools export --format prompt
-  sovl-tools export --format markdown -o TOOLS.md"""
+  sovl-tools export --format markdown -o TOOLS.md
+  sovl-tools export --tokens"""
 EXITS = {1: "The provider would refuse the definitions."}
 
 
@@ -42,6 +48,7 @@ EXITS = {1: "The provider would refuse the definitions."}
     shell_complete=complete_names,
     help="Only this tool; may be repeated, the order counts.",
 )
+@click.option("--tokens", is_flag=True, help="Estimate the tokens of the definitions instead.")
 @output_option
 @click.pass_context
 def export(
@@ -51,12 +58,15 @@ def export(
     format_: str,
     strict: bool,
     names: tuple[str, ...],
+    tokens: bool,
     output: str | None,
 ) -> None:
     """Print the tools in a provider's format.
 
     It is a list of definitions; for openapi it is one document, for prompt a text, for markdown a
     catalogue for people. What a format loses is written to the error output.
+
+    --tokens prints a table with the tokens of each definition in the usual formats, or in FORMAT.
     """
     if strict:
         try:
@@ -64,6 +74,12 @@ def export(
         except ValueError as error:  # the format has no strict form
             raise click.BadParameter(str(error), param_hint="--strict") from error
     registry = all_tools(tools)
+    if tokens:
+        is_given = ctx.get_parameter_source("format_") is click.core.ParameterSource.COMMANDLINE
+        targets = (f"{format_}-strict" if strict else format_,) if is_given else _USUAL
+        write_to(output, _token_table(_chosen(registry, names), targets))
+        note("tokens are estimated from the number of characters: up to half too many, rarely less")
+        return
     chosen = tuple(dict.fromkeys(names)) or None
     try:
         found = registry.export(format_, strict=strict, tools=chosen)
@@ -76,3 +92,29 @@ def export(
     for each in found.diagnostics:
         note(str(each))
     ctx.exit(FINDINGS if any(each.severity == "error" for each in found.diagnostics) else 0)
+
+
+_USUAL = ("openai", "openai-strict", "anthropic", "gemini", "mcp", "prompt")
+"""The formats of ``--tokens`` unless one is named."""
+
+
+def _chosen(registry: ToolRegistry, names: Sequence[str]) -> list[ToolDefinition]:
+    try:
+        return [registry[name] for name in dict.fromkeys(names)] or registry.list_tools()
+    except ToolNotFoundError as error:
+        raise Misuse(str(error)) from error
+
+
+def _token_table(tools: Sequence[ToolDefinition], targets: Sequence[str]) -> str:
+    """Return an estimate for each tool and target, and for all tools together."""
+    # by target; a tool that a target can't express is missing there
+    counts: list[dict[str, int]] = []
+    for target in targets:
+        shapes = exported(tools, Target.of(target)).shapes
+        counts.append({name: estimate(shape.definition) for name, shape in shapes.items()})
+    lines = [["TOOL", *map(str.upper, targets)]]
+    for tool in tools:
+        cells = (each.get(tool.name) for each in counts)
+        lines.append([plain(tool.name), *("-" if cell is None else f"{cell:,}" for cell in cells)])
+    lines.append(["all", *(f"{sum(each.values()):,}" for each in counts)])
+    return "\n".join(aligned(lines, numbers=range(1, len(targets) + 1)))

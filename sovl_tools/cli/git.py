@@ -65,8 +65,8 @@ def top() -> str:
     return os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
 
 
-def changed_files(revision: str | None = None) -> frozenset[str]:
-    """Return the absolute paths of files that differ from a revision, by default the last commit.
+def changed_files(revision: str) -> frozenset[str]:
+    """Return the absolute paths of files that differ from a revision.
 
     Whether they are staged or not, new and not ignored, renamed (both names) or deleted. With a
     revision of another branch, what has changed since the two parted.
@@ -75,13 +75,12 @@ def changed_files(revision: str | None = None) -> frozenset[str]:
         Misuse: there is no git, no repository here, or no such revision.
     """
     root = top()
-    base = commit("HEAD" if revision is None else revision)
-    if base is None and (revision is None or commit("HEAD") is None):
-        raise Misuse("there is no commit yet with which files could be compared")
+    base = commit(revision)
+    if base is None and commit("HEAD") is None:
+        raise Misuse("there is no commit yet to compare files with")
     if base is None:
         raise Misuse(f"git knows no revision {revision!r}; is it fetched?")
-    if revision is not None:
-        base = git("merge-base", base, "HEAD", may_fail=True).decode().split("\n")[0] or base
+    base = git("merge-base", base, "HEAD", may_fail=True).decode().split("\n")[0] or base
     names = ("--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z")
     listed = (
         git("-C", root, "diff", *names, base, "--"),

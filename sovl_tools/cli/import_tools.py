@@ -20,7 +20,7 @@ from sovl_tools.cli.command import (
     tools_option,
     value_reader,
 )
-from sovl_tools.cli.main import LazyGroup
+from sovl_tools.cli.help import LazyGroup
 from sovl_tools.cli.output import write
 from sovl_tools.configuration import load_configuration
 from sovl_tools.formats.foreign import ForeignTool, Selection, definitions_in
@@ -69,7 +69,7 @@ Examples:
   sovl-tools import openai functions.json"""
 
 
-@click.group("import", cls=LazyGroup, table=COMMANDS, epilog=EXAMPLES)
+@click.group("import", cls=LazyGroup, groups={"Commands": COMMANDS}, epilog=EXAMPLES)
 def import_() -> None:
     """Write folders of tools that are defined elsewhere."""
 

@@ -5,56 +5,66 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from importlib import import_module
-from typing import Any
 
 import click
 
 from sovl_tools import __version__
+from sovl_tools.cli.help import LazyGroup, help_width
 from sovl_tools.threads import any_given_up
 
-COMMANDS = {
-    "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),
-    "test": ("sovl_tools.cli.test:test", "Run the examples of tools as tests."),
-    "route-test": (
-        "sovl_tools.cli.search:route_test",
-        "Test whether texts lead to their tools.",
-    ),
-    "list": ("sovl_tools.cli.show:list_tools", "List the tools."),
-    "show": ("sovl_tools.cli.show:show", "Show one tool."),
-    "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
-    "map": ("sovl_tools.cli.map:map_tool", "Call a tool with each of many inputs."),
-    "run": ("sovl_tools.cli.run:run", "Run a procedure and print its result as JSON."),
-    "runs": ("sovl_tools.cli.procedures:runs", "List the runs in a journal, or show one."),
-    "graph": ("sovl_tools.cli.procedures:graph", "Draw the steps of a procedure."),
-    "chat": ("sovl_tools.cli.chat:chat", "Talk to a model that calls the tools."),
-    "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
-    "match": ("sovl_tools.cli.search:match", "Find the tools whose phrases stand in a text."),
-    "search": ("sovl_tools.cli.search:search", "Find the tools that a text asks for."),
-    "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
-    "import": ("sovl_tools.cli.import_tools:import_", "Write folders of tools defined elsewhere."),
-    "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
-    "diff": ("sovl_tools.cli.diff:diff", "Tell what has changed in tools, and what breaks."),
-    "lock": ("sovl_tools.cli.lock:lock", "Write down what has been reviewed."),
-    "watch": ("sovl_tools.cli.watch:watch", "Load tools anew as they are edited."),
-    "serve": ("sovl_tools.cli.serve:serve", "Offer the tools to editors and assistants (MCP)."),
-    "install": (
-        "sovl_tools.cli.install:install",
-        "Tell an editor or an assistant to serve the tools.",
-    ),
-    "stats": ("sovl_tools.cli.stats:stats", "Sum up logged calls, or the tokens of definitions."),
-    "explain": ("sovl_tools.cli.explain:explain", "Explain a rule of validate."),
-    "config": ("sovl_tools.cli.config:config", "Print the settings and where they come from."),
-    "schema": ("sovl_tools.cli.explain:schema", "Print a published JSON Schema."),
+GROUPS = {
+    "Write": {
+        "new": ("sovl_tools.cli.new:new", "Write the folder of a new tool."),
+        "sync": ("sovl_tools.cli.sync:sync", "Bring manifests into line with their functions."),
+        "import": (
+            "sovl_tools.cli.import_tools:import_",
+            "Write folders for tools that are defined elsewhere.",
+        ),
+    },
+    "Check": {
+        "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),
+        "test": ("sovl_tools.cli.test:test", "Run the examples of tools as tests."),
+        "diff": ("sovl_tools.cli.diff:diff", "Show what changed in tools, and what breaks."),
+        "lock": ("sovl_tools.cli.lock:lock", "Record the tools that have been reviewed."),
+        "explain": ("sovl_tools.cli.explain:explain", "Explain a rule of validate."),
+        "schema": ("sovl_tools.cli.explain:schema", "Print a published JSON Schema."),
+    },
+    "Use": {
+        "list": ("sovl_tools.cli.show:list_tools", "List the tools."),
+        "show": ("sovl_tools.cli.show:show", "Show one tool, or a procedure."),
+        "call": ("sovl_tools.cli.call:call", "Call a tool and print its result as JSON."),
+        "map": ("sovl_tools.cli.map:map_tool", "Call a tool with each of many inputs."),
+        "match": ("sovl_tools.cli.search:match", "Find tools by their activation phrases."),
+        "search": ("sovl_tools.cli.search:search", "Find tools by words."),
+        "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
+    },
+    "Live": {
+        "watch": ("sovl_tools.cli.watch:watch", "Reload tools as they are edited."),
+        "serve": ("sovl_tools.cli.serve:serve", "Offer tools to editors and assistants (MCP)."),
+        "install": (
+            "sovl_tools.cli.install:install",
+            "Set up an editor or an assistant to serve the tools.",
+        ),
+    },
+    "Procedures and agents": {
+        "run": ("sovl_tools.cli.run:run", "Run a procedure, or look at earlier runs."),
+        "chat": ("sovl_tools.cli.chat:chat", "Talk to a model that calls the tools."),
+    },
 }
-"""Where each command is, and what the list of commands says of it."""
+"""Where each command is, and its line in the list of commands, by group."""
 
-GONE = {
-    "clean": "there is no command 'clean' any more: validate keeps no cache",
+COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
+
+MOVED = {
+    "clean": "'clean' is gone: validate keeps no cache",
+    "config": "'config' is now: sovl-tools validate --show-settings",
+    "graph": "'graph' is now: sovl-tools show PROCEDURE --format mermaid",
+    "route-test": "'route-test FILE' is now: sovl-tools test --routes FILE",
+    "runs": "'runs' is now: sovl-tools run --journal FILE --list, and --show ID for one run",
+    "stats": "'stats' is gone; 'stats --tokens' is now: sovl-tools export --tokens",
 }
-"""Commands of earlier versions, and what to know instead."""
+"""Commands of earlier versions, and what replaces them."""
 
 EXAMPLES = """\b
 Examples:
@@ -66,69 +76,12 @@ Completion: eval "$(_SOVL_TOOLS_COMPLETE=bash_source sovl-tools)" in bash, likew
 with zsh_source and fish_source."""
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are used.
-
-    Args:
-        table: where each command is, and what the list of commands says of it.
-        gone: what to tell users of commands that are gone.
-    """
-
-    def __init__(
-        self,
-        *args: Any,
-        table: Mapping[str, tuple[str, str]] | None = None,
-        gone: Mapping[str, str] | None = None,
-        **settings: Any,
-    ) -> None:
-        super().__init__(*args, **settings)
-        self._table = table or {}
-        self._gone = gone or {}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in the order of the table."""
-        return list(self._table)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command."""
-        if cmd_name not in self._table:
-            return None
-        module, _, attribute = self._table[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
-        return command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Suggest the nearest command where there is none of that name."""
-        if args and args[0] in self._gone:
-            ctx.fail(self._gone[args[0]])
-        if args and args[0] not in self._table and not args[0].startswith("-"):
-            # not at the top: --help and completion need nothing of the package
-            suggestion = import_module("sovl_tools.model.suggestion")
-            near = suggestion.nearest(args[0], self._table)
-            ctx.fail(f"there is no command {args[0]!r}{suggestion.as_hint(near)}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands from the table, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in self._table.items()])
-
-
-def _width() -> int:
-    """Return how wide help texts may be; asking the system saves click an import of 3 ms."""
-    try:
-        columns = int(os.environ.get("COLUMNS", "0")) or os.get_terminal_size().columns
-    except (OSError, ValueError):
-        columns = 80
-    return max(50, min(columns, 100))
-
-
 @click.group(
     cls=LazyGroup,
-    table=COMMANDS,
-    gone=GONE,
+    groups=GROUPS,
+    moved=MOVED,
     epilog=EXAMPLES,
-    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _width()},
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": help_width()},
 )
 @click.option(
     "-C",
@@ -150,8 +103,8 @@ def group(ctx: click.Context, *, directory: str | None, quiet: bool, verbose: in
     """Turn folders into tools that a language model can call.
 
     A folder tools/NAME with NAME.json (the manifest) and NAME.py (a function called NAME) is a
-    tool. Where the tools are is said by --tools, by SOVL_TOOLS_PATH, by [tool.sovl-tools] in
-    pyproject.toml, or else it is ./tools.
+    tool. Tools come from --tools, SOVL_TOOLS_PATH, [tool.sovl-tools] in pyproject.toml, or else
+    ./tools.
     """
     ctx.obj = {"quiet": quiet, "verbose": verbose}
     if directory is not None:
@@ -162,10 +115,10 @@ def group(ctx: click.Context, *, directory: str | None, quiet: bool, verbose: in
 
 
 def main() -> None:
-    """Run the command line; end at once, whatever tools do that were given up."""
+    """Run the command line; end at once, whatever abandoned tools still do."""
     try:
         os.fstat(2)
-    except OSError:  # it is closed, and no other file must get its descriptor
+    except OSError:  # it's closed, and no other file may get its descriptor
         nowhere = os.open(os.devnull, os.O_RDWR)
         if nowhere != 2:  # noqa: PLR2004 - the descriptor itself
             os.dup2(nowhere, 2)
@@ -184,7 +137,7 @@ def main() -> None:
     except SystemExit as end:
         if not any_given_up():
             raise
-        # Python would wait for whatever such a thread holds, or abort: input() holds stdin
+        # Python would wait for what such a thread holds, or abort: input() holds stdin
         atexit._run_exitfuncs()  # noqa: SLF001 - what the interpreter itself would call
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,14 +53,13 @@ def places_of(
     paths: Sequence[str],
     tools: Sequence[str],
     *,
-    exclude: Sequence[str] = (),
     locked: bool | None = None,
     imports: bool = True,
 ) -> Places:
     """Return what the paths name; without paths, everything that is configured.
 
-    ``exclude`` replaces the patterns of the configuration; what it matches is left out even if a
-    path names it. Without ``imports`` the user's packages stay out of ``sys.path``.
+    What the configuration excludes is left out even if a path names it. Without ``imports`` the
+    user's packages stay out of ``sys.path``.
 
     Raises:
         Misuse: a path does not exist, and is not a deleted file of a tool either.
@@ -72,9 +70,6 @@ def places_of(
     # procedures are checked with all tools, unless directories of tools are named
     flags = tools or (rest if directories or not procedures else ())
     found = settings(flags, needs_tools=False, locked=locked, imports=imports)
-    if exclude:
-        sources = {**found.sources, "exclude": "--exclude"}
-        found = replace(found, exclude=tuple(exclude), sources=sources)
     procedures = _included(procedures, found)
     ignored = tuple(path for path, folder in files.items() if folder is None)
     if paths and not (rest or procedures):

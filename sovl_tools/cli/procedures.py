@@ -1,4 +1,4 @@
-"""What commands do with procedures: find those of a file, ``sovl-tools graph`` and ``runs``."""
+"""What commands do with procedures: find those of a file, and show runs of a journal."""
 
 from __future__ import annotations
 
@@ -8,25 +8,16 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
 
 import click
 
-from sovl_tools.cli.command import (
-    FINDINGS,
-    Command,
-    Misuse,
-    format_option,
-    limit_option,
-    output_option,
-)
-from sovl_tools.cli.output import aligned, json_text, write, write_to
+from sovl_tools.cli.command import Misuse
+from sovl_tools.cli.output import aligned, json_text, write
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.errors import JournalError, RunNotFoundError
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.journal.records import RunRecord, StepRecord
-from sovl_tools.procedures.outline import mermaid, shortened
+from sovl_tools.procedures.outline import shortened
 from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
 from sovl_tools.procedures.parse.library import (
     ProcedureDocument,
@@ -85,63 +76,32 @@ def shortest_path(path: str) -> str:
         return path
 
 
-RUNS_EXAMPLES = """\b
-Examples:
-  sovl-tools runs runs.db
-  sovl-tools runs runs.db 20261122-101530-7f3a
-  sovl-tools runs runs.db 20261122-101530-7f3a --export > run.json"""
-
 _COLUMNS = ("RUN", "PROCEDURE", "STATE", "STARTED", "TOOK")
 _LONGEST = 100
 
 
-@click.command(cls=Command, epilog=RUNS_EXAMPLES)
-@click.argument("journal", type=click.Path(dir_okay=False))
-@click.argument("run_id", metavar="[ID]", required=False)
-@format_option("text", "json")
-@limit_option(None, "No more than the latest N.")
-@click.option("--export", is_flag=True, help="Print all that is known of the run as JSON.")
-def runs(
-    *, journal: str, run_id: str | None, format_: str, limit: int | None, export: bool
-) -> None:
-    """List the runs in a journal, the latest first, or show one with its steps.
+def list_runs(journal: Journal, format_: str) -> None:
+    """Print the runs in a journal, the latest first."""
+    found = journal.runs()
+    if format_ == "json":  # without the texts of the procedures
+        entries = [
+            {key: value for key, value in each._asdict().items() if key != "text"} for each in found
+        ]
+        write(json_text(entries, indent=2))
+        return
+    rows = [
+        (each.id, plain(each.procedure), each.state, _moment(each.started), _took(each))
+        for each in found
+    ]
+    write("\n".join(aligned([_COLUMNS, *rows])) if rows else "no runs")
 
-    A run is running, interrupted, succeeded, failed or cancelled. One that is interrupted, failed
-    or cancelled can be resumed: sovl-tools run --journal JOURNAL --resume ID.
-    """
-    if export and run_id is None:
-        raise Misuse("--export needs the ID of a run")
-    try:
-        with Journal(journal, create=False) as opened:
-            if run_id is None:
-                found = opened.runs(limit)
-                if format_ == "json":  # without the texts of the procedures
-                    entries = [
-                        {key: value for key, value in each._asdict().items() if key != "text"}
-                        for each in found
-                    ]
-                    write(json_text(entries, indent=2))
-                else:
-                    rows = [
-                        (
-                            each.id,
-                            plain(each.procedure),
-                            each.state,
-                            _moment(each.started),
-                            _took(each),
-                        )
-                        for each in found
-                    ]
-                    write("\n".join(aligned([_COLUMNS, *rows])) if rows else "no runs")
-                return
-            document = opened.export(run_id)
-            run, steps = opened.run(run_id), opened.steps(run_id)
-    except (JournalError, RunNotFoundError) as error:
-        raise Misuse(str(error)) from error
-    if export or format_ == "json":
-        write(json_text(document, indent=2))
+
+def show_run(journal: Journal, run_id: str, format_: str) -> None:
+    """Print one run with its steps; as JSON, everything the journal knows about it."""
+    if format_ == "json":
+        write(json_text(journal.export(run_id), indent=2))
     else:
-        write("\n".join(_lines(run, steps)))
+        write("\n".join(_lines(journal.run(run_id), journal.steps(run_id))))
 
 
 def _moment(seconds: float) -> str:
@@ -184,45 +144,3 @@ def _step(step: StepRecord) -> Iterator[str]:
 
 def _shown(value: JSON) -> str:
     return shortened(json.dumps(value, ensure_ascii=False), _LONGEST)
-
-
-GRAPH_EXAMPLES = """\b
-Examples:
-  sovl-tools graph weekly_report.yaml
-  sovl-tools graph weekly_report.yaml -o weekly_report.mmd"""
-
-
-class _GraphFormat(click.Choice[str]):
-    """The formats of ``graph``; says what replaced SVG."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value == "svg":
-            advice = "an image: mmdc -i chart.mmd -o chart.svg, with @mermaid-js/mermaid-cli"
-            raise Misuse(
-                f"graph no longer writes SVG; use Mermaid: GitHub shows it, and for {advice}"
-            )
-        return super().convert(value, param, ctx)
-
-
-@click.command(cls=Command, epilog=GRAPH_EXAMPLES, exits={1: "The file isn't a procedure."})
-@click.argument("file", type=click.Path())
-@click.option(
-    "--format",
-    type=_GraphFormat(["mermaid"]),
-    default="mermaid",
-    expose_value=False,
-    show_default=True,
-    help="How the result is written.",
-)
-@output_option
-@click.pass_context
-def graph(ctx: click.Context, *, file: str, output: str | None) -> None:
-    """Draw the steps of a procedure as a Mermaid flowchart.
-
-    This reads only the file, and loads no tools.
-    """
-    found = with_procedures_it_runs(file)[0]
-    if found.procedure is None:
-        print_diagnostics(found.diagnostics(found.verdicts))
-        ctx.exit(FINDINGS)
-    write_to(output, mermaid(found.procedure))

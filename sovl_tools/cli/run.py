@@ -19,6 +19,7 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     ToolOptions,
+    format_option,
     locked_option,
     registry_options,
     timeout_option,
@@ -26,8 +27,10 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import json_text, write
 from sovl_tools.cli.procedures import (
+    list_runs,
     print_diagnostics,
     shortest_path,
+    show_run,
     with_procedures_it_runs,
 )
 from sovl_tools.cli.run_display import Listener, progress_display
@@ -57,6 +60,8 @@ Examples:
   sovl-tools run weekly_report.yaml --dry-run
   sovl-tools run weekly_report.yaml --journal runs.db
   sovl-tools run --journal runs.db --resume 20261122-101530-7f3a
+  sovl-tools run --journal runs.db --list
+  sovl-tools run --journal runs.db --show 20261122-101530-7f3a
 
 A value is read as the input's schema says: text for a string, anything else as JSON; where JSON
 does not fit but the text does, as text."""
@@ -83,6 +88,9 @@ EXITS = {
     "--repeat-unfinished", is_flag=True, help="Take steps again that were under way, whatever."
 )
 @click.option("--dry-run", is_flag=True, help="Check, print the plan, and run nothing.")
+@click.option("--list", "lists", is_flag=True, help="List the runs of the journal, latest first.")
+@click.option("--show", "shown_id", metavar="ID", help="Show a run of the journal with its steps.")
+@format_option("text", "json")
 @timeout_option("How long the run may take.")
 @registry_options
 @locked_option
@@ -98,6 +106,9 @@ def run(
     force: bool,
     repeat_unfinished: bool,
     dry_run: bool,
+    lists: bool,
+    shown_id: str | None,
+    format_: str,
     timeout: float | None,
     tools: ToolOptions,
 ) -> None:
@@ -105,7 +116,15 @@ def run(
 
     The procedure is checked before anything runs. Progress, and what tools print, go to the error
     output. After Ctrl-C, a failure or a crash a run with a journal can be resumed.
+
+    A run in the journal is running, interrupted, succeeded, failed or cancelled; all but the
+    first and the third can be resumed. --format is for --list and --show.
     """
+    if lists or shown_id is not None:
+        if file is not None or (lists and shown_id is not None):
+            raise Misuse("--list and --show look at a journal: name it, and nothing to run")
+        _look_at(journal_path, shown_id, format_)
+        return
     if pairs and text is not None:
         raise Misuse("give the inputs with --input or with --inputs, not both")
     if run_id is not None and (pairs or text is not None):
@@ -165,6 +184,21 @@ def _opened(path: str | None, *, create: bool) -> AbstractContextManager[Journal
         return nullcontext() if path is None else Journal(path, create=create)
     except JournalError as error:
         raise Misuse(f"--journal {error}") from error
+
+
+def _look_at(path: str | None, run_id: str | None, format_: str) -> None:
+    """Show one run of a journal, or list them all."""
+    if path is None:
+        raise Misuse("--list and --show need --journal")
+    with _opened(path, create=False) as journal:
+        assert journal is not None  # noqa: S101 - for the types: there is a path
+        try:
+            if run_id is None:
+                list_runs(journal, format_)
+            else:
+                show_run(journal, run_id, format_)
+        except (JournalError, RunNotFoundError) as error:
+            raise Misuse(str(error)) from error
 
 
 def _record(journal: Journal, run_id: str) -> RunRecord:

@@ -11,13 +11,21 @@ from typing import NamedTuple
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, ToolOptions, format_option, registry_options
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    Misuse,
+    ToolOptions,
+    format_option,
+    registry_options,
+)
 from sovl_tools.cli.load_tools import all_tools, complete_names, one_tool
 from sovl_tools.cli.output import aligned, colored, results, serialized, write
 from sovl_tools.formats.text import Described, described
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
+from sovl_tools.procedures.parse.files import SUFFIXES
 from sovl_tools.reporting.text import cut, plain
 
 LIST_EXAMPLES = """\b
@@ -130,26 +138,53 @@ def table(rows: Sequence[tuple[str, ...]], *, width: int | None, dim: Collection
 SHOW_EXAMPLES = """\b
 Examples:
   sovl-tools show example_tool
-  sovl-tools show example_tool --format yaml"""
-SHOW_EXITS = {1: "The tool did not load.", 2: "There is no such tool."}
+  sovl-tools show example_tool --format yaml
+  sovl-tools show weekly_report.yaml
+  sovl-tools show weekly_report.yaml --format mermaid > weekly_report.mmd"""
+SHOW_EXITS = {
+    1: "The tool did not load, or the file isn't a procedure.",
+    2: "There is no such tool or file.",
+}
 
 
 @click.command(cls=Command, epilog=SHOW_EXAMPLES, exits=SHOW_EXITS)
 @click.argument("name", shell_complete=complete_names)
 @registry_options
-@format_option("text", "json", "yaml")
+@format_option("text", "json", "yaml", "mermaid")
 @click.pass_context
 def show(ctx: click.Context, *, name: str, tools: ToolOptions, format_: str) -> None:
-    """Show what a model sees of a tool, and what else is known of it.
+    """Show what a model sees of a tool, or the steps of a procedure.
 
-    Only this tool is imported.
+    NAME is a tool, the only one that is imported, or the file of a procedure, which is shown as a
+    tree of its steps, or with --format mermaid as a flowchart.
     """
+    if format_ == "mermaid" or name.endswith(SUFFIXES):
+        ctx.exit(_show_procedure(name, format_))
     try:
         tool = one_tool(tools, name)[name].resolve()
     except ToolNotFoundError as error:
         click.echo(plain(str(error)), err=True)
         ctx.exit(FINDINGS)
     write(_text(tool) if format_ == "text" else serialized(_document(tool), format_))
+
+
+def _show_procedure(path: str, format_: str) -> int:
+    """Show the steps of a procedure; return the exit code."""
+    from sovl_tools.cli.procedures import (  # noqa: PLC0415 - only for procedures
+        print_diagnostics,
+        with_procedures_it_runs,
+    )
+    from sovl_tools.cli.run import plan  # noqa: PLC0415 - likewise
+    from sovl_tools.procedures.outline import mermaid  # noqa: PLC0415 - likewise
+
+    if format_ in {"json", "yaml"}:
+        raise Misuse(f"a procedure is shown as text or mermaid, not as {format_}")
+    found = with_procedures_it_runs(path)[0]
+    if found.procedure is None:
+        print_diagnostics(found.diagnostics(found.verdicts))
+        return FINDINGS
+    write(mermaid(found.procedure) if format_ == "mermaid" else plan(found.procedure))
+    return 0
 
 
 _KEYS = (

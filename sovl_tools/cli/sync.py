@@ -11,7 +11,6 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
-    import_timeout_option,
     note,
     settings,
     tools_option,
@@ -43,7 +42,6 @@ _GREEN, _YELLOW = "32", "33"
 @click.option(
     "--prune", is_flag=True, help="Take out properties and values that the function does not take."
 )
-@import_timeout_option
 @click.pass_context
 def sync(
     ctx: click.Context,
@@ -52,7 +50,6 @@ def sync(
     tools: tuple[str, ...],
     check: bool,
     prune: bool,
-    import_timeout: float | None,
 ) -> None:
     """Bring manifests into line with their functions, and show what changed.
 
@@ -63,7 +60,7 @@ def sync(
     """
     found = settings(tools)
     collected = _collected(found, name)
-    limit = import_timeout or found.import_timeout
+    limit = found.import_timeout
     syncs = [plan_sync(folder, prune=prune, limit=limit) for folder in collected.folders]
     done = [each for each in syncs if check or _save(each)]
     for diagnostic in collected.diagnostics:

@@ -15,8 +15,9 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     Progress,
+    Range,
+    ToolOptions,
     format_option,
-    import_timeout_option,
     locked_option,
     refuse_unlisted,
     settings,
@@ -26,8 +27,10 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import colored, json_text, write_each
+from sovl_tools.cli.routes import check_routes
 from sovl_tools.linting.example_processes import run_examples
 from sovl_tools.linting.examples import LIMIT, Tested, examples_of, groups_of
+from sovl_tools.linting.routing import DEPTHS
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.sources import collect
@@ -100,9 +103,10 @@ Examples:
   sovl-tools test                              the examples of all tools
   sovl-tools test weather -k "example[0]"      one of them
   sovl-tools test --include network            those that reach outside as well
-  sovl-tools test -n 4 --junit report.xml      in CI"""
+  sovl-tools test -n 4 --junit report.xml      in CI
+  sovl-tools test --routes routes.jsonl --at-least 0.9"""
 EXITS = {
-    1: "An example fails, or a tool can't be loaded.",
+    1: "An example fails, a tool can't be loaded, or the recall is below --at-least.",
     2: "There is no such tool, a path is not there, or an option is wrong.",
 }
 _COLORS = {"failed": "red", "skipped": "yellow"}
@@ -144,8 +148,27 @@ def _expression(value: str | None) -> Matcher | None:
 @timeout_option(
     f"How long each example may take. Default: execution.timeout of its manifest, or {LIMIT:g}."
 )
-@import_timeout_option
 @locked_option
+@click.option(
+    "--routes",
+    type=click.Path(allow_dash=True),
+    metavar="FILE",
+    help="Test instead whether the texts in a file lead to their tools.",
+)
+@click.option(
+    "--at-least",
+    type=Range(0, 1),
+    metavar="R",
+    help="With --routes: fail if the recall of both ways together is less, from 0 to 1.",
+)
+@click.option(
+    "--at",
+    "depth",
+    type=click.Choice([str(each) for each in DEPTHS]),
+    default=str(DEPTHS[0]),
+    show_default=True,
+    help="With --routes: which recall --at-least is about.",
+)
 @click.option(
     "--junit",
     type=click.Path(dir_okay=False),
@@ -163,8 +186,10 @@ def test(
     include: frozenset[str],
     processes: int,
     timeout: float | None,
-    import_timeout: float | None,
     locked: bool | None,
+    routes: str | None,
+    at_least: float | None,
+    depth: str,
     junit: str | None,
     format_: str,
 ) -> None:
@@ -177,7 +202,20 @@ def test(
 
     Tools that are destructive or reach outside (open_world) are skipped unless --include names
     them, and so are tools that are disabled or lack what they require.
+
+    Each line of the FILE of --routes is an object such as {"text": "will it rain", "tool":
+    "weather"}, with null for the tool if none is meant; FILE may be -. Recall@3 is the share of
+    the texts whose tool is among the first three. "both" takes what phrases find first, then what
+    searching finds, as agents do. Shown are texts for which another tool comes first, those that
+    lead to a tool although none is meant, and those that contain phrases of several tools.
     """
+    if routes is not None:
+        if names or expression or include or junit:
+            raise Misuse("--routes takes no NAME, -k, --include or --junit")
+        options = ToolOptions(tools, entry_points=True, locked=locked)
+        ctx.exit(check_routes(routes, options, format_, at_least=at_least, depth=int(depth)))
+    if at_least is not None:
+        raise Misuse("--at-least goes with --routes")
     started = perf_counter()
     found = settings(tools, locked=locked)
     lock_file = found.lock_file if found.locked else None
@@ -197,7 +235,7 @@ def test(
     with Progress(len(examples)) as progress:
         tested = run_examples(
             examples,
-            import_timeout=import_timeout or found.import_timeout,
+            import_timeout=found.import_timeout,
             locked=lock_file,
             processes=processes,
             observe=lambda each: progress.advance(each.example.folder.name),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -17,7 +18,6 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     configured_targets,
-    import_timeout_option,
     locked_option,
     note,
     targets_option,
@@ -26,7 +26,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.output import colored, write, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
-from sovl_tools.configuration import Configuration
+from sovl_tools.configuration import DEFAULT_SOURCE, KEYS, Configuration, configuration
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import codes_of, selection_of
@@ -34,7 +34,6 @@ from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import Settings
-from sovl_tools.model.path_patterns import PathPattern
 from sovl_tools.reporting.outcome import (
     FORMATS,
     Destination,
@@ -43,7 +42,7 @@ from sovl_tools.reporting.outcome import (
     destinations_of,
     render,
 )
-from sovl_tools.reporting.text import plain, statistics_json, statistics_table
+from sovl_tools.reporting.text import plain
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -51,10 +50,10 @@ _FEW = 5
 
 EXAMPLES = """\b
 Examples:
-  sovl-tools validate                          whatever is configured
+  sovl-tools validate                          everything that is configured
   sovl-tools validate tools/example_tool       one tool
   sovl-tools validate docs/examples/procedures procedures, and the tools
-  sovl-tools validate --changed                what I'm about to commit
+  sovl-tools validate --since HEAD             what I'm about to commit
   sovl-tools validate --since origin/main      what my branch changes
   sovl-tools validate --no-import              without running a line of any tool
   sovl-tools validate --format github          in a workflow
@@ -75,13 +74,6 @@ def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
     return click.option(option, multiple=True, callback=callback, metavar="RULES", help=words)
 
 
-def _patterns(values: Sequence[str]) -> tuple[str, ...]:
-    for value in values:
-        if PathPattern.of(value, "") is None:
-            raise ValueError(f"{value!r} is no pattern of paths")
-    return tuple(values)
-
-
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
 @tools_option
@@ -95,34 +87,23 @@ def _patterns(values: Sequence[str]) -> tuple[str, ...]:
     help="The format of the result, and the file; can be repeated. FORMAT is one of"
     f" {', '.join(FORMATS)}. Default: text.",
 )
-@click.option("--changed", is_flag=True, help="Only what differs from git's last commit.")
 @click.option(
     "--since",
     metavar="REV",
-    help="Only what differs from a revision, or has changed since the branch left it.",
-)
-@click.option(
-    "--exclude",
-    multiple=True,
-    callback=value_reader(_patterns),
-    metavar="PATTERN",
-    help="Leave out folders and procedures, as a line of .gitignore would here; may be repeated.",
+    help="Only what changed since a git revision: HEAD, or where the branch left origin/main.",
 )
 @_selected_rules("--select", "Only these rules.")
-@_selected_rules("--extend-select", "These rules as well.")
 @_selected_rules("--ignore", "Not these rules.")
-@targets_option("Tell what these formats lose: openai-strict,gemini.")
+@targets_option("Report what these formats lose: openai-strict,gemini.")
 @locked_option
 @click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 even with errors.")
-@click.option("--statistics", is_flag=True, help="Count findings by rule; text and json only.")
 @click.option("--fix", is_flag=True, help="Fix what has one sure fix, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
-@click.option(
-    "--unsafe-fixes", is_flag=True, help="Make also fixes that may not be what was meant."
-)
+@click.option("--unsafe-fixes", is_flag=True, help="Include fixes that may not be what was meant.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
-@import_timeout_option
+@click.option(
+    "--show-settings", is_flag=True, help="Print the settings and where each comes from instead."
+)
 @click.pass_context
 def validate(ctx: click.Context, /, **options: Any) -> None:
     """Check tool folders against the convention and their own code, and check procedures.
@@ -144,6 +125,9 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     fixes are put back.
     """
     asked = _Options(**options)
+    if asked.show_settings:
+        write(_settings_text(asked))
+        ctx.exit(0)
     if asked.watch:
         from sovl_tools.cli.watch import recheck  # noqa: PLC0415 - 50 ms for its events
 
@@ -192,8 +176,8 @@ def _check_once(asked: _Options) -> int:
     if places.ignored:
         names = ", ".join(places.ignored[:_FEW]) + ", …" * (len(places.ignored) > _FEW)
         note(f"not checked, being of no tool and no procedure: {names}")
-    _write(outcome, destinations, statistics=asked.statistics)
-    return FINDINGS if failures or (report.errors and not asked.exit_zero) else 0
+    _write(outcome, destinations)
+    return FINDINGS if failures or report.errors else 0
 
 
 def _counted(report: LoadReport) -> Counter[tuple[str, str, str]]:
@@ -206,7 +190,6 @@ def _named_places(asked: _Options) -> Places:
     return places_of(
         asked.paths,
         asked.tools,
-        exclude=asked.exclude,
         locked=asked.locked,
         imports=not asked.no_import,
     )
@@ -215,7 +198,7 @@ def _named_places(asked: _Options) -> Places:
 def _places(asked: _Options) -> Places:
     """Return the places to check."""
     places = _named_places(asked)
-    if asked.changed or asked.since is not None:
+    if asked.since is not None:
         from sovl_tools.cli.git import changed_files  # noqa: PLC0415 - where git is asked
 
         return changed_places(places, changed_files(asked.since))
@@ -253,22 +236,17 @@ class _Options(NamedTuple):
     tools: tuple[str, ...]
     no_import: bool
     formats: tuple[Destination, ...]
-    changed: bool
     since: str | None
-    exclude: tuple[str, ...]
     select: tuple[str, ...]
-    extend_select: tuple[str, ...]
     ignore: tuple[str, ...]
     targets: tuple[str, ...]
     locked: bool | None
     warnings_as_errors: bool
-    exit_zero: bool
-    statistics: bool
     fix: bool
     diff: bool
     unsafe_fixes: bool
     watch: bool
-    import_timeout: float | None
+    show_settings: bool
 
 
 def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destination, ...]:
@@ -276,7 +254,7 @@ def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destinat
 
     Raises:
         ConfigurationError: the configuration names an unknown format.
-        Misuse: a format has no statistics, or a result would be in a tool's folder.
+        Misuse: a result would be in a tool's folder.
     """
     try:
         destinations = asked.formats or destinations_of(found.format or ("text",))
@@ -286,9 +264,6 @@ def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destinat
         folder = os.path.dirname(file) or os.curdir
         if tool_folder(folder, os.path.abspath(folder)) is not None:
             raise Misuse(f"{file!r} would lie in a tool's folder; write the result elsewhere")
-    unfit = [each.format for each in destinations if each.format not in {*_FOR_PEOPLE, "json"}]
-    if asked.statistics and unfit:
-        raise Misuse(f"--statistics has no {unfit[0]}; use --format text or json")
     return destinations
 
 
@@ -302,9 +277,8 @@ def _check_of(asked: _Options, places: Places) -> Check:
     found = places.configuration
     lock, removed = lock_of(places)
     is_run = not asked.no_import
-    limit = asked.import_timeout or found.import_timeout
-    settings = Settings(imports=is_run, limit=limit, locked=lock)
-    selection = selection_of(found, asked.select, asked.extend_select, asked.ignore)
+    settings = Settings(imports=is_run, limit=found.import_timeout, locked=lock)
+    selection = selection_of(found, asked.select, asked.ignore)
     targets = asked.targets or configured_targets(found)
     plugged, unusable = plugins_of(places, settings)
     return Check(
@@ -318,29 +292,21 @@ def _check_of(asked: _Options, places: Places) -> Check:
     )
 
 
-def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics: bool) -> None:
-    """Write the result to its destinations, and what is found on the error output beside files.
+def _write(outcome: Outcome, destinations: Sequence[Destination]) -> None:
+    """Write the result to its destinations, and the summary to the error output next to files.
 
-    In a workflow of GitHub's it is shown there as well, beside the text.
+    In a workflow of GitHub's it is shown there as well, next to the text.
 
     Raises:
         ClickException: some can't be written; the others are all the same.
     """
-    results = []
-    for each in destinations:
-        if statistics:
-            show = statistics_table if each.format in _FOR_PEOPLE else statistics_json
-            text = show(outcome)
-        else:
-            text = render(outcome, each.format)
-        results.append((each.file, text))
     try:
-        write_each(results)
+        write_each((each.file, render(outcome, each.format)) for each in destinations)
     finally:
         shown = {each.format for each in destinations if each.file is None}
         if not shown:
             note(outcome.summary)
-        if os.environ.get("GITHUB_ACTIONS") == "true" and shown <= _FOR_PEOPLE and not statistics:
+        if os.environ.get("GITHUB_ACTIONS") == "true" and shown <= _FOR_PEOPLE:
             from sovl_tools.reporting import services  # noqa: PLC0415 - in workflows only
 
             click.echo(services.github(outcome), err=True)
@@ -348,3 +314,23 @@ def _write(outcome: Outcome, destinations: Sequence[Destination], *, statistics:
 
 
 _FOR_PEOPLE = frozenset({"text", "concise"})
+
+
+def _settings_text(asked: _Options) -> str:
+    """Return every setting, its value, and what named it.
+
+    Raises:
+        ConfigurationError: the configuration can't be read, or names an unknown rule or format.
+    """
+    found = configuration(asked.tools)
+    selection_of(found)
+    configured_targets(found)
+    values = {key: getattr(found, key.replace("-", "_")) for key in KEYS}
+    values["pythonpath"] = found.module_paths
+    sources = {key: found.sources.get(key, DEFAULT_SOURCE) for key in values}
+    if [each.format for each in asked.formats] == ["json"]:
+        document = {key: {"value": value, "source": sources[key]} for key, value in values.items()}
+        return json.dumps(document, indent=2)
+    lines = {key: f"{key} = {json.dumps(value)}" for key, value in values.items()}
+    width = max(map(len, lines.values()))
+    return "\n".join(plain(f"{line:{width}}  # {sources[key]}") for key, line in lines.items())

@@ -10,7 +10,6 @@ import stat
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from queue import Empty, SimpleQueue
 from time import perf_counter
@@ -21,7 +20,6 @@ import click
 from sovl_tools.cli.command import (
     Command,
     format_option,
-    import_timeout_option,
     is_quiet,
     note,
     tools_option,
@@ -76,13 +74,11 @@ class Moment(NamedTuple):
 @tools_option
 @click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
 @format_option("text", "json")
-@import_timeout_option
 def watch(
     *,
     tools: tuple[str, ...],
     poll: bool,
     format_: str,
-    import_timeout: float | None,
 ) -> None:
     """Load tools anew as they are edited, and log what came of it, until Ctrl-C.
 
@@ -91,7 +87,6 @@ def watch(
     for each change.
     """
     found = load_configuration(tools)
-    found = replace(found, import_timeout=import_timeout or found.import_timeout)
     render = _FORMATS[format_]
     quiet = is_quiet()
     with until_ended(), contextlib.closing(_events(found, poll=poll)) as events:

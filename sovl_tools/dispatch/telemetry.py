@@ -71,8 +71,7 @@ class JsonLines:
 
     The keys are ``time`` (of the beginning, RFC 3339 in UTC), ``tool``, ``call_id``, ``duration``
     in seconds and ``ok``. A failure has ``error``, which is its kind, with ``error_type`` if the
-    tool raised an exception and ``abandoned`` if a thread was given up. ``sovl-tools stats``
-    reads such files.
+    tool raised an exception and ``abandoned`` if a thread was given up.
     """
 
     def __init__(self, target: str | os.PathLike[str] | TextIO, *, content: bool = False) -> None:

@@ -84,7 +84,6 @@ class Selection:
 def selection_of(
     found: Configuration,
     select: Sequence[str] = (),
-    extend_select: Sequence[str] = (),
     ignore: Sequence[str] = (),
 ) -> Selection:
     """Return the selection of a configuration; codes from the command line win over it.
@@ -101,7 +100,7 @@ def selection_of(
 
     return Selection(
         tuple(select) or configured("select", found.select),
-        (*configured("extend-select", found.extend_select), *extend_select),
+        configured("extend-select", found.extend_select),
         tuple(ignore) or configured("ignore", found.ignore),
         {
             pattern: configured(f"per-tool-ignores.{pattern}", rules)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
@@ -159,31 +157,5 @@ def concise(outcome: Outcome) -> str:
 def _left(outcome: Outcome) -> list[str]:
     """Return a line with the number of findings that aren't shown, if there are any."""
     left = len(outcome.report.diagnostics) - MOST_SHOWN
-    advice = "--statistics counts them by rule, and --format json has all"
+    advice = "--format json has them all"
     return [f"and {counted(left, 'more finding')}; {advice}"] if left > 0 else []
-
-
-def statistics_table(outcome: Outcome) -> str:
-    """Return a line for each rule that found something, and the summary."""
-    rows = _statistics(outcome)
-    width = max((len(f"{count:,}") for count, *_ in rows), default=0)
-    lines = [
-        f"{count:>{width},}  {code}  {severity:7}  {name}" for count, code, severity, name in rows
-    ]
-    return "\n".join([*lines, outcome.summary])
-
-
-def statistics_json(outcome: Outcome) -> str:
-    """Return the same as a JSON array."""
-    rows = [
-        {"code": code, "name": name, "severity": severity, "count": count}
-        for count, code, severity, name in _statistics(outcome)
-    ]
-    return json.dumps(rows, indent=2)
-
-
-def _statistics(outcome: Outcome) -> list[tuple[int, str, str, str]]:
-    counts = Counter((each.code, each.severity) for each in outcome.report.diagnostics)
-    names = {code: rule.name for code, rule in outcome.rules.items()}
-    rows = [(count, *key, names.get(key[0], "")) for key, count in counts.items()]
-    return sorted(rows, key=lambda row: (-row[0], row[1]))

@@ -242,14 +242,11 @@ def test_a_line_about_each_call_is_appended_to_a_file(
         run("call", "echo", given, "--events", "calls.jsonl")
     lines = (tmp_path / "calls.jsonl").read_text().splitlines()
     assert [json.loads(line)["ok"] for line in lines] == [True, False]
-    done = run("stats", "calls.jsonl", "--format", "json")
-    assert json.loads(done.out)[0]["calls"] == 2
     with (tmp_path / "calls.jsonl").open("a") as file:
-        file.write('{"time": "2026-')
+        file.write('{"time": "2026-')  # a process was killed while it wrote
     run("call", "echo", "text=b", "--events", "calls.jsonl")
-    done = run("stats", "calls.jsonl", "--format", "json")
-    assert (done.code, json.loads(done.out)[0]["calls"]) == (1, 3)
-    assert "calls.jsonl:3: is no JSON\n" in done.err
+    lines = (tmp_path / "calls.jsonl").read_text().splitlines()
+    assert (len(lines), json.loads(lines[3])["ok"]) == (4, True)
     done = run("call", "echo", "text=a", "--events", "absent/calls.jsonl")
     assert done.code == 2
     assert "--events absent/calls.jsonl: No such file or directory" in done.err
@@ -316,9 +313,8 @@ def test_a_result_can_be_read_whatever_the_output_holds(run: Run, write: Write) 
 
 @pytest.mark.parametrize("limit", ["nan", "inf", "1e10", "-1", "soon"])
 def test_a_time_limit_that_is_none_is_misuse(limit: str, run: Run, echo: Path) -> None:
-    for arguments in (["call", "echo", "text=a", "--timeout"], ["validate", "--import-timeout"]):
-        done = run(*arguments, limit)
-        assert (done.code, "Traceback" in done.err) == (2, False)
+    done = run("call", "echo", "text=a", "--timeout", limit)
+    assert (done.code, "Traceback" in done.err) == (2, False)
 
 
 def test_the_command_ends_although_a_tool_waits_for_an_answer(write: Write, tmp_path: Path) -> None:

@@ -179,12 +179,13 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_example_fails_alone(name: str, run: Run, examples: Any) -> None:
+def test_a_hostile_example_fails_alone(name: str, run: Run, examples: Any, tmp_path: Path) -> None:
     body, words = HOSTILE[name]
     code = f"def {name}(text: str) -> object:\n{body}"
     examples(name, SAYS, code=code)
     examples("zebra", {**SAYS, "output": "a"})
-    done = run("test", "--timeout", "0.5", "--import-timeout", "2")
+    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 2\n")
+    done = run("test", "--timeout", "0.5")
     assert done.code == 1
     assert words in done.out
     assert done.out.splitlines()[-1].endswith(": 1 passed, 1 failed")

@@ -1,4 +1,4 @@
-"""``sovl-tools export``, ``validate --target`` and ``stats --tokens``."""
+"""``sovl-tools export``, ``export --tokens`` and ``validate --target``."""
 
 from __future__ import annotations
 
@@ -89,9 +89,8 @@ def test_targets_are_a_part_of_validate(run: Run, imports: list[str]) -> None:
     assert "no problems" in run("validate", "--target", "openai,mcp").out
 
 
-@pytest.mark.parametrize("command", [["validate"], ["stats", "--tokens"]])
-def test_an_unknown_target_is_refused(run: Run, command: list[str]) -> None:
-    done = run(*command, "--target", "openai,gemni")
+def test_an_unknown_target_is_refused(run: Run) -> None:
+    done = run("validate", "--target", "openai,gemni")
     assert done.code == 2
     assert "there is no format 'gemni'; did you mean 'gemini'?" in done.err
 
@@ -108,37 +107,23 @@ def test_a_hyphen_is_the_standard_output(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "-").exists()
 
 
-def test_tokens_are_estimated_for_each_tool_and_target(run: Run) -> None:
-    done = run("stats", "--tokens", "--target", "openai,mcp", "--format", "json")
-    found = json.loads(done.out)
-    assert found["estimate"] is True
-    assert [each["tool"] for each in found["tools"]] == ["echo", "other"]
-    for target in ("openai", "mcp"):
-        assert found["total"][target] == sum(each["tokens"][target] for each in found["tools"]) > 20
+def test_tokens_are_estimated_for_each_tool_in_the_usual_formats(run: Run) -> None:
+    done = run("export", "--tokens")
+    head, echo, other, total = (line.split() for line in done.out.splitlines())
+    assert head == ["TOOL", "OPENAI", "OPENAI-STRICT", "ANTHROPIC", "GEMINI", "MCP", "PROMPT"]
+    assert (echo[0], other[0], total[0]) == ("echo", "other", "all")
+    for one, two, both in zip(echo[1:], other[1:], total[1:], strict=True):
+        assert int(one) + int(two) == int(both) > 20
     assert "estimated" in done.err
+    assert run("-q", "export", "--tokens").err == ""
 
 
-def test_a_table_of_tokens_has_a_column_for_each_target(run: Run) -> None:
-    done = run("stats", "--tokens", "--tool", "e*")
-    head, echo, total = done.out.splitlines()
-    assert head.split() == [
-        "TOOL",
-        "OPENAI",
-        "OPENAI-STRICT",
-        "ANTHROPIC",
-        "GEMINI",
-        "MCP",
-        "PROMPT",
-    ]
-    assert echo.split()[1:] == total.split()[1:]
-    assert run("-q", "stats", "--tokens").err == ""
-
-
-def test_a_file_of_calls_and_tokens_exclude_each_other(run: Run) -> None:
-    assert "there can't be a file of calls" in run("stats", "--tokens", "calls.jsonl").err
-    done = run("stats")
-    assert (done.code, done.out) == (2, "")
-    assert "name a file of calls, or ask for --tokens" in done.err
+def test_tokens_of_one_tool_in_one_format(run: Run, tmp_path: Path) -> None:
+    run("export", "--tokens", "--tool", "echo", "--format", "openai", "--strict", "-o", "tokens")
+    head, echo, total = (line.split() for line in (tmp_path / "tokens").read_text().splitlines())
+    assert head == ["TOOL", "OPENAI-STRICT"]
+    assert echo[1:] == total[1:]
+    assert run("export", "--tokens", "--tool", "nothing").code == 2
 
 
 @pytest.mark.parametrize("format_", ["mcp", "gemini", "json-schema", "openapi", "prompt"])

@@ -41,7 +41,7 @@ steps:
 
 def test_a_flowchart_has_all_steps_and_ways(run: Run, tmp_path: Path) -> None:
     (tmp_path / "whole.yaml").write_text(WHOLE)
-    done = run("graph", "whole.yaml")
+    done = run("show", "whole.yaml", "--format", "mermaid")
     assert (done.code, done.err) == (0, "")
     assert (
         done.out
@@ -78,41 +78,35 @@ flowchart TD
     )
 
 
-def test_a_chart_is_written_into_a_file(run: Run, tmp_path: Path) -> None:
+def test_a_procedure_is_shown_as_the_tree_that_a_dry_run_prints(run: Run, tmp_path: Path) -> None:
     (tmp_path / "whole.yaml").write_text(WHOLE)
-    done = run("graph", "whole.yaml", "--format", "mermaid", "-o", "whole.mmd")
-    assert (done.code, done.out, done.err) == (0, "", "")
-    text = (tmp_path / "whole.mmd").read_text(encoding="utf-8")
-    assert run("graph", "whole.yaml", "-o", "-").out == text
-
-
-def test_the_format_svg_says_what_to_use_instead(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "whole.yaml").write_text(WHOLE)
-    done = run("graph", "whole.yaml", "--format", "svg", "-o", "whole.svg")
-    assert (done.code, done.out) == (2, "")
-    assert "graph no longer writes SVG; use Mermaid: " in done.err
-    assert not (tmp_path / "whole.svg").exists()
+    done = run("show", "whole.yaml")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[:3] == [
+        "whole: Does <everything> & more.",
+        "├ tool fetch → page  (2 more attempts; goes on after a failure)",
+        "├ if page.size > 3",
+    ]
+    assert "shown as text or mermaid" in run("show", "whole.yaml", "--format", "json").err
 
 
 def test_what_is_no_procedure_is_told(run: Run, tmp_path: Path) -> None:
     (tmp_path / "odd.yaml").write_text("name: odd\nsteps: []\n")
-    done = run("graph", "odd.yaml")
+    done = run("show", "odd.yaml")
     assert (done.code, done.out) == (1, "")
     assert "odd.yaml:1:1: ST751 'description' is missing" in done.err
 
 
 def test_misuse_ends_with_two(run: Run, tmp_path: Path) -> None:
-    assert run("graph", "nowhere.yaml").code == 2
+    assert run("show", "nowhere.yaml").code == 2
     (tmp_path / "tools").mkdir()
-    assert run("graph", "tools").err == (
+    assert run("show", "tools", "--format", "mermaid").err == (
         "Error: tools is a directory without procedures; name the file of one\n"
     )
     (tmp_path / "whole.yaml").write_text(WHOLE)
-    assert run("graph", ".").code == 2
     assert run("run", ".").err == (
         "Error: . is a directory; name a procedure in it: ./whole.yaml\n"
     )
-    assert run("graph", "whole.yaml", "-o", "no/whole.mmd").code == 1
 
 
 def check(procedure: Procedure) -> None:

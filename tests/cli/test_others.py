@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
@@ -36,10 +37,46 @@ def test_list_shows_a_table(run: Run) -> None:
     ]
 
 
-def test_a_command_that_is_gone_says_so(run: Run) -> None:
-    done = run("clean")
-    assert done.code == 2
-    assert "there is no command 'clean' any more: validate keeps no cache" in done.err
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("clean", "validate keeps no cache"),
+        ("config", "validate --show-settings"),
+        ("graph", "show PROCEDURE --format mermaid"),
+        ("route-test", "test --routes FILE"),
+        ("runs", "run --journal FILE --list"),
+        ("stats", "export --tokens"),
+    ],
+)
+def test_a_command_of_earlier_versions_says_where_it_went(run: Run, name: str, words: str) -> None:
+    done = run(name, "--format", "json", "file")
+    assert (done.code, done.out) == (2, "")
+    assert words in done.err.splitlines()[-1]
+
+
+def test_help_lists_the_commands_in_groups(run: Run) -> None:
+    lines = run("--help", COLUMNS="80").out.splitlines()
+    headings = ["Write:", "Check:", "Use:", "Live:", "Procedures and agents:"]
+    assert [line for line in lines if line in headings] == headings
+    assert [line.split()[0] for line in lines[lines.index("Live:") + 1 :][:3]] == [
+        "watch",
+        "serve",
+        "install",
+    ]
+
+
+@pytest.mark.parametrize(("command", "most"), [("validate", 14)])
+def test_a_command_has_few_options(command: str, most: int) -> None:
+    found = group.get_command(click.Context(group), command)
+    assert found is not None
+    shown = [each for each in found.params if isinstance(each, click.Option) and not each.hidden]
+    assert len(shown) <= most
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_breaks_no_word(run: Run, name: str) -> None:
+    lines = run(name, "--help", COLUMNS="60").out.splitlines()
+    assert not [line for line in lines if re.search(r"\w-$", line)]
 
 
 @pytest.mark.usefixtures("two")
@@ -123,8 +160,8 @@ def test_descriptions_are_cut_on_a_terminal_alone(run: Run, terminal: Run, write
 GONE = [
     ["list"], ["validate"], ["show", "echo"], ["call", "echo", "text=a"], ["export"],
     ["match", "a"], ["search", "a"], ["new", "echo"], ["new", "echo", "--from", "json:dumps"],
-    ["sync"], ["watch"], ["chat"], ["stats", "--tokens"], ["stats", "a"], ["run", "a.yaml"],
-    ["runs", "a.db"], ["graph", "a.yaml"],
+    ["sync"], ["watch"], ["chat"], ["export", "--tokens"], ["run", "a.yaml"],
+    ["run", "--journal", "a.db", "--list"], ["show", "a.yaml"],
 ]  # fmt: skip
 IN_GONE = """
 import json, os, sys, tempfile

@@ -410,7 +410,7 @@ def test_a_run_that_is_interrupted_ends_its_entry_and_says_how_to_go_on(
     *_, words, way_on = err.splitlines()
     assert words == "Error: the run was interrupted"
     assert way_on == f"to go on: sovl-tools run --journal runs.db --resume {run_id(head)}"
-    listed = run("runs", "runs.db", "--format", "json")
+    listed = run("run", "--journal", "runs.db", "--list", "--format", "json")
     assert [each["state"] for each in json.loads(listed.out)] == ["cancelled"]
 
 

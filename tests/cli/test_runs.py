@@ -11,6 +11,9 @@ from tests.cli.procedures import FAILING, GREETINGS, TWO_STEPS, Put
 from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
 from tests.conftest import Run, Write
 
+LIST = ("run", "--journal", "runs.db", "--list")
+SHOW = ("run", "--journal", "runs.db", "--show")
+
 
 @pytest.fixture
 def two(run: Run, put: Put, write: Write) -> list[str]:
@@ -20,7 +23,7 @@ def two(run: Run, put: Put, write: Write) -> list[str]:
     put("two_steps.yaml", TWO_STEPS)
     run("run", "greetings.yaml", "--input", 'names=["Ada"]', "--journal", "runs.db")
     run("run", "two_steps.yaml", "--journal", "runs.db")
-    listed = json.loads(run("runs", "runs.db", "--format", "json").out)
+    listed = json.loads(run(*LIST, "--format", "json").out)
     return [each["id"] for each in listed]
 
 
@@ -30,17 +33,16 @@ def timeless(text: str) -> str:
 
 
 def test_runs_are_listed_the_latest_first(run: Run, two: list[str]) -> None:
-    done = run("runs", "runs.db")
+    done = run(*LIST)
     assert timeless(done.out).splitlines() == [
         "RUN                   PROCEDURE  STATE      STARTED              TOOK",
         f"{two[0]}  two_steps  failed     2026-11-22 10:15:30  0.00 s",
         f"{two[1]}  greetings  succeeded  2026-11-22 10:15:30  0.00 s",
     ]
-    assert len(run("runs", "runs.db", "--limit", "1").out.splitlines()) == 2
 
 
 def test_runs_as_json_tell_everything_but_the_text(run: Run, two: list[str]) -> None:
-    first, second = json.loads(run("runs", "runs.db", "--format", "json").out)
+    first, second = json.loads(run(*LIST, "--format", "json").out)
     assert (first["state"], first["error"]) == ("failed", "steps.1: ValueError: first")
     assert (second["state"], second["result"]) == ("succeeded", ["Ada!"])
     assert second["inputs"] == {"names": ["Ada"], "mark": "!"}
@@ -49,7 +51,7 @@ def test_runs_as_json_tell_everything_but_the_text(run: Run, two: list[str]) -> 
 
 def test_a_run_is_shown_with_its_steps(run: Run, two: list[str]) -> None:
     assert (
-        timeless(run("runs", "runs.db", two[0]).out)
+        timeless(run(*SHOW, two[0]).out)
         == f"""\
 run {two[0]} of two_steps: failed
 file: two_steps.yaml
@@ -69,54 +71,53 @@ steps:
 def test_a_run_that_went_on_says_so(run: Run, two: list[str], write: Write) -> None:
     write("rest")
     run("run", "--journal", "runs.db", "--resume", two[0])
-    lines = timeless(run("runs", "runs.db", two[0]).out).splitlines()
+    lines = timeless(run(*SHOW, two[0]).out).splitlines()
     assert lines[0] == f"run {two[0]} of two_steps: succeeded"
     assert "started: 2026-11-22 10:15:30, resumed 1 time" in lines
     assert 'result: ["first", "first"]' in lines
     assert "  succeeded  steps.1  tool rest  0.00 s, attempt 2" in lines
 
 
-def test_a_run_is_exported_with_its_text_and_steps(run: Run, two: list[str]) -> None:
-    document = json.loads(run("runs", "runs.db", two[0], "--export").out)
+def test_a_run_as_json_has_its_text_and_steps(run: Run, two: list[str]) -> None:
+    document = json.loads(run(*SHOW, two[0], "--format", "json").out)
     assert document["text"] == TWO_STEPS
     assert [step["key"] for step in document["steps"]] == ["steps.0", "steps.1"]
-    assert json.loads(run("runs", "runs.db", two[0], "--format", "json").out) == document
 
 
 def test_a_step_without_a_result_is_shown_with_what_it_worked_on(run: Run, put: Put) -> None:
     put("a.yaml", "name: a\ndescription: d\nsteps:\n- {action: set, values: {b: 1}}\n")
     run("run", "a.yaml", "--journal", "runs.db")
-    (each,) = json.loads(run("runs", "runs.db", "--format", "json").out)
-    assert run("runs", "runs.db", each["id"]).out.splitlines()[-1].strip() == '{"values": {"b": 1}}'
+    (each,) = json.loads(run(*LIST, "--format", "json").out)
+    assert run(*SHOW, each["id"]).out.splitlines()[-1].strip() == '{"values": {"b": 1}}'
 
 
 def test_a_run_that_took_no_step_is_shown(run: Run, tmp_path: Path) -> None:
     with Journal(tmp_path / "runs.db") as journal:
         log = journal.begin_run("a")
         log.end("cancelled", error="the run was cancelled")
-    assert run("runs", "runs.db", log.run_id).out.splitlines()[-1] == "no steps"
+    assert run(*SHOW, log.run_id).out.splitlines()[-1] == "no steps"
 
 
 def test_a_journal_without_runs_says_so(run: Run, tmp_path: Path) -> None:
     Journal(tmp_path / "runs.db").close()
-    assert run("runs", "runs.db").out == "no runs\n"
-    assert run("runs", "runs.db", "--format", "json").out == "[]\n"
+    assert run(*LIST).out == "no runs\n"
+    assert run(*LIST, "--format", "json").out == "[]\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere.db"], "there is no such file"),
-        (["runs.db", "nothing"], "there is no run 'nothing'"),
-        (["runs.db", "--export"], "--export needs the ID of a run"),
-        (["runs.db", "--limit", "0"], "--limit"),
-        (["greetings.yaml"], "it is no journal of runs"),
+        (["--journal", "nowhere.db", "--list"], "there is no such file"),
+        (["--journal", "runs.db", "--show", "nothing"], "there is no run 'nothing'"),
+        (["--list"], "--list and --show need --journal"),
+        (["--journal", "runs.db", "--list", "greetings.yaml"], "name it, and nothing to run"),
+        (["--journal", "greetings.yaml", "--list"], "it is no journal of runs"),
     ],
 )
 def test_misuse_ends_with_two_and_one_clear_message(
     arguments: list[str], words: str, run: Run, two: list[str], tmp_path: Path
 ) -> None:
-    done = run("runs", *arguments)
+    done = run("run", *arguments)
     assert (done.code, done.out) == (2, "")
     assert words in done.err
     assert "Traceback" not in done.err

@@ -155,11 +155,12 @@ def test_a_file_in_the_place_of_a_directory_fails(run: Run, tmp_path: Path) -> N
 
 
 @pytest.mark.unmeasured
-def test_an_import_may_take_its_time_and_no_longer(run: Run, write: Write) -> None:
+def test_an_import_may_take_its_time_and_no_longer(run: Run, write: Write, tmp_path: Path) -> None:
     # in pieces: it takes note of being given up between them, and until then all that is measured
     # in this process stands still
     write("echo", code="import time\n\nwhile True:\n    time.sleep(0.01)\n")
-    done = run("sync", "--import-timeout", "0.2")
+    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 0.2\n")
+    done = run("sync")
     assert (done.code, "ST504 importing was not done after 0.2 s" in done.out) == (1, True)
 
 

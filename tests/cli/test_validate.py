@@ -153,10 +153,11 @@ def test_what_tools_print_does_not_mix_with_the_report(run: Run, echo: Path) -> 
     assert "imported" in done.err
 
 
-def test_a_tool_that_never_ends_is_one_diagnostic(run: Run, write: Write) -> None:
+def test_a_tool_that_never_ends_is_one_diagnostic(run: Run, write: Write, tmp_path: Path) -> None:
     write("echo")
+    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 0.3\n")
     write("odd", code="while True:\n    pass\n")
-    done = run("validate", "--import-timeout", "0.3", "--format", "concise")
+    done = run("validate", "--format", "concise")
     assert done.code == 1
     assert "ST504 importing was not done after 0.3 s" in done.out
     assert "1 loaded, 1 rejected" in done.out

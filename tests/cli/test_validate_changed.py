@@ -150,33 +150,33 @@ def test_git_says_what_has_changed(run: Run, tree: Path, git: Git) -> None:
     (tree / "procedures" / "sound.yaml").write_text(SOUND)
     git("add", ".")
     git("commit", "-qm", "Start")
-    done = run("validate", "--changed")
+    done = run("validate", "--since", "HEAD")
     assert (done.code, done.err, len(done.out.splitlines())) == (0, "", 1)
     tools = tree / "tools"
     (tools / "echo" / "echo.py").write_text(code_of("echo") + "# more\n")
-    assert checked(run, "--changed", code=0) == ["echo"]
+    assert checked(run, "--since", "HEAD", code=0) == ["echo"]
     deep = tree / "src"
-    assert checked(run, "--changed", "--tools", "../tools", code=0, cwd=deep) == ["echo"]
+    assert checked(run, "--since", "HEAD", "--tools", "../tools", code=0, cwd=deep) == ["echo"]
     git("add", ".")
-    assert checked(run, "--changed", code=0) == ["echo"]
+    assert checked(run, "--since", "HEAD", code=0) == ["echo"]
     (tools / "echo" / "echo.py").write_text(code_of("echo"))  # staged alone
     git("commit", "-qm", "Staged")
-    assert checked(run, "--changed", code=0) == ["echo"]
+    assert checked(run, "--since", "HEAD", code=0) == ["echo"]
     git("checkout", "-q", "--", ".")
     assert checked(run, "--since", "HEAD~1", code=0) == ["echo"]
     assert checked(run, "--since", "HEAD~1", "tools/other") == []
     (tools / "new é").mkdir()
     (tools / "new é" / "x.txt").touch()
-    assert checked(run, "--changed", code=1) == ["new é"]
+    assert checked(run, "--since", "HEAD", code=1) == ["new é"]
     shutil.rmtree(tools / "new é")
     (tools / "echo").rename(tools / "echo2")
-    assert checked(run, "--changed", code=1) == ["echo2"]
+    assert checked(run, "--since", "HEAD", code=1) == ["echo2"]
     shutil.rmtree(tools / "echo2")
-    assert checked(run, "--changed", code=0) == []
+    assert checked(run, "--since", "HEAD", code=0) == []
     (tools / "other" / "other.py").unlink()
-    assert checked(run, "--changed", code=1) == ["other"]
+    assert checked(run, "--since", "HEAD", code=1) == ["other"]
     (tree / "procedures" / "sound.yaml").write_text(SOUND + "\n")
-    assert checked(run, "--changed", code=1) == ["other", "+1"]
+    assert checked(run, "--since", "HEAD", code=1) == ["other", "+1"]
 
 
 def test_since_tells_what_the_branch_changes(run: Run, tree: Path, git: Git, write: Write) -> None:
@@ -208,14 +208,13 @@ def test_a_revision_that_is_not_there_is_misuse(
 def test_without_commits_git_and_repository_there_is_one_message(
     run: Run, tree: Path, git: Git, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    done = run("validate", "--changed")
+    done = run("validate", "--since", "HEAD")
     assert (done.code, done.out) == (2, "")
     assert "there is no commit yet" in done.err
-    assert "there is no commit yet" in run("validate", "--since", "HEAD").err
-    without = run("validate", "--changed", PATH=str(tmp_path_factory.mktemp("nothing")))
+    without = run("validate", "--since", "HEAD", PATH=str(tmp_path_factory.mktemp("nothing")))
     assert without.code == 2
     assert "git can't be run: No such file or directory" in without.err
     shutil.rmtree(tree / ".git")
-    outside = run("validate", "--changed", GIT_CEILING_DIRECTORIES=str(tree.parent))
+    outside = run("validate", "--since", "HEAD", GIT_CEILING_DIRECTORIES=str(tree.parent))
     assert outside.code == 2
     assert "git can't tell what has changed: not a git repository" in outside.err

@@ -59,7 +59,6 @@ def test_the_configuration_names_formats(run: Run, tmp_path: Path) -> None:
         (["--format", "json=a", "--format", "sarif=a"], "can't both be written into 'a'"),
         (["--format", "json=absent/"], "'absent/' can't be written: it names a directory"),
         (["--format", "json=/absent/x"], "'/absent/x' can't be written"),
-        (["--format", "sarif", "--statistics"], "--statistics has no sarif"),
     ],
 )
 def test_an_output_that_can_not_be_is_one_line(run: Run, arguments: list[str], words: str) -> None:
@@ -75,7 +74,7 @@ def test_a_file_that_can_not_be_written_keeps_nothing_from_the_others(
     (tmp_path / "folder").mkdir()
     files = ["json=absent/x", "gitlab=folder", "sarif=out.sarif"]
     options = [word for each in files for word in ("--format", each)]
-    done = run("validate", *options, "--format", "concise", "--exit-zero")
+    done = run("validate", *options, "--format", "concise")
     assert done.code == 1
     assert done.out.count("ST") == 2
     last = done.err.splitlines()[-1]
@@ -85,25 +84,10 @@ def test_a_file_that_can_not_be_written_keeps_nothing_from_the_others(
     assert (tmp_path / "out.sarif").exists()
 
 
-def test_statistics_count_by_rule(run: Run, write: Write) -> None:
-    write("nude", manifest_of("nude", parameters=UNDESCRIBED))
-    lines = run("validate", "--statistics").out.splitlines()
-    assert lines[0].split() == ["2", "ST306", "warning", "missing-description"]
-    assert lines[1].split() == ["1", "ST401", "error", "missing-function"]
-    assert len(lines) == 3
-    rows = json.loads(run("validate", "--statistics", "--format", "json").out)
-    assert [(row["code"], row["count"]) for row in rows] == [("ST306", 2), ("ST401", 1)]
-
-
-def test_exit_zero_is_zero(run: Run) -> None:
-    assert run("validate").code == 1
-    assert run("validate", "--exit-zero").code == 0
-
-
 def test_quiet_and_verbose_stand_behind_the_command_as_well(run: Run, tmp_path: Path) -> None:
     assert "did not load" in run("list").err
     assert run("list", "-q").err == run("-q", "list").err == run("-q", "list", "-q").err == ""
-    assert run("validate", "-v", "--exit-zero").code == 0
+    assert run("validate", "-v").code == run("-v", "validate").code == 1
 
 
 def test_a_workflow_has_annotations_and_a_summary_beside_the_text(run: Run, tmp_path: Path) -> None:
@@ -128,7 +112,7 @@ def test_many_findings_are_counted_and_not_shown(run: Run, write: Write) -> None
         write(f"many{number}", manifest_of(f"many{number}", parameters=schema), code)
     done = run("validate", "--no-import", "--format", "concise")
     left = done.out.splitlines()[-2]
-    assert left.startswith("and 91 more findings; --statistics counts them by rule")
+    assert left.startswith("and 91 more findings; --format json has them all")
     assert (
         len(json.loads(run("validate", "--no-import", "--format", "json").out)["diagnostics"])
         == 1091

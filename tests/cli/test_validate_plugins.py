@@ -68,12 +68,12 @@ def test_plugins_can_be_excluded(run: Run, plugins: Path, write: Write) -> None:
     write("echo")
     names = [each.name for each in sorted(plugins.glob("*.py"))]
     assert len(names) >= 1
-    found = run("validate", "--format", "json", "--exclude", f"plugins/{names[0]}")
+    settings = plugins.parent / "sovl-tools.toml"
+    settings.write_text(f'plugins = ["plugins"]\nexclude = ["plugins/{names[0]}"]\n')
+    found = run("validate", "--format", "json")
     shown = {each["path"].partition(":")[0] for each in json.loads(found.out)["tools"]}
     assert f"plugins/{names[0]}" not in shown
-    (plugins.parent / "sovl-tools.toml").write_text(
-        'plugins = ["plugins"]\nexclude = ["plugins"]\n'
-    )
+    settings.write_text('plugins = ["plugins"]\nexclude = ["plugins"]\n')
     for arguments in (("validate",), ("validate", "plugins"), ("list",)):
         done = run(*arguments)
         assert ("plugins" in done.out, "Traceback" in done.err) == (False, False)
@@ -139,7 +139,9 @@ def test_a_module_can_not_end_the_validation(
 
 def test_a_module_that_never_ends_is_one_diagnostic(run: Run, plugins: Path) -> None:
     (plugins / "two.py").write_text("while True:\n    pass\n")
-    found = lines(run, "--import-timeout", "0.5")
+    settings = plugins.parent / "sovl-tools.toml"
+    settings.write_text('plugins = ["plugins"]\nimport-timeout = 0.5\n')
+    found = lines(run)
     assert "can't be imported: it was not done after 0.5 s" in found[0]
     assert found[1:] == ["1 tool: 1 loaded; 1 error"]
 

@@ -357,12 +357,15 @@ def test_another_program_may_end_it(start: Start, write: Write) -> None:
 
 
 @pytest.mark.unmeasured
-def test_a_tool_that_hangs_at_the_start_can_be_interrupted(start: Start, write: Write) -> None:
+def test_a_tool_that_hangs_at_the_start_can_be_interrupted(
+    start: Start, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 3600\n")
     write(
         "echo",
         code="import sys\n\nprint('hanging', file=sys.stderr, flush=True)\nwhile True: pass\n",
     )
-    watching = start("watch", "--import-timeout", "86400")
+    watching = start("watch")
     watching.err.until("hanging")
     assert watching.end() == 0
     assert watching.err.rest() == ""
@@ -389,10 +392,11 @@ def test_a_signal_ends_it_in_order_while_the_tools_are_loaded(
 
 @pytest.mark.unmeasured
 def test_a_tool_that_hangs_when_it_was_edited_can_be_interrupted(
-    start: Start, write: Write
+    start: Start, write: Write, tmp_path: Path
 ) -> None:
+    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 3600\n")
     folder = write("echo")
-    watching = start("watch", "--import-timeout", "86400")
+    watching = start("watch")
     watching.err.until(SUMMARY)
     save(folder, HANGING)
     watching.err.until("hanging")
@@ -462,7 +466,7 @@ def test_it_can_look_for_itself_instead_of_asking_the_system(start: Start, write
     assert watching.end() == 0
 
 
-@pytest.mark.parametrize("options", [["--format", "yaml"], ["--import-timeout", "nan"], ["tools"]])
+@pytest.mark.parametrize("options", [["--format", "yaml"], ["tools"]])
 def test_a_bad_option_is_misuse(options: list[str], run: Run, write: Write) -> None:
     write("echo")
     done = run("watch", *options)

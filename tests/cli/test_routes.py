@@ -1,4 +1,4 @@
-"""``sovl-tools route-test``: do texts lead to the tools that they are meant for?"""
+"""``sovl-tools test --routes``: do texts lead to the tools that they are meant for?"""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def routes(tmp_path: Path) -> Any:
 
 
 def test_what_goes_wrong_is_told_by_line(run: Run, routes: Any) -> None:
-    done = run("route-test", routes())
+    done = run("test", "--routes", routes())
     assert (done.code, done.err) == (0, "")
     assert done.out.replace("routes.jsonl:", "") == EXPECTED
 
 
 def test_json_has_it_all(run: Run, routes: Any) -> None:
-    found = json.loads(run("route-test", routes(), "--format", "json").out)
+    found = json.loads(run("test", "--routes", routes(), "--format", "json").out)
     assert found["summary"]["recall"]["both"] == {"1": 0.4, "3": 0.8, "5": 0.8}
     assert found["summary"]["false_offers"] == {"match": 1, "search": 1}
     assert found["confusions"] == [{"meant": "umbrella", "first": "forecast", "count": 2}]
@@ -95,7 +95,7 @@ def test_json_has_it_all(run: Run, routes: Any) -> None:
 def test_the_exit_code_says_whether_it_is_enough(
     options: tuple[str, ...], code: int, run: Run, routes: Any
 ) -> None:
-    assert run("route-test", routes(), *options).code == code
+    assert run("test", "--routes", routes(), *options).code == code
 
 
 def test_tools_that_are_not_there_are_left_out_and_broken_ones_missed(
@@ -104,7 +104,7 @@ def test_tools_that_are_not_there_are_left_out_and_broken_ones_missed(
     write("later", manifest_of("later", requires={"env": ["NOT_THERE"]}))
     write("broken", code="import not_there\n\n\ndef broken(text): return text\n")
     file = routes({"text": "a", "tool": "later"}, {"text": "b", "tool": "broken"})
-    done = run("route-test", file, "--at-least", "1")
+    done = run("test", "--routes", file, "--at-least", "1")
     assert done.code == 1
     assert "routes.jsonl:1: left out: the environment variable NOT_THERE is not set" in done.out
     assert "'broken', which is not found" in done.out
@@ -112,7 +112,7 @@ def test_tools_that_are_not_there_are_left_out_and_broken_ones_missed(
 
 
 def test_many_findings_are_cut(run: Run, routes: Any) -> None:
-    done = run("route-test", routes(*[{"text": "kangaroos", "tool": "umbrella"}] * 1_000))
+    done = run("test", "--routes", routes(*[{"text": "kangaroos", "tool": "umbrella"}] * 1_000))
     assert "… and 980 more like the last one" in done.out
     assert len(done.out.splitlines()) < 30
 
@@ -136,7 +136,7 @@ def test_many_findings_are_cut(run: Run, routes: Any) -> None:
 )
 def test_a_file_that_is_wrong_is_misuse(text: str, words: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "routes.jsonl").write_text(text)
-    done = run("route-test", "routes.jsonl")
+    done = run("test", "--routes", "routes.jsonl")
     assert done.code == 2
     assert words in done.err
     assert len(done.err.splitlines()) == 1
@@ -144,26 +144,26 @@ def test_a_file_that_is_wrong_is_misuse(text: str, words: str, run: Run, tmp_pat
 
 @pytest.mark.parametrize("path", ["absent.jsonl", "tools"])
 def test_a_file_that_can_t_be_read_is_misuse(path: str, run: Run) -> None:
-    done = run("route-test", path)
+    done = run("test", "--routes", path)
     assert done.code == 2
     assert "Traceback" not in done.err
 
 
 def test_bytes_that_are_no_text_are_told(run: Run, tmp_path: Path) -> None:
     (tmp_path / "routes.jsonl").write_bytes(b"\xff\xfe")
-    done = run("route-test", "routes.jsonl")
+    done = run("test", "--routes", "routes.jsonl")
     assert (done.code, "not UTF-8" in done.err) == (2, True)
 
 
 def test_without_texts_for_a_tool_there_is_no_recall(run: Run, routes: Any) -> None:
     file = routes({"text": "hello", "tool": None})
-    done = run("route-test", file)
+    done = run("test", "--routes", file)
     assert (done.code, "recall" in done.out) == (0, False)
-    assert run("route-test", file, "--at-least", "0").code == 2
+    assert run("test", "--routes", file, "--at-least", "0").code == 2
 
 
 def test_the_input_will_do(run: Run) -> None:
-    done = run("route-test", "-", stdin='{"text": "will it rain", "tool": "forecast"}')
+    done = run("test", "--routes", "-", stdin='{"text": "will it rain", "tool": "forecast"}')
     assert (done.code, done.out.splitlines()[-1]) == (0, "1 text, 1 of them for a tool")
 
 
@@ -188,5 +188,5 @@ def test_whatever_a_line_holds_it_is_a_route_or_told(value: Any) -> None:
 
 def test_texts_for_the_shipped_tools_lead_to_them(run: Run) -> None:
     file = str(REPOSITORY / "tests" / "tools" / "routes.jsonl")
-    done = run("route-test", file, "--tools", str(REPOSITORY / "tools"), "--at-least", "1")
+    done = run("test", "--routes", file, "--tools", str(REPOSITORY / "tools"), "--at-least", "1")
     assert (done.code, done.err) == (0, "")
