@@ -10,7 +10,7 @@ from types import FrameType
 from typing import NamedTuple
 
 from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
-from sovl_tools.loading.interface import missing_helper, own_directory
+from sovl_tools.loading.interface import SHARE, missing_above, missing_helper, own_directory
 from sovl_tools.loading.location import SourceLocation, innermost, relative_path
 from sovl_tools.loading.rules import module
 from sovl_tools.loading.rules.module import CodeCase, ImportFailure
@@ -20,19 +20,22 @@ from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
 
 _DIGEST = "[0-9a-f]{16}"
-_PACKAGE = rf"\b(?:{TOOL_ROOT}|{PLUGIN_ROOT})\.{_DIGEST}\b\.?"
-_HELPER = rf"{TOOL_ROOT}\.{_DIGEST}\.([\w.]+)"
-_MEMBER = rf"cannot import name '(\w+)' from '{TOOL_ROOT}\.{_DIGEST}'"
+_TOOL = rf"{TOOL_ROOT}\.{_DIGEST}\.(?!_)\w+"
+_PACKAGE = rf"\b(?:{_TOOL}|{PLUGIN_ROOT}\.{_DIGEST})\b\.?"
+_SHARED = rf"\b{TOOL_ROOT}\.{_DIGEST}\b\.?"
+_HELPER = rf"{_TOOL}\.([\w.]+)"
+_ABOVE = rf"{TOOL_ROOT}\.{_DIGEST}\.((?:_[\w.]+)|(?!{_DIGEST})\w+)"
+_MEMBER = rf"cannot import name '(\w+)' from '{_TOOL}'"
 
 
 def as_written(text: str) -> str:
     """Return a text with relative names in place of our names for tools' modules."""
-    return re.sub(_PACKAGE, ".", text)
+    return re.sub(_SHARED, "..", re.sub(_PACKAGE, ".", text))
 
 
 def without_modules(text: str) -> str:
     """Return a text without our names for tools' modules before the names of classes."""
-    return re.sub(rf"{_PACKAGE}(?:\w+\.)*(?=\w)", "", text)
+    return re.sub(rf"(?:{_PACKAGE}|{_SHARED})(?:\w+\.)*(?=\w)", "", text)
 
 
 _LONGEST_MESSAGE = 500
@@ -89,6 +92,9 @@ def _message(error: BaseException) -> str:
 
 def _missing(error: ImportError, folder: ToolFolder) -> ImportFailure | None:
     """Return that a file for a relative import is missing, if that is why an import failed."""
+    above = re.fullmatch(_ABOVE, str(error.name))
+    if above and isinstance(error, ModuleNotFoundError):
+        return missing_above(folder, above[1], Position())
     if isinstance(error, ModuleNotFoundError):
         found = re.fullmatch(_HELPER, str(error.name))
     else:
@@ -124,7 +130,9 @@ def _advice(name: str, folder: ToolFolder) -> str | None:
     directory = own_directory(outer, folder)
     if directory is not None:
         if os.path.lexists(f"{directory}/{outer}/{outer}.json"):
-            return f"{outer!r} is a tool, too: move what both need into a package of your own"
+            return f"{outer!r} is a tool, too: {SHARE}"
+        if outer.startswith("_") and directory == os.path.dirname(folder.location):
+            return f"write: from ..{name} import …"
         shown = relative_path(directory) if directory != os.getcwd() else "."
         return f"{outer!r} lies in {shown}: list that under 'pythonpath' in the configuration"
     package = _DISTRIBUTIONS.get(outer, outer)

@@ -1,8 +1,9 @@
 """The importer of private packages, so that authors' modules shadow no others.
 
-A package has a source: the snapshot of a tool's folder, or the current files of a directory of
-modules. One finder knows all packages, and each package is the loader of its modules (PEP 451).
-Code is kept in ``.pyc`` files that are keyed on a hash of the source.
+A package has a source: the snapshot of a tool's folder, what the tools of a directory share, or the
+current files of a directory of modules. One finder knows all packages, and each package is the
+loader of its modules (PEP 451). Code is kept in ``.pyc`` files that are keyed on a hash of the
+source.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import marshal
 import os
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from types import CodeType, ModuleType, SimpleNamespace
@@ -39,15 +39,17 @@ class PrivatePackage:
 
     Attributes:
         package: its full name.
+        public: the name that its modules give as theirs, in place of ``package``.
         location: the absolute path of its folder.
-        sources: the texts of the modules when they ran, by their full names.
+        sources: the texts of the modules when they ran, by their names below ``package``.
     """
 
     keeps_compiled = True
     """Whether code is read from ``.pyc`` files, which might differ from the source."""
 
-    def __init__(self, package: str, location: str, source: Source) -> None:
+    def __init__(self, package: str, location: str, source: Source, *, public: str = "") -> None:
         self.package = package
+        self.public = public or package
         self.location = location
         self.sources: dict[str, bytes] = {}
         self._source = source
@@ -85,8 +87,14 @@ class PrivatePackage:
         spec.loader_state = file
         return spec
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        """Let Python make the module object (see ``importlib.abc.Loader``)."""
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return a new module (see ``importlib.abc.Loader``), which has its public name.
+
+        A package has its inner name: ``from . import x`` would import what that name leads to.
+        """
+        is_package = spec.submodule_search_locations is not None
+        public = f"{self.public}{spec.name.removeprefix(self.package)}"
+        return ModuleType(spec.name if is_package else public)
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the module's code, if it has any (see ``importlib.abc.Loader``)."""
@@ -96,9 +104,12 @@ class PrivatePackage:
             if source is None:
                 raise ImportError(f"there is no source of {spec.name}", name=spec.name)
             self._exec(module, spec.loader_state, source)
+            # a module can put another object in its place
+            sys.modules[spec.name] = sys.modules.get(module.__name__, module)
 
     def _exec(self, module: ModuleType, file: str, source: bytes) -> None:
-        self.sources[module.__name__] = source
+        name = module.__name__ if module.__spec__ is None else module.__spec__.name
+        self.sources[name] = source
         exec(self._compiled(file, source), module.__dict__)  # noqa: S102 - a loader does this
 
     def _compiled(self, file: str, source: bytes) -> CodeType:
@@ -106,27 +117,33 @@ class PrivatePackage:
 
     def get_code(self, name: str) -> CodeType:
         """Return the code of a module by its full name (see ``importlib.abc.InspectLoader``)."""
-        return self._compiled(*self._found(name))
+        return self._compiled(*self._found(self._inner_name(name)))
 
     def get_source(self, name: str) -> str:
         """Return the text of a module by its full name (see ``importlib.abc.InspectLoader``)."""
         # the text that ran, or tracebacks would show lines of another version
+        name = self._inner_name(name)
         known = self.sources.get(name)
         return (self._found(name)[1] if known is None else known).decode(errors="replace")
 
     def is_package(self, name: str) -> bool:
         """Return True if the name is a sub-package's (see ``importlib.abc.InspectLoader``)."""
-        return self._found(name)[0].endswith("/__init__.py")
+        return self._found(self._inner_name(name))[0].endswith("/__init__.py")
 
     def get_resource_reader(self, name: str) -> object:
         """Return a reader of the files next to the modules (see ``importlib.resources``)."""
         from importlib.readers import FileReader  # noqa: PLC0415 - 15 ms, for its users
 
-        relative = name.removeprefix(self.package).strip(".").replace(".", "/")
+        relative = self._inner_name(name).removeprefix(self.package).strip(".").replace(".", "/")
         if relative and not self._source.has_folder(relative):
             return None
         place: Any = SimpleNamespace(path=f"{self.location}/{relative}/__init__.py")
         return FileReader(place)
+
+    def _inner_name(self, name: str) -> str:
+        """Return the name in a module's spec; ``name`` is that or its public one."""
+        is_public = f"{name}.".startswith(f"{self.public}.")
+        return f"{self.package}{name.removeprefix(self.public)}" if is_public else name
 
     def _found(self, name: str) -> tuple[str, bytes]:
         file = self._file(name.removeprefix(f"{self.package}."))
@@ -136,13 +153,13 @@ class PrivatePackage:
         return file, source
 
 
-_ROOTS: dict[str, Callable[[str], PrivatePackage | None]] = {}
+_ROOTS: dict[str, Callable[[str], ModuleSpec | None]] = {}
 
 
-def install(root: str, find: Callable[[str], PrivatePackage | None]) -> None:
+def install(root: str, find: Callable[[str], ModuleSpec | None]) -> None:
     """Make the root of private packages, and let Python find their modules.
 
-    ``find`` returns a package by its full name, which may be its name in another process.
+    ``find`` returns the spec of a module below the root by its full name.
     """
     _ROOTS[root] = find
     if root not in sys.modules:
@@ -161,33 +178,7 @@ class _Finder:
     @staticmethod
     def find_spec(name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
         root, _, rest = name.partition(".")
-        digest, _, relative = rest.partition(".")
-        found = _ROOTS[root](f"{root}.{digest}") if root in _ROOTS and digest else None
-        if found is None:
-            return None
-        if found.package == f"{root}.{digest}":
-            return found.find(relative)
-        # A pickle of another process may name a copy of this folder.
-        loader: Any = _Alias(f"{found.package}.{relative}".rstrip("."))
-        return ModuleSpec(name, loader)
-
-
-class _Alias:
-    """A loader that gives a module another name: it imports the original."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._spec: ModuleSpec | None = None
-
-    def create_module(self, _: ModuleSpec) -> ModuleType:
-        module = import_module(self._name)
-        # the import of the alias is about to overwrite it
-        self._spec = module.__spec__
-        return module
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: the module has run under its own name."""
-        module.__spec__ = self._spec
+        return _ROOTS[root](name) if root in _ROOTS and rest else None
 
 
 _CHECKED_HASH = MAGIC_NUMBER + (0b11).to_bytes(4, "little")

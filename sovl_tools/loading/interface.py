@@ -218,6 +218,9 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
             helper = node.module.partition(".")[0]
             if helper not in helpers:
                 missing.append(missing_helper(folder, f"{helper}.py", place))
+        if isinstance(node, ast.ImportFrom) and node.level == _ABOVE and node.module:
+            lost = missing_above(folder, node.module, place)
+            missing += [] if lost is None else [lost]
         absolute += [
             ImportFailure(place, "", "", f"{module}.py")
             for module in _libraries(node)
@@ -229,6 +232,12 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     if any(each in source for each in (b"__path__", b"sys.modules", b"meta_path")):
         missing = []
     return SiblingImports(absolute, missing)
+
+
+SHARE = "move what both need to '_shared' next to them: from .._shared.x import y"
+"""The advice where one tool imports another."""
+_ABOVE = 2
+"""The dots of a relative import from the directory around a tool's folder."""
 
 
 def _libraries(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -243,6 +252,32 @@ def missing_helper(folder: ToolFolder, path: str, place: Position) -> ImportFail
     helpers = [each for each in folder.files if each.endswith(".py")]
     advice = did_you_mean(path, helpers) or "add it, or import a library without the dot"
     words = f"there is no {path!r} in the tool's folder"
+    return ImportFailure(place, ModuleNotFoundError.__name__, words, advice=advice)
+
+
+def missing_above(folder: ToolFolder, name: str, place: Position) -> ImportFailure | None:
+    """Return why an import from the directory around a tool's folder fails, if it does.
+
+    ``name`` is the dotted name of a module there. Tools share modules of folders whose names begin
+    with ``_``, and can't import one another.
+    """
+    outer, _, inner = name.partition(".")
+    directory, path = os.path.dirname(folder.location), name.replace(".", "/")
+    if not outer.startswith("_"):
+        kind = (
+            "another tool" if os.path.isdir(f"{directory}/{outer}") else "not in the tool's folder"
+        )
+        words = f"'..{outer}' is {kind}, and a tool imports only its own modules and shared ones"
+        advice = SHARE
+    elif inner and os.path.isdir(f"{directory}/{outer}"):
+        if os.path.isdir(f"{directory}/{path}") or os.path.isfile(f"{directory}/{path}.py"):
+            return None
+        words, advice = f"there is no '../{path}.py'", "add it, or correct the name"
+    else:
+        if os.path.lexists(f"{directory}/{outer}") or os.path.isfile(f"{directory}/{outer}.py"):
+            return None
+        words = f"there is no {outer!r} next to the tool's folder"
+        advice = f"add the folder {outer!r} to {os.path.basename(directory)!r}, or correct the name"
     return ImportFailure(place, ModuleNotFoundError.__name__, words, advice=advice)
 
 

@@ -1,32 +1,40 @@
 """A module system of the tools' own: no name is shadowed, no path is touched, nothing leaks.
 
-The folder ``tools/echo`` becomes the package ``sovl_tool_modules.<digest>``, where the digest
-names the content of its Python files, and ``echo.py`` in it a module ``echo`` of that package. So
-a tool called ``json`` shadows nothing, two tools may each have a ``helpers.py``, two generations
-of a tool live side by side, and every process gives the same code the same name. Helpers are
-imported from the snapshot that the tool was loaded with, whenever that happens.
+A directory of tools becomes a package, the folder ``tools/echo`` a package in it, and ``echo.py`` a
+module of that package. So a tool called ``json`` shadows nothing, two tools can each have a
+``helpers.py``, and ``from .._shared.x import y`` imports what the tools of a directory share.
+
+Each module has two names. Its ``__name__``, such as ``sovl_tool_modules.<directory>.echo.echo``,
+depends only on its place: it stays the same over edits and in every process, for loggers and
+pickles. The name in its ``__spec__`` has hashes of the sources instead, so several generations of a
+tool live side by side, and late imports of an old one still get its own helpers.
 
 A generation stays in ``sys.modules`` for as long as it has a user. Users are:
 
 - a load that imports it (``use``),
 - each definition of its tool (``keep_for``), which catalogs and running calls refer to,
 - its folder, until another generation of the folder is imported (``_keep_latest``).
+
+What the tools of a directory share stays for as long as a generation could import it.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
+import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from importlib.util import source_hash
 from types import ModuleType
 from typing import NamedTuple
 from weakref import WeakKeyDictionary, finalize
 
 from sovl_tools.loading.importer import TOOL_ROOT, PrivatePackage, install
-from sovl_tools.loading.sources import Snapshot
+from sovl_tools.loading.sources import SharedFiles, Snapshot, framed
 from sovl_tools.model.definition import ToolDefinition
 
 
@@ -42,20 +50,56 @@ class Sources(NamedTuple):
     snapshot: Snapshot
 
 
-class Generation(PrivatePackage):
+class _Package(PrivatePackage):
+    """A package that leaves ``sys.modules`` with its last user.
+
+    Attributes:
+        users: the number of users.
+    """
+
+    def __init__(
+        self, package: str, public: str, location: str, source: Snapshot | SharedFiles
+    ) -> None:
+        super().__init__(package, location, source, public=public)
+        self.users = 0
+        self._published: list[tuple[str, ModuleType]] = []
+
+    def _exec(self, module: ModuleType, file: str, source: bytes) -> None:
+        _publish(module.__name__, module)
+        self._published.append((module.__name__, module))
+        super()._exec(module, file, source)
+
+    def drop_modules(self) -> None:
+        """Remove all modules of this package from ``sys.modules``."""
+        for name in tuple(self._names):
+            sys.modules.pop(name, None)
+        # an import made the package an attribute of the one above, which lives on
+        above, _, name = self.package.rpartition(".")
+        getattr(sys.modules.get(above), "__dict__", {}).pop(name, None)
+        published, self._published = self._published, []
+        for name, module in published:
+            _withdraw(name, module)
+
+
+class Directory(_Package):
+    """What the tools of one directory share: its folders whose names begin with ``_``."""
+
+
+class Generation(_Package):
     """One version of a tool folder's code.
 
     Attributes:
         snapshot: the folder's Python files.
-        users: the number of loads, definitions and folders that use it.
+        directory: what it shares with other tools.
     """
 
-    def __init__(self, snapshot: Snapshot, package: str) -> None:
-        super().__init__(package, snapshot.folder.location, snapshot)
+    def __init__(self, snapshot: Snapshot, directory: Directory, package: str) -> None:
+        folder = snapshot.folder
+        super().__init__(package, f"{directory.public}.{folder.name}", folder.location, snapshot)
         self.snapshot = snapshot
-        self.users = 0
+        self.directory = directory
         self.keeps_compiled = snapshot.locked is None
-        self._name = f"{package}.{snapshot.folder.name}"
+        self._name = f"{package}.{folder.name}"
         self._importing = threading.RLock()
         self._module: ModuleType | None = None
 
@@ -74,7 +118,7 @@ class Generation(PrivatePackage):
     def _import(self) -> ModuleType:
         file = self.snapshot.folder.module_name
         spec = self._spec(self._name, file)
-        module = ModuleType(self._name)
+        module = self.create_module(spec)
         module.__file__ = spec.origin
         module.__loader__ = spec.loader
         module.__package__ = self.package
@@ -90,7 +134,8 @@ class Generation(PrivatePackage):
     def exec_module(self, module: ModuleType) -> None:
         """Run the module's code, if it has any (see ``importlib.abc.Loader``)."""
         super().exec_module(module)
-        if module.__name__ == self.package and self._name in sys.modules:
+        is_package = module.__spec__ is not None and module.__spec__.name == self.package
+        if is_package and self._name in sys.modules:
             setattr(module, self.snapshot.folder.name, sys.modules[self._name])
 
     def keep_for(self, definition: ToolDefinition, sources: Sources) -> None:
@@ -105,38 +150,29 @@ class Generation(PrivatePackage):
         """Count a user less; with the last one, the modules leave ``sys.modules``."""
         with _LOCK:
             self.users -= 1
-            if not self.users:
-                del _GENERATIONS[self.package]
-                self.drop_modules()
-                _forget_loggers(self.package)
-
-    def drop_modules(self) -> None:
-        """Remove all modules of this generation from ``sys.modules``."""
-        for name in tuple(self._names):
-            sys.modules.pop(name, None)
-        # importing a helper made the package an attribute of the root, which lives on
-        attributes = getattr(sys.modules.get(TOOL_ROOT), "__dict__", {})
-        attributes.pop(self.package.rpartition(".")[2], None)
+            if self.users:
+                return
+            del _GENERATIONS[self.package]
+            self.drop_modules()
+            self.directory.users -= 1
+            if not self.directory.users:
+                _DIRECTORIES.pop(self.directory.package, None)
+                self.directory.drop_modules()
 
 
-def _forget_loggers(package: str) -> None:
-    """Forget the loggers of a package, which would live for ever; references to them still work."""
-    known = logging.root.manager.loggerDict
-    above = known.get(TOOL_ROOT)
-    for name in [name for name in list(known) if name.startswith(package)]:
-        logger = known.pop(name, None)
-        # a placeholder for the root remembers the loggers below it
-        if isinstance(above, logging.PlaceHolder) and isinstance(logger, logging.Logger):
-            above.loggerMap.pop(logger, None)
-
-
+_DIRECTORIES: dict[str, Directory] = {}
+"""What is shared, by the names of the packages."""
 _GENERATIONS: dict[str, Generation] = {}
 """All that have users, by the names of their packages."""
 _LATEST: dict[str, Generation] = {}
 """The generation that was imported last, by the location of its folder."""
 _SOURCES: WeakKeyDictionary[ToolDefinition, Sources] = WeakKeyDictionary()
+_PUBLIC: dict[str, list[ModuleType]] = {}
+"""The modules that have a public name, the latest last."""
 # The collector may end a definition at any moment, also while its own thread holds this lock.
 _LOCK = threading.RLock()
+_RENEWALS = itertools.count(1)
+_renewal = 0
 
 
 @contextmanager
@@ -151,23 +187,81 @@ def use(snapshot: Snapshot) -> Iterator[Generation]:
 
 def _generation_of(snapshot: Snapshot) -> Generation:
     """Return the generation of a snapshot, with one user more."""
-    install(TOOL_ROOT, _named)
-    # the digest is the better name: every process computes it for the same code
-    names = [f"{TOOL_ROOT}.{snapshot.digest}", f"{TOOL_ROOT}.{_placed(snapshot)}"]
-    if snapshot.folder.revision:
-        del names[0]
+    install(TOOL_ROOT, _spec_of)
+    folder, shared = snapshot.folder, snapshot.shared
+    place = os.path.dirname(folder.location)
+    is_locked = snapshot.locked is not None
+    above = _hash(f"{place} {is_locked} {_renewal} ", framed(shared.files))
+    own = _hash(f"{folder.name} {snapshot.digest} {folder.revision}")
+    package, name = f"{TOOL_ROOT}.{above}", f"{TOOL_ROOT}.{above}.{own}"
     with _LOCK:
-        for name in names:
-            known = _GENERATIONS.get(name)
-            if known is not None and known.location == snapshot.folder.location:
-                known.users += 1
-                # unless the collector has just taken its last user
-                if _GENERATIONS.get(name) is known:
-                    return known
-        name = next(each for each in names if each not in _GENERATIONS)
-        generation = _GENERATIONS[name] = Generation(snapshot, name)
+        known = _GENERATIONS.get(name)
+        if known is not None:
+            known.users += 1
+            # unless the collector has just taken its last user
+            if _GENERATIONS.get(name) is known:
+                return known
+        directory = _DIRECTORIES.get(package)
+        if directory is None:
+            directory = Directory(package, f"{TOOL_ROOT}.{_hash(place)}", place, shared)
+            directory.keeps_compiled = not is_locked
+        directory.users += 1
+        _DIRECTORIES[package] = directory
+        generation = _GENERATIONS[name] = Generation(snapshot, directory, name)
         generation.users = 1
         return generation
+
+
+def _hash(text: str, data: bytes = b"") -> str:
+    return source_hash(text.encode("utf-8", "surrogateescape") + data).hex()
+
+
+def _spec_of(name: str) -> ModuleSpec | None:
+    """Return the spec of a module by the name that it has in its spec."""
+    _, above, own, relative = [*name.split(".", 3), "", ""][:4]
+    directory = _DIRECTORIES.get(f"{TOOL_ROOT}.{above}")
+    if directory is None:
+        return None
+    generation = _GENERATIONS.get(f"{directory.package}.{own}")
+    if generation is not None:
+        return generation.find(relative)
+    return directory.find(f"{own}.{relative}".rstrip("."))
+
+
+def _publish(name: str, module: ModuleType) -> None:
+    """Give a module a public name, which a module of an older generation may have, too."""
+    with _LOCK:
+        _PUBLIC.setdefault(name, []).append(module)
+        sys.modules[name] = module
+
+
+def _withdraw(name: str, module: ModuleType) -> None:
+    """Take a public name from a module; the latest of the others has it then."""
+    others = [each for each in _PUBLIC.pop(name, ()) if each is not module]
+    if others:
+        _PUBLIC[name] = others
+        sys.modules[name] = others[-1]
+    else:
+        sys.modules.pop(name, None)
+        _forget_logger(name)
+
+
+def _forget_logger(name: str) -> None:
+    """Forget a module's logger, which would live for ever; references to it still work."""
+    known = logging.root.manager.loggerDict
+    logger = known.pop(name, None)
+    # a placeholder above it remembers the loggers below it
+    while name and isinstance(logger, logging.Logger):
+        name = name.rpartition(".")[0]
+        above = known.get(name)
+        if isinstance(above, logging.PlaceHolder):
+            above.loggerMap.pop(logger, None)
+
+
+def renew() -> None:
+    """Run all modules again at the next load, although their sources are the same."""
+    global _renewal  # noqa: PLW0603 - one number for the process
+    _renewal = next(_RENEWALS)
 
 
 def _keep_latest(generation: Generation) -> None:
@@ -189,27 +283,6 @@ def forget_folder(location: str) -> None:
             latest.release()
 
 
-def _placed(snapshot: Snapshot) -> str:
-    """Return another digest for a copy of a folder, so that each has its own ``__file__``.
-
-    Likewise for sources that run again, because something that they read has changed.
-    """
-    named = f"{snapshot.digest} {snapshot.folder.location}"
-    if snapshot.folder.revision:
-        named += f" {snapshot.folder.revision}"
-    return source_hash(named.encode("utf-8", "surrogateescape")).hex()
-
-
 def sources_of(definition: ToolDefinition) -> Sources | None:
     """Return the files that the tool of a folder was made of; None for a tool in code."""
     return _SOURCES.get(definition)
-
-
-def _named(package: str) -> Generation | None:
-    """Return a generation by its name here, or in a process that has a copy of its folder."""
-    known = _GENERATIONS.get(package)
-    if known is not None:
-        return known
-    digest = package.rpartition(".")[2]
-    every = list(_GENERATIONS.values())
-    return next((each for each in every if _placed(each.snapshot) == digest), None)

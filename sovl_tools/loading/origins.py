@@ -145,7 +145,7 @@ def reimporting(path: str) -> Iterator[str]:
 
     Modules that import them are removed, too. A module that fails is restored afterwards.
     """
-    install(PLUGIN_ROOT, _PACKAGES.get)
+    install(PLUGIN_ROOT, _spec_of)
     package = package_of(path)
     if package not in _PACKAGES:
         _PACKAGES[package] = _Plugins(package, path, _Files(path))
@@ -168,6 +168,12 @@ def reimporting(path: str) -> Iterator[str]:
                 sys.modules[name] = module
                 _variables(sys.modules.get(parent))[stem] = module
                 plugins.outdated.add(name)
+
+
+def _spec_of(name: str) -> ModuleSpec | None:
+    root, directory, *relative = name.split(".")
+    plugins = _PACKAGES.get(f"{root}.{directory}")
+    return None if plugins is None else plugins.find(".".join(relative))
 
 
 def _variables(entry: object) -> dict[str, Any]:

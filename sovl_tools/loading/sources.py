@@ -254,7 +254,8 @@ class Snapshot(NamedTuple):
 
     Attributes:
         folder: where they were read.
-        files: bytes by path relative to the folder, with slashes.
+        files: bytes by path relative to the folder, with slashes; ``../_shared/x.py`` is one that
+            other tools share.
         digest: a hash of the content, the same in every process and place: 64 bits in hexadecimal.
         locked: the hashes that it was compared with, if there is a lock file: then only this
             content runs, and no code that was compiled before.
@@ -269,6 +270,31 @@ class Snapshot(NamedTuple):
     def main(self) -> bytes:
         """The content of the tool's module."""
         return self.files[self.folder.module_name]
+
+    @property
+    def shared(self) -> SharedFiles:
+        """The files next to the folder, which it shares with other tools."""
+        return SharedFiles(
+            {
+                path.removeprefix(_ABOVE): content
+                for path, content in self.files.items()
+                if path.startswith(_ABOVE)
+            }
+        )
+
+    def read(self, file: str) -> bytes | None:
+        """Return the content of a file; None if it didn't exist."""
+        return self.files.get(file)
+
+    def has_folder(self, path: str) -> bool:
+        """Return True if there were Python files below a path."""
+        return SharedFiles(self.files).has_folder(path)
+
+
+class SharedFiles(NamedTuple):
+    """Python files that several tools of a directory share, by path relative to the directory."""
+
+    files: Mapping[str, bytes]
 
     def read(self, file: str) -> bytes | None:
         """Return the content of a file; None if it didn't exist."""
@@ -293,6 +319,7 @@ def take_snapshot(folder: ToolFolder, *, is_run: bool = True) -> Snapshot | Unre
         files = {each: data for each, data in folder.drafts if each.endswith(".py")}
     elif is_run and _may_import_helpers(main):
         files |= _read_helpers(folder)
+        files |= _read_shared(folder, files)
     digest = source_hash(framed(files) if len(files) > 1 else main).hex()
     return Snapshot(folder, files, digest)
 
@@ -313,6 +340,43 @@ def _read_helpers(folder: ToolFolder) -> dict[str, bytes]:
         if not isinstance(content, Unreadable):
             files[path] = content
     return files
+
+
+def _read_shared(folder: ToolFolder, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the contents of what the tools of a directory share, if a tool might import it."""
+    if not any(map(_SHARING.search, files.values())):
+        return {}
+    directory = ToolFolder("", "", os.path.dirname(folder.location))
+    paths: list[str] = []
+    for path in shared_next_to([folder.location]):
+        name = os.path.basename(path)
+        paths += [name] if name.endswith(".py") else _paths_below(directory.location, name, 1)
+    found: dict[str, bytes] = {}
+    # in order, because the digest depends on it
+    for path in sorted(paths):
+        content = read_file(directory, path, limit=MAX_MODULE_BYTES)
+        if not isinstance(content, Unreadable):
+            found[f"{_ABOVE}{path}"] = content
+    return found
+
+
+def shared_next_to(locations: Iterable[str]) -> set[str]:
+    """Return the paths of what tool folders can share: modules whose names begin with ``_``."""
+    found = set[str]()
+    for directory in {os.path.dirname(each) for each in locations}:
+        with contextlib.suppress(OSError), os.scandir(directory) as entries:
+            found |= {each.path for each in entries if _is_shared(each)}
+    return found
+
+
+def _is_shared(entry: os.DirEntry[str]) -> bool:
+    name = entry.name
+    is_own = name.startswith("_") and not name.startswith("__")
+    return is_own and (name.endswith(".py") or (name.isidentifier() and entry.is_dir()))
+
+
+_ABOVE = "../"
+_SHARING = re.compile(rb"\.\.\s*(?:_\w|import\b)")
 
 
 def _may_import_helpers(source: bytes) -> bool:

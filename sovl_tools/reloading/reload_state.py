@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from operator import is_
 from pathlib import PurePath
 from typing import NamedTuple
 
 from sovl_tools.loading.catalog_builder import combine, content_of, difference
 from sovl_tools.loading.load import Load, load_folders
-from sovl_tools.loading.modules import forget_folder
+from sovl_tools.loading.modules import forget_folder, renew
 from sovl_tools.loading.origins import Origin, mark_outdated
-from sovl_tools.loading.sources import Collected, Contents, collect
+from sovl_tools.loading.sources import Collected, Contents, collect, shared_next_to
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
@@ -79,7 +79,8 @@ class State(NamedTuple):
         named = (os.path.join(self.load.base, path) for path in self.load.paths)
         paths = {*map(os.path.abspath, named)}
         # folders that were named by themselves
-        paths |= {each for each in self.folders if os.path.dirname(each) not in paths}
+        alone = {each for each in self.folders if os.path.dirname(each) not in paths}
+        paths |= alone | shared_next_to(alone)
         paths |= self.libraries.keys()
         links: dict[str, str] = {}
         for location, known in self.folders.items():
@@ -122,6 +123,7 @@ def reload(state: State, touched: Collection[str] | None, *, is_patient: bool) -
     is_forced = bool(sources)
     unloaded = unload(libraries, sources) if is_forced else {}
     if is_forced:
+        renew()
         state = state._replace(libraries=scan_libraries(libraries))
     paths = None if touched is None else [each for each in touched if each not in sources]
     state = _with_origins(state, paths, is_patient=is_patient, is_forced=is_forced)
@@ -201,6 +203,8 @@ def _with_folders(
     if touched is None or any(owner in {None, path} for path, owner in owners.items()):
         state = _with_list(state)
     due = None if touched is None or is_forced else {*owners.values()}
+    if due is not None:
+        due |= _sharing([path for path, owner in owners.items() if owner is None], state.folders)
     folders = dict(state.folders)
     ready: list[tuple[Contents, Fingerprint]] = []
     for folder in state.collected.folders:
@@ -249,6 +253,13 @@ def _owner(path: str, folders: Collection[str]) -> str | None:
     """Return the location of the tool folder that contains a path, or is the path."""
     above = (path, *map(str, PurePath(path).parents))
     return next((each for each in above if each in folders), None)
+
+
+def _sharing(paths: Iterable[str], folders: Collection[str]) -> set[str]:
+    """Return the folders next to a shared one, whose name begins with ``_``, that was touched."""
+    above = {each for path in paths for each in map(str, (PurePath(path), *PurePath(path).parents))}
+    places = {os.path.dirname(each) for each in above if os.path.basename(each).startswith("_")}
+    return {each for each in folders if os.path.dirname(each) in places}
 
 
 def _collect(state: State) -> Collected:

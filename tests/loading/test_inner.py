@@ -90,9 +90,10 @@ def test_a_model_reads_what_the_author_has_written(line: str, write: Write, tmp_
 @check_each(
     ("text", "expected"),
     [
-        ("<class 'sovl_tool_modules.0123456789abcdef.echo.Odd'>", "<class '.echo.Odd'>"),
+        ("<class 'sovl_tool_modules.0123456789abcdef.echo.echo.Odd'>", "<class '.echo.Odd'>"),
+        ("sovl_tool_modules.0123456789abcdef._shared.x", ".._shared.x"),
         ("sovl_tool_plugins.0123456789abcdef.a.b and", ".a.b and"),
-        ("sovl_tool_modules.0123456789abcdef", "."),
+        ("sovl_tool_modules.0123456789abcdef.echo", "."),
         ("sovl_tool_modules.0123456789abcdef0.a", "sovl_tool_modules.0123456789abcdef0.a"),
         ("sovl_tool_modules.nothing", "sovl_tool_modules.nothing"),
         ("my_sovl_tool_modules.0123456789abcdef.a", "my_sovl_tool_modules.0123456789abcdef.a"),

@@ -243,7 +243,7 @@ def test_a_helper_that_is_imported_as_a_library_is_found(statement: str, found: 
         ("from .package import name", False),
         ("from .compiled import name", False),
         ("from . import nowhere", False),
-        ("from ..nowhere import name", False),
+        ("from ..nowhere import name", True),
         ("def echo():\n    from .nowhere import name", False),
         ("try:\n    from .nowhere import name\nexcept ImportError:\n    pass", False),
         ("__path__.append('x')\nfrom .nowhere import name", False),
