@@ -28,7 +28,7 @@ from sovl_tools.reporting.text import plain
 EXAMPLES = """\b
 Examples:
   sovl-tools export --format openai --strict
-  sovl-tools export --format anthropic --tool calculate --tool slugify
+  sovl-tools export --format anthropic --tool calculate --tool convert_units
   sovl-tools export --format openapi -o openapi.json
   sovl-tools export --format prompt
   sovl-tools export --format markdown -o TOOLS.md

@@ -50,7 +50,7 @@ def test_a_format_that_is_not_there_is_refused_with_a_suggestion(registry: ToolR
 
 
 def test_some_tools_come_in_the_order_in_which_they_are_wanted(registry: ToolRegistry) -> None:
-    names = ["slugify", "calculate"]
+    names = ["read_text_file", "calculate"]
     assert [each["name"] for each in registry.definitions("anthropic", tools=names)] == names
     assert registry.definitions("anthropic", tools=[]) == []
     with pytest.raises(ToolNotFoundError):
@@ -161,11 +161,11 @@ def test_arguments_are_restored_whatever_they_are() -> None:
 
 def test_restored_arguments_can_be_called_with(registry: ToolRegistry) -> None:
     export = registry.export("openai", strict=True)
-    sent = {"text": "Hello World", "separator": None}
-    strict = shapes(export)["slugify"].definition["function"]["parameters"]
-    sent = {name: sent.get(name) for name in strict["properties"]}
-    assert Tooler(registry).call_sync("slugify", export.restore("slugify", sent)).ok
-    assert not Tooler(registry).call_sync("slugify", sent).ok
+    sent = {"left": 1, "operator": "eq", "right": 1, "ignore_case": None}
+    strict = shapes(export)["compare_values"].definition["function"]["parameters"]
+    assert strict["required"] == [*sent]
+    assert Tooler(registry).call_sync("compare_values", export.restore("compare_values", sent)).ok
+    assert not Tooler(registry).call_sync("compare_values", sent).ok
 
 
 def test_alternatives_are_told_apart_by_checking() -> None:

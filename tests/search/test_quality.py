@@ -9,7 +9,6 @@ from tests.tables import check_each
 INDEX = SearchIndex(TOOLS)
 
 SHIPPED = {
-    "how many words are in this paragraph?": "text_statistics",
     "convert miles to kilometres": "convert_units",
     "make a bar chart": "draw_chart",
     "what's the average of this csv column": "csv_statistics",
@@ -17,7 +16,6 @@ SHIPPED = {
     "download https://example.com for me, please": "fetch_url",
     "find files that contain a word": "search_files",
     "select rows from a database": "query_sqlite",
-    "show me the differences between two texts": "text_diff",
     "is 5 greater than 3": "compare_values",
 }
 

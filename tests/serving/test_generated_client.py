@@ -56,8 +56,10 @@ def test_a_generated_client_calls_a_tool(tmp_path: Path, monkeypatch: pytest.Mon
             listed = generated("api.server.tools_list").sync(client=client, tag=["math"])
             names = [tool.name for tool in registry.filter(tags=["math"])]
             assert [each.name for each in listed.tools] == names
-            found = generated("api.server.tools_search").sync(client=client, q="slug", limit=1)
-            assert [each.tool for each in found.matches] == ["slugify"]
+            found = generated("api.server.tools_search").sync(
+                client=client, q="average of a csv column", limit=1
+            )
+            assert [each.tool for each in found.matches] == ["csv_statistics"]
         with generated("client").Client(base_url=url) as client:
             assert call(client=client, body=arguments(5, 3)).status == 401
     for name in [each for each in sys.modules if each.startswith("generated_client")]:

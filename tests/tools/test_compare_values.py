@@ -91,7 +91,7 @@ def test_arguments_that_break_the_schema_are_refused(call: Call, arguments: dict
 def test_a_hostile_regular_expression_is_stopped(
     refuse: Refuse, module: Module, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module("compare_values", "patterns"), "_SECONDS", 0.2)
+    monkeypatch.setattr(module("compare_values").patterns, "_SECONDS", 0.2)
     message = refuse("compare_values", left="a" * 100 + "!", operator="matches", right="(a|aa)+$")
     assert message == "the regular expression takes longer than 0.2 seconds"
 

@@ -213,7 +213,7 @@ def test_a_search_that_makes_no_sense_is_refused(
 def test_a_hostile_regular_expression_is_stopped(
     refuse: Refuse, module: Module, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module("search_files", "patterns"), "_SECONDS", 0.2)
+    monkeypatch.setattr(module("search_files").patterns, "_SECONDS", 0.2)
     (root / "victim").write_text("a" * 100 + "!", "utf-8")
     message = refuse("search_files", query="(a+)+$", regex=True)
     assert message == "the regular expression takes longer than 0.2 seconds"

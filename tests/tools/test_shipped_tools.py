@@ -116,14 +116,6 @@ def test_examples_show_what_really_happens(
         assert example["output"] == result
 
 
-@pytest.mark.parametrize("helper", ["confinement.py", "patterns.py", "regex_worker.py"])
-def test_copies_of_a_helper_do_not_drift_apart(helper: str) -> None:
-    # A database is found without being opened: that confinement is one of its own kind.
-    copies = [path for path in TOOLS.glob(f"*/{helper}") if path.parent.name != "query_sqlite"]
-    assert len(copies) > 1
-    assert len({path.read_text("utf-8") for path in copies}) == 1
-
-
 @check_each("path", sorted(TOOLS.glob("*/*.py")), ids=lambda path: path.name)
 def test_functions_are_short(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

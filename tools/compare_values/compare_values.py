@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from reprlib import Repr
 from typing import Any
 
-from . import patterns
+from .._shared import patterns
 
 Value = float | str
 

@@ -1,7 +1,7 @@
 """Statistics of the columns of a CSV table."""
 
+from .._shared.confinement import read_file
 from .columns import summarize
-from .confinement import read_file
 from .table import read_table
 
 _MAXIMUM_BYTES = 5_000_000

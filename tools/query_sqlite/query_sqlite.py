@@ -8,8 +8,8 @@ import json
 import subprocess
 import sys
 
+from .._shared.confinement import file_status, resolve
 from . import sqlite_worker
-from .confinement import file_status, resolve
 
 _SECONDS = 5.0
 _SECONDS_TO_START = 1.0

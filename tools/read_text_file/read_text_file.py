@@ -2,7 +2,7 @@
 
 import io
 
-from .confinement import read_file
+from .._shared.confinement import read_file
 
 _MAXIMUM_BYTES = 10_000_000
 _MAXIMUM_CHARACTERS = 100_000

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from .confinement import read_file
+from .._shared.confinement import read_file
 
 _MAXIMUM_BYTES = 2_000_000
 _BATCH_CHARACTERS = 2_000_000

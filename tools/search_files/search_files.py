@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice, takewhile
 from pathlib import Path
 
-from . import patterns
-from .confinement import resolve, root_directory
+from .._shared import patterns
+from .._shared.confinement import resolve, root_directory
 from .reading import Line, Reader, batches
 from .walking import files_below
 

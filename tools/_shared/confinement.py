@@ -55,6 +55,25 @@ def read_file(path: str, *, limit: int) -> bytes:
     return content
 
 
+def file_status(place: Path) -> os.stat_result:
+    """Return the status of a regular file without opening it; raise ValueError if it is none.
+
+    Closing a database here would drop the locks that another connection of this process holds.
+    """
+    try:
+        if os.stat not in os.supports_dir_fd or os.open not in os.supports_dir_fd:
+            status = os.lstat(place)
+        else:
+            with ExitStack() as descriptors:
+                parent, name = _walked(descriptors, place)
+                status = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except OSError as error:
+        raise ValueError(f"cannot open {place.name!r}: {_reason(error)}") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError(f"{place.name!r} is a directory, link, pipe, socket or device, not a file")
+    return status
+
+
 def _followed(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
@@ -77,20 +96,24 @@ def _read(descriptor: int, count: int) -> bytes:
 
 
 def _open(place: Path) -> int:
-    """Return a descriptor, reached by walking down from the root without following a link.
-
-    `place` holds no links any more: one that is met now was put there after the check, and is
-    refused.
-    """
     if os.open not in os.supports_dir_fd:
         return os.open(place, _FILE_FLAGS)
+    with ExitStack() as descriptors:
+        parent, name = _walked(descriptors, place)
+        return os.open(name, _FILE_FLAGS, dir_fd=parent)
+
+
+def _walked(descriptors: ExitStack, place: Path) -> tuple[int, str]:
+    """Walk down from the root without following a link; return the last directory and the name.
+
+    `place` contains no links: one that is met now was put there after the check, and is rejected.
+    """
     root = root_directory()
     *directories, name = place.relative_to(root).parts or (os.curdir,)
-    with ExitStack() as descriptors:
-        parent = _enter(descriptors, root, None)
-        for directory in directories:
-            parent = _enter(descriptors, directory, parent)
-        return os.open(name, _FILE_FLAGS, dir_fd=parent)
+    parent = _enter(descriptors, root, None)
+    for directory in directories:
+        parent = _enter(descriptors, directory, parent)
+    return parent, name
 
 
 def _enter(descriptors: ExitStack, directory: str | Path, parent: int | None) -> int:
