@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from typing import Any
 
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
-from sovl_tools.annotations.jsonvalues import is_plain
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, dotted, encodes
@@ -295,8 +294,6 @@ def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
 
 def unwritable(value: Any) -> str | None:
     """Return the reason that a manifest can't contain a value; None if it can."""
-    if is_plain(value):
-        return None
     pending = [value]
     for each in pending:  # which grows meanwhile
         if isinstance(each, str):
