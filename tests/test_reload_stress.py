@@ -474,8 +474,12 @@ def check_memory(stage: Stage, before: set[str]) -> None:
     own = [each for each in every if each.snapshot.folder.location.startswith(str(stage.base))]
     candidates = stage.registry.catalog.candidates
     assert len(own) <= sum(1 + (each.previous is not None) for each in candidates)
-    packages = {each.package for each in every}
-    left = [name for name in traces() - before if ".".join(name.split(".")[:2]) not in packages]
+    packages = {f"{name}." for each in every for name in (each.package, each.public)}
+    left = [
+        name
+        for name in traces() - before
+        if not any(f"{name}.".startswith(each) or each.startswith(f"{name}.") for each in packages)
+    ]
     assert left == []
 
 

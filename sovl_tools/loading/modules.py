@@ -250,12 +250,14 @@ def _forget_logger(name: str) -> None:
     """Forget a module's logger, which would live for ever; references to it still work."""
     known = logging.root.manager.loggerDict
     logger = known.pop(name, None)
-    # a placeholder above it remembers the loggers below it
-    while name and isinstance(logger, logging.Logger):
+    # the placeholders above it remember the loggers below them
+    while isinstance(logger, logging.Logger) and name:
         name = name.rpartition(".")[0]
         above = known.get(name)
         if isinstance(above, logging.PlaceHolder):
             above.loggerMap.pop(logger, None)
+            if not above.loggerMap:
+                del known[name]
 
 
 def renew() -> None:

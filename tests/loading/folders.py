@@ -74,15 +74,27 @@ def generations(place: Path) -> list[Generation]:
 
 
 def modules() -> set[str]:
-    """Return the names of all modules of tools that can be imported."""
+    """Return the inner names of all modules of tools that can be imported."""
     gc.collect()
-    return {name for name in sys.modules if name.startswith(f"{TOOL_ROOT}.")}
+    return {
+        name
+        for name, module in sys.modules.items()
+        if name.startswith(f"{TOOL_ROOT}.")
+        and name.count(".") > 1
+        and module.__spec__ is not None
+        and module.__spec__.name == name
+    }
 
 
 def loggers() -> set[str]:
-    """Return the names of all loggers of tools' modules."""
+    """Return the names of all loggers of tools' modules, without the placeholders above them."""
     gc.collect()
-    return {name for name in logging.root.manager.loggerDict if name.startswith(f"{TOOL_ROOT}.")}
+    known = logging.root.manager.loggerDict.items()
+    return {
+        name
+        for name, logger in known
+        if name.startswith(f"{TOOL_ROOT}.") and isinstance(logger, logging.Logger)
+    }
 
 
 def placeholders() -> int:

@@ -90,7 +90,8 @@ def test_a_watch_follows_shared_modules(
     registry = ToolRegistry.from_directory(tmp_path / place)
     news = News(registry)
     with registry.watch():
-        (shared / "state.py").write_text("def count():\n    return 'new'\n")
+        (shared / ".draft").write_text("def count():\n    return 'new'\n")
+        (shared / ".draft").replace(shared / "state.py")
         assert [*news.next().updated] == ["echo"]
     assert answer(registry.catalog.tools) == "new"
 
