@@ -35,7 +35,7 @@ import openai
 
 import sovl_tools
 from sovl_tools import Agent, ProcedureManager, Tooler, ToolRegistry
-from sovl_tools.reporting.text import block
+from sovl_tools.reporting.text import block, unstyled
 from sovl_tools.testing import ScriptedServer, calls, says
 
 PACKAGE = Path(sovl_tools.__file__).parent
@@ -310,7 +310,10 @@ def print_dynamic(directory: Path) -> None:
     manager = ProcedureManager(registry)
 
     def find() -> list[str]:
-        return [block(each) for each in ToolRegistry.from_directory(unsound).report.diagnostics]
+        return [
+            unstyled(block(each))
+            for each in ToolRegistry.from_directory(unsound).report.diagnostics
+        ]
 
     texts = iter(["one", "three", "seven"])
 

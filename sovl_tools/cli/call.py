@@ -21,7 +21,7 @@ from sovl_tools.cli.command import (
     timeout_option,
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
-from sovl_tools.cli.output import json_text, write
+from sovl_tools.cli.output import show, show_json
 from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
@@ -53,7 +53,7 @@ EXITS = {
     "--events",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Append a JSON line about the call; see sovl-tools stats.",
+    help="Append a line of JSON about the call.",
 )
 @click.pass_context
 def call(
@@ -97,22 +97,20 @@ def call(
             executor=cluster.executor,
             coerce="lenient" if lenient else "strict",
             observers=() if log is None else (partial(_record, log),),
-            on_event=lambda event: (
-                None if quiet else click.echo(plain(describe_event(event)), err=True)
-            ),
+            on_event=lambda event: None if quiet else show(plain(describe_event(event)), err=True),
         )
         with tooler:
             result = tooler.call_sync(name, arguments, mode=mode)
     for repair in result.repairs:
-        click.echo(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
+        show(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
     failure = result.error
     if failure is not None:
         where = "" if failure.place is None else f" ({failure.place})"
         for line in f"{failure.message}{where}".split("\n"):
-            click.echo(plain(line), err=True)
+            show(plain(line), err=True)
         is_misuse = failure.kind in {"invalid_arguments", "unknown_tool"}
         ctx.exit(MISUSE if is_misuse else FINDINGS)
-    write(json_text(result.value))
+    show_json(result.value)
 
 
 def _record(log: JsonLines, event: CallEvent) -> None:
@@ -120,7 +118,7 @@ def _record(log: JsonLines, event: CallEvent) -> None:
     try:
         log(event)
     except OSError as error:
-        click.echo(f"--events: the call is not written down: {error.strerror}", err=True)
+        show(f"--events: the call can't be recorded: {error.strerror}", err=True)
 
 
 def describe_event(event: Progress | LogMessage) -> str:

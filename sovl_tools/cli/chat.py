@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import os
-import shutil
 import signal
 from collections import deque
 from collections.abc import Callable, Collection
@@ -33,7 +32,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import listed
-from sovl_tools.cli.show import row, table
+from sovl_tools.cli.show import row, show_tools
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.suggestion import did_you_mean
@@ -302,7 +301,8 @@ def _tools(agent: Agent, words: str) -> str:
         found = [agent.tools[each.tool] for each in agent.tools.search(words, limit=_FOUND)]
         if not found:
             return "no tool has a word of that"
-    return table([row(tool) for tool in found], width=shutil.get_terminal_size().columns)
+    show_tools([row(tool) for tool in found])
+    return ""
 
 
 @_command("", "look at the tools again now")

@@ -20,10 +20,10 @@ import click
 
 from sovl_tools.agent.events import Event, RoundFinished, TextDelta, ToolFinished, ToolStarted
 from sovl_tools.agent.history import tool_message
-from sovl_tools.cli.output import results, write
+from sovl_tools.cli.output import results, show, write
 from sovl_tools.formats.messages import as_one_text
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.text import cut, painted, plain
+from sovl_tools.reporting.text import cut, plain
 
 PROMPT = "> "
 # asked at each completion, as the tools may have been loaded anew
@@ -202,7 +202,7 @@ def history_path() -> Path:
     return root / "sovl-tools" / "chat_history"
 
 
-_FAINT, _RED = "2", "31"
+_FAINT, _RED = "dim", "red"
 _LONGEST = 200
 _LONGEST_VALUE = 60
 # a call that took less is not worth a reader's glance at its time
@@ -219,6 +219,11 @@ class Transcript:
     def __init__(self, *, is_quiet: bool = False) -> None:
         self.is_quiet = is_quiet
         self._is_begun = False
+        self._wrap: Any = None
+        if results().isatty():
+            from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
+
+            self._wrap = terminal.WordWrap(results())
 
     def show(self, event: Event) -> None:
         """Show an event of a turn."""
@@ -242,19 +247,21 @@ class Transcript:
 
     def text(self, piece: str) -> None:
         """Show a piece of an answer."""
-        write(escape_controls(piece), end="")
+        shown = escape_controls(piece)
+        write(shown if self._wrap is None else self._wrap.add(shown), end="")
         self._is_begun = not piece.endswith("\n")
 
     def end(self) -> None:
         """End the line that has been begun."""
+        rest = "" if self._wrap is None else self._wrap.end()
         if self._is_begun:
-            write("")
+            write(rest)
             self._is_begun = False
 
     def result(self, text: str) -> None:
         """Show what a command of the chat was asked for."""
         self.end()
-        write(escape_controls(text))
+        show(escape_controls(text))
 
     def note(self, text: str, tint: str = _FAINT) -> None:
         """Say something in a line beside the answers."""
@@ -273,8 +280,7 @@ class Transcript:
 
 
 def _say(text: str, tint: str) -> None:
-    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    click.echo(painted(plain(cut(text, 5 * _LONGEST)), tint, color=color), err=True)
+    show([(plain(cut(text, 5 * _LONGEST)), tint)], err=True)
 
 
 def escape_controls(text: str) -> str:

@@ -7,6 +7,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import reduce, wraps
 from time import perf_counter
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import click
 
 from sovl_tools.cli.help import HelpContext
-from sovl_tools.cli.output import clean_output
+from sovl_tools.cli.output import clean_output, show, wrapped
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, load_configuration
 from sovl_tools.loading.rules.folder import missing_directory
 from sovl_tools.model.call import MODES, Mode
@@ -99,9 +100,9 @@ class Command(click.Command):
             try:
                 return super().invoke(ctx)
             except ConfigurationError as error:
-                raise Misuse(str(error)) from error
+                raise Misuse(wrapped(str(error))) from error
             except SovlToolsError as error:
-                raise click.ClickException(str(error)) from error
+                raise click.ClickException(wrapped(str(error))) from error
             except FileNotFoundError as error:
                 try:
                     os.getcwd()
@@ -109,7 +110,11 @@ class Command(click.Command):
                     words = f"the current directory: {error.strerror}"
                     raise Misuse(f"{words}; go to a directory that is there") from error
                 raise
-            except (click.ClickException, click.exceptions.Exit, click.Abort, OSError):
+            except click.UsageError:
+                raise
+            except click.ClickException as error:
+                raise type(error)(wrapped(error.message)) from error
+            except (click.exceptions.Exit, click.Abort, OSError):
                 raise
             except Exception as error:
                 # a bug of ours: users get a line to report, and the traceback with -vv
@@ -317,7 +322,7 @@ def is_quiet() -> bool:
 def note(text: str) -> None:
     """Say something in a line on the error output, unless nothing but results is wanted."""
     if not is_quiet():
-        click.echo(plain(text), err=True)
+        show(plain(text), err=True)
 
 
 def settings(
@@ -363,21 +368,19 @@ def refuse_unlisted(diagnostics: Iterable[Diagnostic]) -> None:
 
 
 _DELAY = 1.0
-_PAUSE = 0.05
-_WIDTH = 30
 
 
 class Progress:
-    """A progress bar on the error output; it appears after a second and is erased at the end."""
+    """A line on the error output with a bar; it appears after a second and is erased at the end."""
 
     def __init__(self, total: int, *, done: int = 0) -> None:
         self._total = total
         self._done = done
-        self._drawn = 0.0
-        self._shown = False
         self._started = perf_counter()
         # not in logs, where each update would be another line
         self._active = sys.stderr.isatty() and not is_quiet()
+        self._end = ExitStack()
+        self._update: Callable[[int, str], None] | None = None
 
     @property
     def left(self) -> int:
@@ -387,19 +390,20 @@ class Progress:
     def advance(self, name: str) -> None:
         """Count an item as done, and show its name."""
         self._done += 1
-        now = perf_counter()
-        if self._active and now - self._started > _DELAY and now - self._drawn > _PAUSE:
-            self._drawn = now
-            self._shown = True
-            filled = _WIDTH * min(self._done, self._total) // max(self._total, 1)
-            bar = "█" * filled + "·" * (_WIDTH - filled)
-            sys.stderr.write(f"\r\x1b[2K{bar} {self._done}/{self._total} {plain(name):.40}")
-            sys.stderr.flush()
+        if not self._active:
+            return
+        if self._update is None and perf_counter() - self._started > _DELAY:
+            from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
+
+            bar, self._update = terminal.progress_bar(
+                self._total, self._done, plain(name), sys.stderr
+            )
+            self._end.enter_context(bar)
+        elif self._update is not None:
+            self._update(self._done, plain(name))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()
+        self._end.close()

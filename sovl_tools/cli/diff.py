@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import tarfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,12 +23,12 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.git import commit, git, top
-from sovl_tools.cli.output import colored, write
+from sovl_tools.cli.output import show, show_json
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.diff import ToolChange, ToolVersion, compare, versions_of
 from sovl_tools.loading.sources import collect
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.text import painted, plain
+from sovl_tools.reporting.text import Piece, plain
 
 EXAMPLES = """\b
 Examples:
@@ -43,7 +43,7 @@ EXITS = {
 _MOST = 50
 """How many changes of a tool are shown to people; programs get all."""
 
-_TINTS = {"breaking": "31", "compatible": "32", "wording": "36"}
+_TINTS = {"breaking": "red", "compatible": "green", "wording": "cyan"}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -73,12 +73,13 @@ def diff(
     changes = compare(before, now)
     if format_ == "json":
         document = {"version": 1, "tools": [*map(_document, changes)]}
-        write(json.dumps(document, indent=2))
+        show_json(document, indent=2)
     else:
         broken = sum(each.is_broken for each in changes)
         words = f"; {broken} with breaking changes and no higher version" if broken else ""
         summary = f"{counted(len(changes), 'tool')} changed{words}"
-        write("\n".join([*map(_shown, changes), summary if changes else "no tool has changed"]))
+        pieces = [*chain.from_iterable(map(_shown, changes)), summary]
+        show(pieces if changes else "no tool has changed")
     ctx.exit(FINDINGS if any(each.is_broken for each in changes) else 0)
 
 
@@ -158,17 +159,15 @@ def _document(change: ToolChange) -> dict[str, object]:
     }
 
 
-def _shown(change: ToolChange) -> str:
+def _shown(change: ToolChange) -> Iterator[Piece]:
     head = f"{change.name} {change.new or change.old or ''}".rstrip()
     if change.status == "changed" and change.old != change.new:
         head = f"{change.name} {change.old or '(no version)'} → {change.new or '(no version)'}"
+    yield f"{plain(head)}\n"
     width = max(map(len, _TINTS))
-    lines = [
-        f"  {painted(each.kind.ljust(width), _TINTS[each.kind], color=colored())}"
-        f"  {plain(each.message)}"
-        for each in change.changes[:_MOST]
-    ]
+    for each in change.changes[:_MOST]:
+        yield from ("  ", (each.kind, _TINTS[each.kind]), " " * (width - len(each.kind)))
+        yield f"  {plain(each.message)}\n"
     more = len(change.changes) - _MOST
     if more > 0:
-        lines.append(f"  … and {more:,} more")
-    return "\n".join([plain(head), *lines])
+        yield f"  … and {more:,} more\n"

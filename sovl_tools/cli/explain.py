@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from sovl_tools.cli.command import Command, Misuse
-from sovl_tools.cli.output import write
+from sovl_tools.cli.output import results, show, write
 from sovl_tools.linting.fixes import remedy_of
 from sovl_tools.linting.rules import FAMILIES, RULES
 from sovl_tools.linting.selection import SelectorError, code_of
@@ -32,7 +34,7 @@ def explain(*, selector: str | None) -> None:
         for prefix, name in FAMILIES.items():
             lines += ["", f"{prefix}xx {name}"] if lines else [f"{prefix}xx {name}"]
             lines += [f"  {_line(each)}" for each in RULES.values() if each.code.startswith(prefix)]
-        write("\n".join(lines))
+        show("\n".join(lines))
         return
     try:
         code = code_of(selector)
@@ -40,12 +42,14 @@ def explain(*, selector: str | None) -> None:
         raise Misuse(str(error)) from error
     rule = RULES.get(code)
     if rule is None:
-        write("\n".join(_line(each) for each in RULES.values() if each.code.startswith(code)))
+        show("\n".join(_line(each) for each in RULES.values() if each.code.startswith(code)))
         return
     name = f"Its name, which selects it too, is {rule.name}."
     remedy = f"\n\n{remedy_of(code)}" if remedy_of(code) else ""
     words = f"{code} ({rule.severity}): {rule.explanation}{remedy}\n\n{name}"
-    write(words.replace("``", "`"))
+    if results().isatty():  # the lines of a docstring are wrapped already, for another width
+        words = re.sub(r"(?<=\S)\n(?=[^\s*-])", " ", words)
+    show(words.replace("``", "`"))
 
 
 def _line(rule: Rule) -> str:

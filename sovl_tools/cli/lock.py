@@ -7,7 +7,7 @@ import os
 import click
 
 from sovl_tools.cli.command import FINDINGS, Command, note, settings, tools_option
-from sovl_tools.cli.output import save, write
+from sovl_tools.cli.output import save, show
 from sovl_tools.loading.lock import lock_changes, lock_of, read_lock, written
 from sovl_tools.loading.rules.folder import missing_directory
 from sovl_tools.loading.sources import collect
@@ -43,7 +43,7 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
     collected = collect(found.paths, exclude=found.exclude)
     new, unreadable = lock_of(collected.folders)
     for each in collected.diagnostics:
-        click.echo(plain(str(each)), err=True)
+        show(plain(str(each)), err=True)
     if any(each.code == missing_directory.code for each in collected.diagnostics):
         raise click.ClickException(f"{path} is left as it is: nobody knows which tools there are")
     try:
@@ -58,9 +58,9 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
         save(path, written(new))
     for folder in unreadable:
         words = f"{folder.path} can't be locked; sovl-tools validate {folder.path} says why"
-        click.echo(plain(words), err=True)
+        show(plain(words), err=True)
     for line in lines:
-        write(plain(line))
+        show(plain(line))
     note(f"{path}: {counted(len(new), 'tool')}, {len(lines)} changed")
     is_broken = any(each.severity == "error" for each in collected.diagnostics)
     ctx.exit(FINDINGS if unreadable or is_broken or (check and lines) else 0)

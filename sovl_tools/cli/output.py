@@ -14,8 +14,9 @@ from typing import TextIO
 
 import click
 
+from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.text import is_unsafe, plain
+from sovl_tools.reporting.text import EXCERPT_WIDTH, Piece, block, is_unsafe, plain, unstyled
 
 # the stream of the results and the process that owns it; nested commands in tests have their own
 _RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")
@@ -88,20 +89,97 @@ def echo(printed: bytes) -> None:
     sys.stderr.flush()
 
 
-def colored() -> bool:
-    """Tell whether to color results: on a terminal, unless ``NO_COLOR`` is set."""
-    return results().isatty() and not os.environ.get("NO_COLOR")
+def show(pieces: str | Iterable[Piece], *, err: bool = False) -> None:
+    """Write text for people: on a terminal with its styles, and wrapped between words.
+
+    Args:
+        pieces: the text, in which control characters are written out.
+        err: whether it goes to the error output, as messages do, not to the results.
+    """
+    given = (pieces,) if isinstance(pieces, str) else pieces
+    stream = sys.stderr if err else results()
+    if stream.isatty():
+        from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
+
+        text = terminal.styled(given, stream)
+    else:
+        text = unstyled(given)
+    if err:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    else:
+        write(text)
 
 
-def write_to(path: str | None, text: str) -> None:
+def excerpt_width(stream: TextIO) -> int:
+    """Return how wide the excerpts of a report may be: 100, or less in a narrow terminal."""
+    if not stream.isatty():
+        return EXCERPT_WIDTH
+    from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
+
+    # beside the line number, the bar and two ellipses
+    return max(20, min(EXCERPT_WIDTH, terminal.width_of(stream) - 12))
+
+
+def show_diagnostics(found: Iterable[Diagnostic], *, err: bool = False) -> None:
+    """Write diagnostics with their excerpts, each followed by an empty line."""
+    width = excerpt_width(sys.stderr if err else results())
+    for each in found:
+        show(block(each, width=width), err=err)
+
+
+def wrapped(message: str) -> str:
+    """Return an error message as click shows it, after ``Error: ``, wrapped between words."""
+    if not sys.stderr.isatty():
+        return message
+    from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
+
+    head = "Error: "
+    return terminal.styled([f"{head}{message}"], sys.stderr).removeprefix(head)
+
+
+def show_json(value: JSON, *, indent: int | None = None) -> None:
+    """Write a value as JSON: on a terminal in colours, indented, elsewhere as ``indent`` says."""
+    if results().isatty():
+        from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
+
+        write(terminal.highlighted(json_text(value, indent=2), results()))
+    else:
+        write(json_text(value, indent=indent))
+
+
+def show_table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Collection[int] = (),
+    dim: Collection[str] = (),
+    optional: Sequence[int] = (),
+) -> None:
+    """Write rows with aligned columns; see ``terminal.table``.
+
+    Only a terminal gets a table that fits its width: pipes and files get whole lines.
+    """
+    if results().isatty():
+        from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
+
+        table = terminal.table(head, rows, results(), numbers=numbers, dim=dim, optional=optional)
+        write(table)
+    else:
+        write("\n".join(aligned([head, *rows], numbers=numbers)))
+
+
+def write_to(path: str | None, text: str | Iterable[Piece]) -> None:
     """Write a result into a file; None and ``-`` are the standard output."""
-    if path in {None, "-"}:
+    if path not in {None, "-"}:
+        save(str(path), text if isinstance(text, str) else unstyled(text))
+    elif isinstance(text, str):
         write(text)
     else:
-        save(str(path), text)
+        show(text)
 
 
-def write_each(results: Iterable[tuple[str | None, str]]) -> None:
+def write_each(results: Iterable[tuple[str | None, str | Iterable[Piece]]]) -> None:
     """Write results into files and to the standard output; a failure doesn't stop the others.
 
     Raises:
@@ -164,16 +242,17 @@ def listed(names: Sequence[str]) -> str:
     return f"{first} and {more:,} more" if more > 0 else first
 
 
-def serialized(value: JSON, format: str) -> str:  # noqa: A002 - the field's word
-    """Return the value in ``"json"`` or ``"yaml"``, without a final newline."""
+def show_value(value: JSON, format: str) -> None:  # noqa: A002 - the field's word
+    """Write a value in ``"json"`` or ``"yaml"``."""
     if format != "yaml":
-        return json_text(value, indent=2)
+        show_json(value, indent=2)
+        return
     import yaml  # noqa: PLC0415 - 20 ms, only for this format
 
     # PyYAML writes direction marks as they are, unless it escapes all that is not ASCII
     is_safe = not any(map(is_unsafe, json.dumps(value, ensure_ascii=False)))
     text: str = yaml.safe_dump(value, sort_keys=False, allow_unicode=is_safe)
-    return text.rstrip("\n")
+    write(text.rstrip("\n"))
 
 
 def json_text(value: JSON, *, indent: int | None = None) -> str:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-import click
-
 from sovl_tools.cli.command import Misuse
-from sovl_tools.cli.output import aligned, json_text, write
-from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.cli.output import show, show_json, show_table
 from sovl_tools.model.document import JSON
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.journal.records import RunRecord, StepRecord
@@ -23,7 +19,7 @@ from sovl_tools.procedures.parse.library import (
     ProcedureDocument,
     read_procedure,
 )
-from sovl_tools.reporting.text import block, plain
+from sovl_tools.reporting.text import plain
 
 _EXAMPLES = 5
 
@@ -61,13 +57,6 @@ def _read(source: str | Mapping[str, JSON]) -> ProcedureDocument:
         raise Misuse(f"{source} is a directory; name a procedure in it: {names}") from error
 
 
-def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
-    """Show diagnostics with excerpts on the error output."""
-    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    for each in diagnostics:
-        click.echo(block(each, color=color), err=True)
-
-
 def shortest_path(path: str) -> str:
     """Return an absolute path as it is, or relative to the current directory if that is shorter."""
     try:
@@ -87,21 +76,24 @@ def list_runs(journal: Journal, format_: str) -> None:
         entries = [
             {key: value for key, value in each._asdict().items() if key != "text"} for each in found
         ]
-        write(json_text(entries, indent=2))
+        show_json(entries, indent=2)
         return
     rows = [
         (each.id, plain(each.procedure), each.state, _moment(each.started), _took(each))
         for each in found
     ]
-    write("\n".join(aligned([_COLUMNS, *rows])) if rows else "no runs")
+    if rows:
+        show_table(_COLUMNS, rows)
+    else:
+        show("no runs")
 
 
 def show_run(journal: Journal, run_id: str, format_: str) -> None:
     """Print one run with its steps; as JSON, everything the journal knows about it."""
     if format_ == "json":
-        write(json_text(journal.export(run_id), indent=2))
+        show_json(journal.export(run_id), indent=2)
     else:
-        write("\n".join(_lines(journal.run(run_id), journal.steps(run_id))))
+        show("\n".join(_lines(journal.run(run_id), journal.steps(run_id))))
 
 
 def _moment(seconds: float) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import click
-
 from sovl_tools.cli.arguments import read_text
 from sovl_tools.cli.command import FINDINGS, Misuse, ToolOptions
 from sovl_tools.cli.load_tools import all_tools
-from sovl_tools.cli.output import aligned, json_text, write
+from sovl_tools.cli.output import aligned, show, show_json
 from sovl_tools.linting.routing import (
     DEPTHS,
     WAYS,
@@ -46,12 +44,12 @@ def check_routes(
     if at_least is not None and recall is None:
         raise Misuse(f"{file}: no text is meant for a tool that is there, so there is no recall")
     if format_ == "json":
-        write(json_text(document_of(routing), indent=2))
+        show_json(document_of(routing), indent=2)
     else:
-        write("\n".join(_lines(file, routing)))
+        show("\n".join(_lines(file, routing)))
     if at_least is None or recall is None or recall >= at_least:
         return 0
-    click.echo(f"recall@{depth} is {recall:.3f}, below {at_least:g}", err=True)
+    show(f"recall@{depth} is {recall:.3f}, below {at_least:g}", err=True)
     return FINDINGS
 
 

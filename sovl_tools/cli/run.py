@@ -25,10 +25,9 @@ from sovl_tools.cli.command import (
     timeout_option,
 )
 from sovl_tools.cli.load_tools import all_tools
-from sovl_tools.cli.output import json_text, write
+from sovl_tools.cli.output import show, show_diagnostics, show_json
 from sovl_tools.cli.procedures import (
     list_runs,
-    print_diagnostics,
     shortest_path,
     show_run,
     with_procedures_it_runs,
@@ -139,18 +138,18 @@ def run(
     with _opened(None if run_id is None else journal_path, create=False) as former:
         record = None if former is None else _record(former, str(run_id))
         if record is not None and record.state == "succeeded":
-            click.echo(f"run {run_id} has succeeded already; nothing was done", err=True)
-            write(json_text(record.result))
+            show(f"run {run_id} has succeeded already; nothing was done", err=True)
+            show_json(record.result)
             return
         job = _prepare(_source(file, record), tools, is_quiet=is_quiet)
         # before the inputs: a plan needs none
         if dry_run:
-            write("\n\n".join(plan(each.procedure) for each in job.procedures if each.procedure))
+            show("\n\n".join(plan(each.procedure) for each in job.procedures if each.procedure))
             return
         inputs = _inputs(job.procedure, pairs, text) if former is None else {}
         with (
             _opened(journal_path if former is None else None, create=True) as made,
-            progress_display(is_quiet=is_quiet, is_verbose=is_verbose) as show,
+            progress_display(is_quiet=is_quiet, is_verbose=is_verbose) as hear,
         ):
             source = job.procedures[0]
             begin: Begin = partial(job.manager.run, source, inputs, journal=made)
@@ -175,8 +174,8 @@ def run(
                     *(("--force",) if force else ()),
                 ),
             )
-            result = execute(job, begin, timeout=timeout, show=show)
-    write(json_text(result))
+            result = execute(job, begin, timeout=timeout, hear=hear)
+    show_json(result)
 
 
 def _opened(path: str | None, *, create: bool) -> AbstractContextManager[Journal | None]:
@@ -239,7 +238,7 @@ def _prepare(source: str | Mapping[str, JSON], tools: ToolOptions, *, is_quiet: 
     manager = ProcedureManager(registry)
     found = [wrong for each in procedures for wrong in manager.check(each)]
     errors = [each for each in found if each.severity == "error"]
-    print_diagnostics(errors if is_quiet else found)
+    show_diagnostics(errors if is_quiet else found, err=True)
     procedure = procedures[0].procedure
     if errors or procedure is None:
         raise click.exceptions.Exit(FINDINGS)
@@ -331,14 +330,14 @@ Begin: TypeAlias = Callable[..., Coroutine[Any, Any, JSON]]
 """Begins a run, or goes on with one, given what hears of its events: ``on_event``."""
 
 
-def execute(job: Job, begin: Begin, *, timeout: float | None, show: Listener) -> JSON:
+def execute(job: Job, begin: Begin, *, timeout: float | None, hear: Listener) -> JSON:
     """Run a procedure, or go on with a run, and return the result.
 
     Args:
         job: the procedure, and what it needs.
         begin: begins the run.
         timeout: how long it may take, in seconds.
-        show: called with what happens.
+        hear: called with what happens.
 
     Raises:
         Misuse: the run can't go on; nothing was done.
@@ -348,10 +347,10 @@ def execute(job: Job, begin: Begin, *, timeout: float | None, show: Listener) ->
     # known only once the run has begun; before that there is nothing to resume
     run_ids: list[str] = []
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, RunStarted):
             run_ids.append(event.run_id)
-        show(event)
+        hear(event)
 
     async def work() -> JSON:
         # SIGTERM is taken for Ctrl-C, so that the run ends in order. A loop that handles one signal
@@ -360,7 +359,7 @@ def execute(job: Job, begin: Begin, *, timeout: float | None, show: Listener) ->
             loop = asyncio.get_running_loop()
             loop.add_signal_handler(signal.SIGTERM, signal.raise_signal, signal.SIGINT)
         async with asyncio.timeout(timeout):
-            return await begin(on_event=hear)
+            return await begin(on_event=on_event)
 
     try:
         return asyncio.run(work())

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import io
-import os
 import re
-import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from time import perf_counter
-from typing import NamedTuple, Self, TextIO, TypeAlias
-
-import click
+from typing import NamedTuple, TypeAlias
 
 from sovl_tools.cli.call import describe_event
+from sovl_tools.cli.output import show
 from sovl_tools.procedures.run.environment import (
     Event,
     RunStarted,
@@ -23,7 +19,7 @@ from sovl_tools.procedures.run.environment import (
     StepRetried,
     StepStarted,
 )
-from sovl_tools.reporting.text import painted, plain
+from sovl_tools.reporting.text import Piece, plain
 
 RUNNING = "running"
 _ITERATION = re.compile(r"\[(\d+)\]\.steps\.\d+$")
@@ -131,122 +127,49 @@ class Tree:
                 yield from self._walk(inner)
 
 
-_BEAT = 0.1
-"""Seconds between two drawings; more where a drawing takes long, so that it never takes much."""
-
 _MARKS = {
-    RUNNING: ("▸", "36"),
-    "succeeded": ("✓", "32"),
-    "failed": ("✗", "1;31"),
-    "skipped": ("-", "2"),
-    "continued": ("!", "33"),
-    "known": ("=", "32"),
+    RUNNING: ("▸", "cyan"),
+    "succeeded": ("✓", "green"),
+    "failed": ("✗", "bold red"),
+    "skipped": ("-", "dim"),
+    "continued": ("!", "yellow"),
+    "known": ("=", "green"),
 }
-_FAINT = "2"
-_UP, _ERASE_LINE, _ERASE_BELOW = "\x1b[{}A", "\x1b[2K", "\x1b[0J"
 
 
-class Live:
-    """Draws the tree at the end of the error output; what else is printed goes above it."""
+class LiveTree:
+    """The tree of a run while it goes on; what isn't about a step is printed above it."""
 
     def __init__(self) -> None:
-        self._terminal: TextIO = sys.stderr
-        self._color = not os.environ.get("NO_COLOR")
         self._tree = Tree()
-        self._drawn = 0
         self._lock = threading.Lock()
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._draw_often, daemon=True)
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        above = _Above(self)
-        self._stack.callback(above.close)
-        self._stack.enter_context(redirect_stdout(above))
-        self._stack.enter_context(redirect_stderr(above))
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-        self._end.set()
-        self._thread.join()
-        with self._lock:
-            self._draw()
 
     def hear(self, event: Event) -> None:
-        """Take over an event; it is shown soon."""
+        """Take over an event; it is drawn soon."""
         if isinstance(event, StepStarted | StepRetried | StepEnded):
             with self._lock:
                 self._tree.hear(event, perf_counter())
         else:
             words = header(event) if isinstance(event, RunStarted) else describe_event(event)
-            self.print(f"{plain(words)}\n")
+            show(plain(words), err=True)
 
-    def print(self, text: str) -> None:
-        """Print lines above the tree."""
+    def lines(self, limit: int) -> list[list[Piece]]:
+        """Return at most a number of lines."""
         with self._lock:
-            if self._drawn:
-                self._terminal.write(f"{_UP.format(self._drawn)}{_ERASE_BELOW}")
-            self._drawn = 0
-            self._terminal.write(text)
-            self._draw()
-
-    def _draw_often(self) -> None:
-        pause = _BEAT
-        while not self._end.wait(pause):
-            with self._lock:
-                started = perf_counter()
-                self._draw()
-                pause = max(_BEAT, 10 * (perf_counter() - started))
-
-    def _draw(self) -> None:
-        columns, rows = shutil.get_terminal_size()
-        lines = self._tree.lines(max(rows - 1, 1))
-        texts = [line_text(each, columns - 1, color=self._color) for each in lines]
-        up = _UP.format(self._drawn) if self._drawn else ""
-        self._terminal.write(up + "".join(f"{_ERASE_LINE}{each}\n" for each in texts))
-        self._terminal.write(_ERASE_BELOW if len(texts) < self._drawn else "")
-        self._terminal.flush()
-        self._drawn = len(texts)
+            return [line_pieces(each) for each in self._tree.lines(limit)]
 
 
-def line_text(line: Line | int, width: int, *, color: bool) -> str:
-    """Return a line of the tree, no wider than a number of characters."""
+def line_pieces(line: Line | int) -> list[Piece]:
+    """Return a line of the tree."""
     if isinstance(line, int):
-        return painted(f"… {line:,} more"[:width], _FAINT, color=color)
-    mark, tint = _MARKS[line.state]
-    lead = "  " * line.depth
+        return [(f"… {line:,} more", "dim")]
     # behind the name: how long it takes, or that it was not done, and why it failed
     took = perf_counter() - line.started if line.duration is None else line.duration
     remark = f"{took:.0f} s" if line.duration is None else f"{took:.2f} s"
     remark = WORDS[line.state] if line.state in {"skipped", "known"} else remark
     why = f"  {line.message}" if line.message is not None else ""
-    rest = plain(f"{line.label}  {remark}{why}")[: max(width - len(lead) - 2, 0)]
-    tail = rest if line.state != "skipped" else painted(rest, _FAINT, color=color)
-    return f"{lead}{painted(mark, tint, color=color)} {tail}"
-
-
-class _Above(io.TextIOBase):
-    """A stream whose lines go above the tree."""
-
-    def __init__(self, live: Live) -> None:
-        super().__init__()
-        self._live = live
-        self._rest = ""
-
-    def write(self, text: str) -> int:
-        """Print all lines that are whole by now."""
-        lines, newline, self._rest = f"{self._rest}{text}".rpartition("\n")
-        if newline:
-            self._live.print(f"{lines}\n")
-        return len(text)
-
-    def close(self) -> None:
-        """Print what is left."""
-        if self._rest:
-            self._live.print(f"{self._rest}\n")
-        super().close()
+    rest = plain(f"{line.label}  {remark}{why}")
+    return ["  " * line.depth, _MARKS[line.state], " ", (rest, "dim" * (line.state == "skipped"))]
 
 
 Listener: TypeAlias = Callable[[Event], object]
@@ -260,8 +183,11 @@ def progress_display(*, is_quiet: bool, is_verbose: bool) -> Iterator[Listener]:
     if is_quiet:
         yield lambda _: None
     elif sys.stderr.isatty() and not is_verbose:
-        with Live() as live:
-            yield live.hear
+        from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
+
+        tree = LiveTree()
+        with terminal.live(tree.lines, sys.stderr):
+            yield tree.hear
     else:
         yield Lines().hear
 
@@ -274,7 +200,7 @@ class Lines:
 
     def hear(self, event: Event) -> None:
         """Show an event."""
-        click.echo(plain(self._words(event)), err=True)
+        show(plain(self._words(event)), err=True)
 
     def _words(self, event: Event) -> str:
         if isinstance(event, RunStarted):

@@ -16,7 +16,7 @@ from sovl_tools.cli.command import (
     registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools
-from sovl_tools.cli.output import json_text, write
+from sovl_tools.cli.output import show, show_json
 from sovl_tools.reporting.text import plain
 from sovl_tools.search.phrases import MOST_FOUND
 
@@ -53,13 +53,13 @@ def search(
     registry = all_tools(tools)
     found = registry.search(" ".join(query), limit=limit)
     if format_ == "json":
-        write(json_text([each._asdict() for each in found], indent=2))
+        show_json([each._asdict() for each in found], indent=2)
     else:
         lines = []
         for tool, score, fields in found:
             words = [f"{plain(word)!r} in {', '.join(each)}" for word, each in fields.items()]
             lines.append(f"{tool}  score {score:.2f}: {'; '.join(words)}")
-        write("\n".join(lines) or "no tool has a word of the query")
+        show("\n".join(lines) or "no tool has a word of the query")
 
 
 @click.command(cls=Command, epilog=MATCH_EXAMPLES, exits={0: "Whether a phrase was found or not."})
@@ -80,10 +80,10 @@ def match(
     """
     found = all_tools(tools).match(" ".join(words))[:limit]
     if format_ == "json":
-        write(json_text([each._asdict() for each in found], indent=2))
+        show_json([each._asdict() for each in found], indent=2)
     else:
         lines = [
             f"{each.tool}  {plain(each.phrase)!r} at {each.start}-{each.end}, score {each.score:g}"
             for each in found
         ]
-        write("\n".join(lines) or "no phrase of any tool stands in the text")
+        show("\n".join(lines) or "no phrase of any tool stands in the text")

@@ -28,8 +28,8 @@ from sovl_tools.cli.command import (
     value_reader,
 )
 from sovl_tools.cli.load_tools import all_tools
-from sovl_tools.cli.output import json_text, results, write
-from sovl_tools.cli.watch import moment_of, text, until_ended
+from sovl_tools.cli.output import json_text, results, show, write
+from sovl_tools.cli.watch import moment_of, pieces, until_ended
 from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import Mode
@@ -381,7 +381,7 @@ def _log(server: Any) -> Callable[[CatalogChange], None]:
 
     def log(change: CatalogChange) -> None:
         nonlocal known
-        click.echo(text(moment_of(server.registry, change)), err=True)
+        show(pieces(moment_of(server.registry, change)), err=True)
         known, before = server.advertised.left_out, known
         for each in known:
             if each not in before:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -20,13 +19,14 @@ from sovl_tools.cli.command import (
     registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools, complete_names, one_tool
-from sovl_tools.cli.output import aligned, colored, results, serialized, write
+from sovl_tools.cli.output import show as show_text
+from sovl_tools.cli.output import show_diagnostics, show_table, show_value, write
 from sovl_tools.formats.text import Described, described
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.procedures.parse.files import SUFFIXES
-from sovl_tools.reporting.text import cut, plain
+from sovl_tools.reporting.text import plain
 
 LIST_EXAMPLES = """\b
 Examples:
@@ -73,13 +73,9 @@ def list_tools(
         if not tags and category is None and fnmatchcase(name, pattern or "*")
     ]
     if format_ == "table":
-        dim_rows = [
-            (plain(each.name), "", "", plain(f"{each.status}: {each.reason}")) for each in lost
-        ]
-        # whole lines for grep and for files
-        width = shutil.get_terminal_size().columns if results().isatty() else None
-        rows = sorted([*map(row, found), *dim_rows])
-        write(table(rows, width=width, dim={each.name for each in lost}))
+        rows = [row(tool) for tool in found]
+        rows += [(plain(e.name), "", "", plain(f"{e.status}: {e.reason}")) for e in lost]
+        show_tools(sorted(rows), dim={each.name for each in lost})
         return
     entries: list[dict[str, JSON]] = [
         {
@@ -96,7 +92,7 @@ def list_tools(
         entries = [{**each, "status": "loaded", "reason": None} for each in entries]
         entries += [each._asdict() for each in lost]
         entries.sort(key=lambda each: each["name"])
-    write(serialized(entries, format_))
+    show_value(entries, format_)
 
 
 class NotLoaded(NamedTuple):
@@ -114,25 +110,12 @@ def row(tool: ToolDefinition) -> tuple[str, ...]:
     return tuple(plain(cell) for cell in cells)
 
 
-def table(rows: Sequence[tuple[str, ...]], *, width: int | None, dim: Collection[str] = ()) -> str:
-    """Return rows under their headings; the last column is cut to a width, if there is one.
-
-    ``dim`` are the names of rows that are shown dimmed where colours are.
-    """
-    if not rows:
-        return "no tools"
-    names = ["", *(each[0] for each in rows)]
-    if width is not None:
-        columns = zip(_COLUMNS, *rows, strict=True)
-        *others, _ = (max(map(len, column)) + 2 for column in columns)
-        room = max(20, width - sum(others))  # a narrow terminal wraps the last column
-        rows = [(*cells, cut(last, room)) for *cells, last in rows]
-    lines = aligned([_COLUMNS, *rows])
-    dimmed = dim if dim and colored() else ()
-    return "\n".join(
-        click.style(line, dim=True) if name in dimmed else line
-        for name, line in zip(names, lines, strict=True)
-    )
+def show_tools(rows: Sequence[tuple[str, ...]], *, dim: Collection[str] = ()) -> None:
+    """Write a table of tools; ``dim`` are the names of those that are dimmed in a terminal."""
+    if rows:
+        show_table(_COLUMNS, rows, dim=dim, optional=(2, 1))
+    else:
+        show_text("no tools")
 
 
 SHOW_EXAMPLES = """\b
@@ -163,17 +146,17 @@ def show(ctx: click.Context, *, name: str, tools: ToolOptions, format_: str) -> 
     try:
         tool = one_tool(tools, name)[name].resolve()
     except ToolNotFoundError as error:
-        click.echo(plain(str(error)), err=True)
+        show_text(plain(str(error)), err=True)
         ctx.exit(FINDINGS)
-    write(_text(tool) if format_ == "text" else serialized(_document(tool), format_))
+    if format_ == "text":
+        show_text(_text(tool))
+    else:
+        show_value(_document(tool), format_)
 
 
 def _show_procedure(path: str, format_: str) -> int:
     """Show the steps of a procedure; return the exit code."""
-    from sovl_tools.cli.procedures import (  # noqa: PLC0415 - only for procedures
-        print_diagnostics,
-        with_procedures_it_runs,
-    )
+    from sovl_tools.cli.procedures import with_procedures_it_runs  # noqa: PLC0415 - heavy
     from sovl_tools.cli.run import plan  # noqa: PLC0415 - likewise
     from sovl_tools.procedures.outline import mermaid  # noqa: PLC0415 - likewise
 
@@ -181,9 +164,12 @@ def _show_procedure(path: str, format_: str) -> int:
         raise Misuse(f"a procedure is shown as text or mermaid, not as {format_}")
     found = with_procedures_it_runs(path)[0]
     if found.procedure is None:
-        print_diagnostics(found.diagnostics(found.verdicts))
+        show_diagnostics(found.diagnostics(found.verdicts), err=True)
         return FINDINGS
-    write(mermaid(found.procedure) if format_ == "mermaid" else plan(found.procedure))
+    if format_ == "mermaid":
+        write(mermaid(found.procedure))
+    else:
+        show_text(plan(found.procedure))
     return 0
 
 

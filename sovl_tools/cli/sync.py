@@ -16,12 +16,12 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.load_tools import complete_names
-from sovl_tools.cli.output import colored, write
+from sovl_tools.cli.output import show, show_diagnostics
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.sources import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
-from sovl_tools.reporting.text import block, painted, plain
+from sovl_tools.reporting.text import Piece, plain
 from sovl_tools.scaffolding.sync import Sync, plan_sync
 
 EXAMPLES = """\b
@@ -31,8 +31,6 @@ Examples:
   sovl-tools sync --check              in CI: change nothing, fail if anything would change
   sovl-tools sync get_weather --prune  without the properties that the function does not take"""
 EXITS = {1: "Something is left to be mended by hand, or with --check something would change."}
-
-_GREEN, _YELLOW = "32", "33"
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -63,20 +61,18 @@ def sync(
     limit = found.import_timeout
     syncs = [plan_sync(folder, prune=prune, limit=limit) for folder in collected.folders]
     done = [each for each in syncs if check or _save(each)]
-    for diagnostic in collected.diagnostics:
-        write(block(diagnostic, color=colored()))
+    show_diagnostics(collected.diagnostics)
     for each in done:
         if each.is_changed:
             path = f"{each.folder.path}/{each.folder.manifest_name}"
-            write("\n".join(difference(path, each.before, each.after, color=colored())))
-        for diagnostic in each.diagnostics():
-            write(block(diagnostic, color=colored()))
+            show(difference(path, each.before, each.after))
+        show_diagnostics(each.diagnostics())
         for each_note in each.notes:
             note(f"{each.folder.path}: {each_note}")
     changed = sum(each.is_changed for each in done)
     words = f"{counted(changed, 'manifest')} {'would change' if check else 'changed'}"
-    tint = _YELLOW if changed else _GREEN
-    write(painted(f"{words}, of {counted(len(done), 'tool')}", tint, color=colored()))
+    tint = "yellow" if changed else "green"
+    show([(f"{words}, of {counted(len(done), 'tool')}", tint)])
     is_flawed = len(done) < len(syncs) or any(each.diagnostics() for each in done)
     is_flawed |= any(each.severity == "error" for each in collected.diagnostics)
     ctx.exit(FINDINGS if is_flawed or (check and any(each.is_changed for each in done)) else 0)
@@ -101,22 +97,22 @@ def _save(each: Sync) -> bool:
             each.save()
     except OSError as error:
         path = f"{each.folder.path}/{each.folder.manifest_name}"
-        click.echo(plain(f"{path} can't be written: {error.strerror}"), err=True)
+        show(plain(f"{path} can't be written: {error.strerror}"), err=True)
         return False
     return True
 
 
-_TINTS = {"---": "1", "+++": "1", "@@": "36", "-": "31", "+": "32"}
+_TINTS = {"---": "bold", "+++": "bold", "@@": "cyan", "-": "red", "+": "green"}
 
 
-def difference(path: str, before: str | None, after: str | None, *, color: bool) -> Iterator[str]:
+def difference(path: str, before: str | None, after: str | None) -> Iterator[Piece]:
     """Yield the lines of a unified diff of a file, which is new if there is no text before."""
     old = path if before is not None else "/dev/null"
     lines = unified_diff(_lines(before), _lines(after), old, path, lineterm="")
-    for line in (part for each in lines for part in each.split("\n")):
+    for number, line in enumerate(part for each in lines for part in each.split("\n")):
         start = next((mark for mark in _TINTS if line.startswith(mark)), "")
-        shown = plain(line.removesuffix("\r"))
-        yield painted(shown, _TINTS[start], color=color) if start else shown
+        yield "\n" * (number > 0)
+        yield plain(line.removesuffix("\r")), _TINTS.get(start, "")
 
 
 def _lines(text: str | None) -> list[str]:

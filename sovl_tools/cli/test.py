@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 from time import perf_counter
 from typing import TypeAlias
 
@@ -26,7 +27,7 @@ from sovl_tools.cli.command import (
     value_reader,
 )
 from sovl_tools.cli.load_tools import complete_names
-from sovl_tools.cli.output import colored, json_text, write_each
+from sovl_tools.cli.output import json_text, write_each
 from sovl_tools.cli.routes import check_routes
 from sovl_tools.linting.example_processes import run_examples
 from sovl_tools.linting.examples import LIMIT, Tested, examples_of, groups_of
@@ -39,7 +40,7 @@ from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.services import Case, Failure, junit_document
-from sovl_tools.reporting.text import plain
+from sovl_tools.reporting.text import Piece, plain
 
 Matcher: TypeAlias = Callable[[str], bool]
 
@@ -242,13 +243,13 @@ def test(
         )
     duration = perf_counter() - started
     if format_ == "json":
-        shown = json_text(_document(tested), indent=2)
+        shown: str | list[Piece] = json_text(_document(tested), indent=2)
     else:
-        # first what was skipped, so that failures are read first
+        # first what was skipped, so that failures are next to the summary
         kinds = ("skipped", "failed")
         unpassed = [each for kind in kinds for each in tested if each.status == kind]
-        shown = "\n".join([*map(_lines, unpassed), _summary(tested, duration)])
-    results: list[tuple[str | None, str]] = [(None, shown)]
+        shown = [*chain.from_iterable(map(_pieces, unpassed)), _summary(tested, duration)]
+    results: list[tuple[str | None, str | list[Piece]]] = [(None, shown)]
     if junit is not None:
         report = junit_document("sovl-tools test", [_case(each) for each in tested], duration)
         results.append((junit, report))
@@ -272,16 +273,16 @@ def _chosen(
     return [each for each in first.values() if not names or each.name in names]
 
 
-def _lines(tested: Tested) -> str:
-    """Return one line on what was skipped, and all that is known of what failed."""
+def _pieces(tested: Tested) -> Iterator[Piece]:
+    """Yield a line on what was skipped, and everything known about what failed."""
     status, example = tested.status, tested.example
-    word = click.style(status, fg=_COLORS[status]) if colored() else status
-    lines = [f"{plain(example.place)}: {example.name} {word}: {plain(tested.first)}"]
+    yield f"{plain(example.place)}: {example.name} "
+    yield from ((status, _COLORS[status]), f": {plain(tested.first)}\n")
     if status == "failed":
-        lines += tested.details
+        yield from (f"{line}\n" for line in tested.details)
         if tested.printed:
-            lines += ["  printed:", *(f"    {plain(e)}" for e in tested.printed.splitlines())]
-    return "\n".join(lines)
+            yield "  printed:\n"
+            yield from (f"    {plain(each)}\n" for each in tested.printed.splitlines())
 
 
 def _summary(tested: Sequence[Tested], duration: float) -> str:

@@ -24,7 +24,7 @@ from sovl_tools.cli.command import (
     tools_option,
     value_reader,
 )
-from sovl_tools.cli.output import colored, write, write_each
+from sovl_tools.cli.output import excerpt_width, results, show, write, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import DEFAULT_SOURCE, KEYS, Configuration, configuration
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
@@ -42,7 +42,7 @@ from sovl_tools.reporting.outcome import (
     destinations_of,
     render,
 )
-from sovl_tools.reporting.text import plain
+from sovl_tools.reporting.text import outcome_pieces, plain
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -158,7 +158,7 @@ def _check_once(asked: _Options) -> int:
         applied = apply_changes(changes, before, check.load, unsafe=unsafe)
         failures = applied.failures
         for words in failures:
-            click.echo(plain(words), err=True)
+            show(plain(words), err=True)
         found = check.completed([*{**before, **applied.candidates}.values()])
         left, fixes = check.shown(found)
         fixed = (_counted(report) - _counted(left)).total()
@@ -166,9 +166,8 @@ def _check_once(asked: _Options) -> int:
     outcome = Outcome(
         report,
         perf_counter() - started,
-        colored(),
-        len(places.procedures),
-        RULES,
+        procedures=len(places.procedures),
+        rules=RULES,
         imported=check.settings.imports,
         fixes=fixes,
         fixed=fixed,
@@ -215,7 +214,7 @@ def _show(changes: Sequence[Change]) -> int:
     for path, before, after in [edit for each in changes for edit in each.edits]:
         old = None if before is None else before.decode(errors="replace")
         new = after.decode(errors="replace")
-        write("\n".join(difference(path, old, new, color=colored())))
+        show(difference(path, old, new))
     fixed = sum(each.fixed for each in changes)
     note(f"would fix {counted(fixed, 'finding')}" if changes else "no fixes")
     return FINDINGS if changes else 0
@@ -301,7 +300,12 @@ def _write(outcome: Outcome, destinations: Sequence[Destination]) -> None:
         ClickException: some can't be written; the others are all the same.
     """
     try:
-        write_each((each.file, render(outcome, each.format)) for each in destinations)
+        write_each(
+            (each.file, outcome_pieces(outcome, excerpt_width(results())))
+            if each == Destination("text", None)
+            else (each.file, render(outcome, each.format))
+            for each in destinations
+        )
     finally:
         shown = {each.format for each in destinations if each.file is None}
         if not shown:

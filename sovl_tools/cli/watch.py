@@ -24,7 +24,7 @@ from sovl_tools.cli.command import (
     note,
     tools_option,
 )
-from sovl_tools.cli.output import colored, json_text, listed, results, write
+from sovl_tools.cli.output import excerpt_width, json_text, listed, results, show, write
 from sovl_tools.configuration import Configuration, load_configuration
 from sovl_tools.configured import add_code
 from sovl_tools.model.catalog import CatalogChange
@@ -32,7 +32,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import STATUSES, Outcome, counted
-from sovl_tools.reporting.text import block, painted, plain
+from sovl_tools.reporting.text import EXCERPT_WIDTH, Piece, block, plain
 
 EXAMPLES = """\b
 Examples:
@@ -43,14 +43,13 @@ Examples:
 EXITS = {0: "After Ctrl-C and SIGTERM, and if nobody reads the output any more."}
 
 _TINTS = {
-    "added": "32",
-    "updated": "32",
-    "removed": "33",
-    "waiting": "36",
-    "rejected": "1;31",
-    "checked": "36",
+    "added": "green",
+    "updated": "green",
+    "removed": "yellow",
+    "waiting": "cyan",
+    "rejected": "bold red",
+    "checked": "cyan",
 }
-_FAINT = "2"
 _WIDTH = max(map(len, _TINTS))
 
 
@@ -87,16 +86,14 @@ def watch(
     for each change.
     """
     found = load_configuration(tools)
-    render = _FORMATS[format_]
+    print_moment = _print_text if format_ == "text" else _print_json
     quiet = is_quiet()
     with until_ended(), contextlib.closing(_events(found, poll=poll)) as events:
         for event in events:
             if not isinstance(event, str):
-                shown = render(event)
-                if shown:
-                    write(shown)
+                print_moment(event)
             elif not quiet:
-                click.echo(plain(event), err=True)
+                show(plain(event), err=True)
 
 
 def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
@@ -164,28 +161,29 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-def text(moment: Moment, *, color: bool = False) -> str:
-    """Return a line for each kind of news, then the diagnostics with excerpts and help.
+def pieces(moment: Moment, width: int = EXCERPT_WIDTH) -> Iterator[Piece]:
+    """Yield a line for each kind of news, then the diagnostics with excerpts and help.
 
-    Of the start it is nothing but what is wrong with the tools that were rejected.
+    For the start it's only what is wrong with the tools that were rejected.
     """
+    for number, paragraph in enumerate(_paragraphs(moment, width)):
+        yield "\n" * (number > 0)
+        yield from paragraph
+
+
+def _paragraphs(moment: Moment, width: int) -> Iterator[Iterable[Piece]]:
     change = moment.change
     if moment.is_start:
-        flawed = [
-            each
-            for each in change.diagnostics
-            if each.severity == "error" or each.tool in change.rejected
-        ]
-        return "\n".join(block(each, color=color) for each in flawed)
-    time = painted(f"{moment.time:%H:%M:%S}", _FAINT, color=color)
-    took = f"{round(change.duration * 1000):,} ms"
-    lines = [
-        # padded by hand: the codes of a colour count as characters
-        f"{time}  {painted(word, _TINTS[word], color=color)}{' ' * (_WIDTH - len(word))}"
-        f"  {took:>8}  {news}"
-        for word, news in _news(moment)
-    ]
-    return "\n".join([*lines, *(block(each, color=color) for each in change.diagnostics)])
+        for each in change.diagnostics:
+            if each.severity == "error" or each.tool in change.rejected:
+                yield block(each, width=width)
+        return
+    time, took = f"{moment.time:%H:%M:%S}", f"{round(change.duration * 1000):,} ms"
+    for word, news in _news(moment):
+        padding = " " * (_WIDTH - len(word))
+        yield (time, "dim"), "  ", (word, _TINTS[word]), f"{padding}  {took:>8}  {news}"
+    for each in change.diagnostics:
+        yield block(each, width=width)
 
 
 def _news(moment: Moment) -> list[tuple[str, str]]:
@@ -218,10 +216,14 @@ def document(moment: Moment) -> dict[str, JSON]:
     }
 
 
-_FORMATS: dict[str, Callable[[Moment], str]] = {
-    "text": lambda moment: text(moment, color=colored()),
-    "json": lambda moment: json_text(document(moment)),
-}
+def _print_text(moment: Moment) -> None:
+    shown = list(pieces(moment, excerpt_width(results())))
+    if shown:
+        show(shown)
+
+
+def _print_json(moment: Moment) -> None:
+    write(json_text(document(moment)))
 
 
 _T = TypeVar("_T")
@@ -295,7 +297,7 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
             check()
             paths[:] = watched()
         except (click.ClickException, SovlToolsError) as error:
-            click.echo(f"Error: {error}", err=True)
+            show(plain(f"Error: {error}"), err=True)
         note("watching; Ctrl-C ends it")
 
     def await_change(seconds: float) -> set[str] | None:

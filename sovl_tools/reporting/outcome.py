@@ -37,7 +37,6 @@ class Outcome:
     Attributes:
         report: of the tools, with all diagnostics.
         duration: of the validation, in seconds.
-        color: whether the terminal shows colours.
         procedures: the number of procedures that were checked.
         rules: by their codes, for formats that explain them.
         imported: False if modules were only parsed.
@@ -47,7 +46,6 @@ class Outcome:
 
     report: LoadReport
     duration: float = 0.0
-    color: bool = False
     procedures: int = 0
     rules: Mapping[str, Rule] = field(default_factory=dict)
     imported: bool = True

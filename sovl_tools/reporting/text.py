@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 from unicodedata import category
@@ -44,8 +44,18 @@ def is_unsafe(letter: str) -> bool:
     return category(letter) in _UNSAFE and letter not in _JOINERS
 
 
-_BOLD, _RED, _YELLOW, _CYAN, _GREEN = "1", "1;31", "1;33", "36", "32"
-_WIDTH = 100
+Piece: TypeAlias = str | tuple[str, str]
+"""Some text; for terminals it may have a style, as in ``("ST201", "bold red")``."""
+
+
+def unstyled(pieces: Iterable[Piece]) -> str:
+    """Return the text of some pieces."""
+    return "".join(each if isinstance(each, str) else each[0] for each in pieces)
+
+
+_TINTS = {"error": "bold red", "warning": "bold yellow"}
+EXCERPT_WIDTH = 100
+"""The number of characters of a line that an excerpt shows."""
 MOST_SHOWN = 1000
 """The number of findings that people see; the others are only counted."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S')
@@ -90,8 +100,13 @@ def read_lines(path: str) -> Sequence[str]:
     return () if text is None else text.split("\n")
 
 
-def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt | None:
-    """Return the line with its caret; None if the place isn't a line of a readable text file."""
+def excerpt(
+    diagnostic: Diagnostic, lines_of: LinesOf = read_lines, width: int = EXCERPT_WIDTH
+) -> Excerpt | None:
+    """Return the line with its caret; None if the place isn't a line of a readable text file.
+
+    Of a line that is longer than ``width`` it's the part around the place.
+    """
     # what belongs to no tool, such as a directory, has no line that could be shown
     if diagnostic.tool is None or not diagnostic.path.endswith(FILE_SUFFIXES):
         return None
@@ -101,9 +116,8 @@ def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt |
     line, start = lines[diagnostic.line - 1], diagnostic.column - 1
     found = _TOKEN.match(line, start)
     end = max(found.end() if found else 0, start + 1)
-    # of a long line, such as a manifest in one, the part around the place
-    first = max(0, start - _WIDTH // 2) if len(line) > _WIDTH else 0
-    last = first + _WIDTH
+    first = max(0, start - width // 2) if len(line) > width else 0
+    last = first + width
     # made plain piece by piece, since an escape is longer than its character
     before, marked = plain(line[first:start]), plain(line[start : min(end, last)])
     rest = plain(line[end:last]) if end < last else ""
@@ -114,38 +128,38 @@ def excerpt(diagnostic: Diagnostic, lines_of: LinesOf = read_lines) -> Excerpt |
 
 def render(outcome: Outcome) -> str:
     """Return the diagnostics with excerpts and help, and the summary in the last line."""
-    lines_of = lru_cache(maxsize=8)(read_lines)  # several findings in a row speak of one file
-    found = outcome.report.diagnostics[:MOST_SHOWN]
-    blocks = [block(each, color=outcome.color, lines_of=lines_of) for each in found]
-    blocks += [f"{line}\n" for line in _left(outcome)]
-    tint = _RED if outcome.report.errors else _YELLOW if outcome.report.warnings else _GREEN
-    return "\n".join([*blocks, painted(outcome.summary, tint, color=outcome.color)])
+    return unstyled(outcome_pieces(outcome))
 
 
-def block(diagnostic: Diagnostic, *, color: bool = False, lines_of: LinesOf = read_lines) -> str:
-    """Return one diagnostic with its excerpt and help; the last of its lines is empty."""
-    tint = _RED if diagnostic.severity == "error" else _YELLOW
-    place = painted(plain(diagnostic.place), _BOLD, color=color)
-    code = painted(diagnostic.code, tint, color=color)
-    lines = [f"{place}: {code} {plain(diagnostic.message)}"]
-    shown = excerpt(diagnostic, lines_of)
+def outcome_pieces(outcome: Outcome, width: int = EXCERPT_WIDTH) -> Iterator[Piece]:
+    """Yield what ``render`` returns, with styles; ``width`` is that of an excerpt."""
+    lines_of = lru_cache(maxsize=8)(read_lines)  # several findings in a row are in one file
+    for each in outcome.report.diagnostics[:MOST_SHOWN]:
+        yield from block(each, lines_of, width)
+        yield "\n"
+    yield from (f"{line}\n\n" for line in _left(outcome))
+    report = outcome.report
+    severity = "error" if report.errors else "warning" if report.warnings else ""
+    yield outcome.summary, _TINTS.get(severity, "green")
+
+
+def block(
+    diagnostic: Diagnostic, lines_of: LinesOf = read_lines, width: int = EXCERPT_WIDTH
+) -> Iterator[Piece]:
+    """Yield one diagnostic with its excerpt and help, each line with its end."""
+    tint = _TINTS[diagnostic.severity]
+    yield plain(diagnostic.place), "bold"
+    yield from (": ", (diagnostic.code, tint), f" {plain(diagnostic.message)}\n")
+    shown = excerpt(diagnostic, lines_of, width)
     if shown is not None:
-        edge = " " * len(str(diagnostic.line))
-        bar = painted("|", _CYAN, color=color)
-        caret = painted("^" * shown.length, tint, color=color)
-        lines += [
-            f"{edge} {bar}",
-            f"{painted(str(diagnostic.line), _CYAN, color=color)} {bar} {shown.source}",
-            f"{edge} {bar} {' ' * shown.indent}{caret}",
-        ]
+        number = str(diagnostic.line)
+        bar: Piece = ("|", "cyan")
+        yield from (" " * len(number), " ", bar, "\n")
+        yield from ((number, "cyan"), " ", bar, f" {shown.source}\n")
+        yield from (" " * len(number), " ", bar, " " * (shown.indent + 1))
+        yield from (("^" * shown.length, tint), "\n")
     if diagnostic.help:
-        lines.append(f"{painted('help', _CYAN, color=color)}: {plain(diagnostic.help)}")
-    return "\n".join([*lines, ""])
-
-
-def painted(text: str, tint: str, *, color: bool) -> str:
-    """Return the text in a colour, which is a number of the terminal's such as ``"1;31"``."""
-    return f"\x1b[{tint}m{text}\x1b[0m" if color else text
+        yield from (("help", "cyan"), f": {plain(diagnostic.help)}\n")
 
 
 def concise(outcome: Outcome) -> str:
@@ -157,5 +171,4 @@ def concise(outcome: Outcome) -> str:
 def _left(outcome: Outcome) -> list[str]:
     """Return a line with the number of findings that aren't shown, if there are any."""
     left = len(outcome.report.diagnostics) - MOST_SHOWN
-    advice = "--format json has them all"
-    return [f"and {counted(left, 'more finding')}; {advice}"] if left > 0 else []
+    return [f"and {counted(left, 'more finding')}; --format json has them all"] if left > 0 else []

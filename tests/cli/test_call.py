@@ -355,7 +355,7 @@ def test_a_line_that_cannot_be_written_is_told_and_costs_no_result(run: Run, wri
     write("echo")
     done = run("call", "echo", "text=a", "--events", "/dev/full")
     assert (done.code, done.out) == (0, '"a"\n')
-    assert done.err == "--events: the call is not written down: No space left on device\n"
+    assert done.err == "--events: the call can't be recorded: No space left on device\n"
 
 
 def test_what_is_typed_is_utf_8_whatever_the_locale_says(run: Run, write: Write) -> None:

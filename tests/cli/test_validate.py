@@ -181,7 +181,7 @@ def test_control_characters_never_reach_the_output(terminal: Run, write: Write) 
 def test_long_work_shows_progress_on_a_terminal(terminal: Run, write: Write) -> None:
     write("a_slow", code="import time\n\ntime.sleep(1.2)\n\n\n" + code_of("a_slow"))
     write("echo")
-    shown = terminal("validate").out
+    shown = terminal("validate", NO_COLOR="1").out
     assert "1/2 a_slow" in shown
     assert "\x1b[2K" in shown
     assert "1/2" not in terminal("-q", "validate").out
