@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from functools import partial
-
 import click
 
 from sovl_tools.cli.arguments import parse_pairs, read_json
@@ -23,9 +20,8 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
 from sovl_tools.cli.output import show, show_json
 from sovl_tools.dispatch.cluster import connected
-from sovl_tools.dispatch.telemetry import JsonLines
 from sovl_tools.dispatch.tooler import Tooler
-from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
+from sovl_tools.model.call import LogMessage, Mode, Progress
 from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
@@ -49,12 +45,6 @@ EXITS = {
 @mode_and_dask_options
 @locked_option
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
-@click.option(
-    "--events",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="Append a line of JSON about the call.",
-)
 @click.pass_context
 def call(
     ctx: click.Context,
@@ -67,7 +57,6 @@ def call(
     mode: Mode | None,
     dask: str | None,
     lenient: bool,
-    events: str | None,
 ) -> None:
     """Call a tool and print its result as JSON, nothing else.
 
@@ -86,21 +75,22 @@ def call(
     arguments = (
         parse_pairs(pairs, parameters, "--args") if text is None else read_json(text, "--args")
     )
-    try:
-        log = None if events is None else JsonLines(events)
-    except OSError as error:
-        raise Misuse(f"--events {events}: {error.strerror}") from error
-    with log or nullcontext(), connected(dask) as cluster:
-        tooler = Tooler(
+
+    def hear(event: Progress | LogMessage) -> None:
+        if not quiet:
+            show(plain(describe_event(event)), err=True)
+
+    with (
+        connected(dask) as cluster,
+        Tooler(
             registry,
             timeout=timeout,
             executor=cluster.executor,
             coerce="lenient" if lenient else "strict",
-            observers=() if log is None else (partial(_record, log),),
-            on_event=lambda event: None if quiet else show(plain(describe_event(event)), err=True),
-        )
-        with tooler:
-            result = tooler.call_sync(name, arguments, mode=mode)
+            on_event=hear,
+        ) as tooler,
+    ):
+        result = tooler.call_sync(name, arguments, mode=mode)
     for repair in result.repairs:
         show(plain(f"{repair.path}: {repair.given!r} was taken as {repair.used!r}"), err=True)
     failure = result.error
@@ -111,14 +101,6 @@ def call(
         is_misuse = failure.kind in {"invalid_arguments", "unknown_tool"}
         ctx.exit(MISUSE if is_misuse else FINDINGS)
     show_json(result.value)
-
-
-def _record(log: JsonLines, event: CallEvent) -> None:
-    """Write a call down; the result is printed all the same if that fails."""
-    try:
-        log(event)
-    except OSError as error:
-        show(f"--events: the call can't be recorded: {error.strerror}", err=True)
 
 
 def describe_event(event: Progress | LogMessage) -> str:

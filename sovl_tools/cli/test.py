@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from time import perf_counter
-from typing import TypeAlias
 
 import click
 
@@ -30,7 +28,7 @@ from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import json_text, write_each
 from sovl_tools.cli.routes import check_routes
 from sovl_tools.linting.example_processes import run_examples
-from sovl_tools.linting.examples import LIMIT, Tested, examples_of, groups_of
+from sovl_tools.linting.examples import LIMIT, Example, Tested, examples_of, groups_of
 from sovl_tools.linting.routing import DEPTHS
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
@@ -41,63 +39,6 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.services import Case, Failure, junit_document
 from sovl_tools.reporting.text import Piece, plain
-
-Matcher: TypeAlias = Callable[[str], bool]
-
-_TOKEN = re.compile(r"[()]|[^\s()]+")
-_WORDS = {"and", "or", "not", "(", ")"}
-_MOST_TOKENS = 200
-
-
-def matcher_of(expression: str) -> Matcher:
-    """Return what tells whether a text fits ``echo and not (slow or "[1]")``, without case.
-
-    Raises:
-        ValueError: it is no expression; the message says what is missing.
-    """
-    tokens = _TOKEN.findall(expression)
-    if len(tokens) > _MOST_TOKENS:  # each may be a level of recursion
-        raise ValueError(f"more than {_MOST_TOKENS} words")
-    rest = tokens[::-1]
-    matcher = _any(rest)
-    if rest:
-        raise ValueError(f"{rest[-1]!r} is one too many")
-    return matcher
-
-
-def _any(rest: list[str]) -> Matcher:
-    found = _operands(rest, "or", _all)
-    return lambda text: any(each(text) for each in found)
-
-
-def _all(rest: list[str]) -> Matcher:
-    found = _operands(rest, "and", _one)
-    return lambda text: all(each(text) for each in found)
-
-
-def _operands(rest: list[str], word: str, read: Callable[[list[str]], Matcher]) -> list[Matcher]:
-    found = [read(rest)]
-    while rest[-1:] == [word]:
-        rest.pop()
-        found.append(read(rest))
-    return found
-
-
-def _one(rest: list[str]) -> Matcher:
-    token = rest.pop() if rest else None
-    if token == "not":  # noqa: S105 - a word of an expression
-        inner = _one(rest)
-        return lambda text: not inner(text)
-    if token == "(":  # noqa: S105 - as above
-        inner = _any(rest)
-        if not rest or rest.pop() != ")":
-            raise ValueError("a ')' is missing")
-        return inner
-    if token is None or token in _WORDS:
-        raise ValueError(f"a word is missing{f' before {token!r}' if token else ' at the end'}")
-    word = token.casefold()
-    return lambda text: word in text.casefold()
-
 
 EXAMPLES = """\b
 Examples:
@@ -114,22 +55,15 @@ _COLORS = {"failed": "red", "skipped": "yellow"}
 _MOST_PROCESSES = 64
 
 
-def _expression(value: str | None) -> Matcher | None:
-    try:
-        return None if value is None else matcher_of(value)
-    except ValueError as error:
-        raise ValueError(f"{value!r} is no expression: {error}") from error
-
-
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_names)
 @tools_option
 @click.option(
     "-k",
-    "expression",
-    metavar="EXPR",
-    callback=value_reader(_expression),
-    help='Only examples whose path, number and description fit: "add and not example[1]".',
+    "words",
+    multiple=True,
+    metavar="WORD",
+    help="Only examples with this word in their path, number or description; may be repeated.",
 )
 @click.option(
     "--include",
@@ -183,7 +117,7 @@ def test(
     *,
     names: tuple[str, ...],
     tools: tuple[str, ...],
-    expression: Matcher | None,
+    words: tuple[str, ...],
     include: frozenset[str],
     processes: int,
     timeout: float | None,
@@ -211,7 +145,7 @@ def test(
     lead to a tool although none is meant, and those that contain phrases of several tools.
     """
     if routes is not None:
-        if names or expression or include or junit:
+        if names or words or include or junit:
             raise Misuse("--routes takes no NAME, -k, --include or --junit")
         options = ToolOptions(tools, entry_points=True, locked=locked)
         ctx.exit(check_routes(routes, options, format_, at_least=at_least, depth=int(depth)))
@@ -227,12 +161,9 @@ def test(
     # parsing runs nothing of a tool, which the processes of the examples will do
     candidates = [load_folder(each, Settings(imports=False, locked=lock)) for each in folders]
     examples = [each for one in candidates for each in examples_of(one, include, timeout)]
-    if expression is not None:
-        texts = [f"{each.id} {each.document.get('description', '')}" for each in examples]
-        pairs = zip(examples, texts, strict=True)
-        examples = [each for each, text in pairs if expression(text)]
-        if not examples:
-            raise Misuse("no example fits the expression of -k")
+    examples = [each for each in examples if _has_any(words, each)]
+    if words and not examples:
+        raise Misuse("no example has the words of -k")
     with Progress(len(examples)) as progress:
         tested = run_examples(
             examples,
@@ -271,6 +202,11 @@ def _chosen(
             hint = did_you_mean(name, first) or "sovl-tools list shows the tools"
             raise Misuse(f"there is no tool folder {name!r}; {hint}")
     return [each for each in first.values() if not names or each.name in names]
+
+
+def _has_any(words: Sequence[str], example: Example) -> bool:
+    text = f"{example.id} {example.document.get('description', '')}".casefold()
+    return not words or any(word.casefold() in text for word in words)
 
 
 def _pieces(tested: Tested) -> Iterator[Piece]:

@@ -234,24 +234,6 @@ def test_arguments_are_repaired_on_request(run: Run, write: Write) -> None:
     assert (done.out, done.err) == ('"5"\n', "$.text: 5 was taken as '5'\n")
 
 
-def test_a_line_about_each_call_is_appended_to_a_file(
-    run: Run, write: Write, tmp_path: Path
-) -> None:
-    write("echo")
-    for given in ("text=a", "txt=a"):
-        run("call", "echo", given, "--events", "calls.jsonl")
-    lines = (tmp_path / "calls.jsonl").read_text().splitlines()
-    assert [json.loads(line)["ok"] for line in lines] == [True, False]
-    with (tmp_path / "calls.jsonl").open("a") as file:
-        file.write('{"time": "2026-')  # a process was killed while it wrote
-    run("call", "echo", "text=b", "--events", "calls.jsonl")
-    lines = (tmp_path / "calls.jsonl").read_text().splitlines()
-    assert (len(lines), json.loads(lines[3])["ok"]) == (4, True)
-    done = run("call", "echo", "text=a", "--events", "absent/calls.jsonl")
-    assert done.code == 2
-    assert "--events absent/calls.jsonl: No such file or directory" in done.err
-
-
 def test_a_broken_tool_says_why_it_did_not_load(run: Run, write: Write) -> None:
     write("echo", code="import nothing_of_that_name\n")
     done = run("call", "echo", "text=a")
@@ -348,14 +330,6 @@ def test_a_process_that_a_tool_forks_writes_no_result(run: Run, write: Write) ->
     write("echo", code=f"{code}    if child:\n        os.waitpid(child, 0)\n    return child > 0\n")
     done = run("call", "echo", "text=a")
     assert (done.code, done.out, done.err) == (0, "true\n", "")
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full device")
-def test_a_line_that_cannot_be_written_is_told_and_costs_no_result(run: Run, write: Write) -> None:
-    write("echo")
-    done = run("call", "echo", "text=a", "--events", "/dev/full")
-    assert (done.code, done.out) == (0, '"a"\n')
-    assert done.err == "--events: the call can't be recorded: No space left on device\n"
 
 
 def test_what_is_typed_is_utf_8_whatever_the_locale_says(run: Run, write: Write) -> None:
