@@ -106,42 +106,49 @@ def typed(text: str, place: str = "") -> str:
 
 
 @contextmanager
-def opened_input(path: str) -> Iterator[BinaryIO]:
-    """Open a file, or the standard input for ``-``.
+def opened_input(path: str, place: str = "") -> Iterator[BinaryIO]:
+    """Open a file, or the standard input for ``-``; errors name the place.
 
     Raises:
         Misuse: there is no such file, or no input.
     """
+    place = place or path
     if path == "-":
         if sys.stdin is None:
-            raise Misuse("there is no standard input")
+            raise Misuse(f"{place}: there is no standard input")
         yield sys.stdin.buffer
         return
     try:
         file = open(path, "rb")  # noqa: SIM115 - an error of the body is none of opening
-    except OSError as error:
-        raise Misuse(f"{path!r} can't be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # the latter for a null character in the path
+        raise Misuse(f"{place}: {getattr(error, 'strerror', None) or error}") from error
     with file:
         yield file
 
 
-def read_text(path: str, place: str) -> str:
-    """Return the text of a file, or of the input for ``-``; errors name the place.
+def read_input(path: str, place: str = "") -> bytes:
+    """Return the content of a file, or of the standard input for ``-``; errors name the place.
 
     Raises:
-        Misuse: there is no such file, or no input; it is too long, or not UTF-8.
+        Misuse: there is no such file, or no input, or it is too long.
     """
-    if path == "-":
-        if sys.stdin is None:
-            raise Misuse(f"{place}: there is no standard input")
-        return _decoded(_bounded(sys.stdin.buffer, place), place)
-    try:
-        with open(path, "rb") as file:
-            return _decoded(_bounded(file, place), place)
-    except OSError as error:
-        raise Misuse(f"{place}: {error.strerror or error}") from error
-    except ValueError as error:  # a null character in the path
-        raise Misuse(f"{place}: {error}") from error
+    with opened_input(path, place) as file:
+        try:
+            data = file.read(MAX_BYTES + 1)  # a device or a pipe may never end
+        except OSError as error:
+            raise Misuse(f"{place or path}: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise Misuse(f"{place or path}: there are more than {MAX_BYTES:,} bytes")
+    return data
+
+
+def read_text(path: str, place: str = "") -> str:
+    """Return the text of a file, or of the standard input for ``-``; errors name the place.
+
+    Raises:
+        Misuse: as ``read_input``, or it is not UTF-8.
+    """
+    return _decoded(read_input(path, place), place or path)
 
 
 def _decoded(data: bytes, place: str) -> str:
@@ -150,11 +157,3 @@ def _decoded(data: bytes, place: str) -> str:
     except UnicodeDecodeError as error:
         words = f"byte {error.start + 1} can't be read"
         raise Misuse(f"{place}: the text is not UTF-8, {words}") from error
-
-
-def _bounded(file: BinaryIO, place: str) -> bytes:
-    """Read a file to its end, which a device or a pipe may not have."""
-    data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise Misuse(f"{place}: there are more than {MAX_BYTES:,} bytes")
-    return data

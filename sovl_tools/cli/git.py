@@ -18,21 +18,6 @@ def commit(revision: str) -> str | None:
     return git(*words, may_fail=True).decode().strip() or None
 
 
-def has_known(path: str) -> bool:
-    """Tell whether git knows a file that is not there any more: staged, or in some commit."""
-    one = ("-z", "--", f":(literal){path}")
-    logged = ("log", "--all", "--max-count=1", "--format=", "--name-only", "--no-renames")
-    try:
-        root = top()
-        known = git("ls-files", "--full-name", *one, may_fail=True)
-        known += git(*logged, *one, may_fail=True)
-    except Misuse:
-        return False
-    names = (os.fsdecode(each).strip("\n") for each in known.split(b"\0") if each)
-    # of a directory git would name what was in it
-    return os.path.realpath(path) in {os.path.realpath(os.path.join(root, each)) for each in names}
-
-
 def git(*arguments: str, may_fail: bool = False) -> bytes:
     """Return what git writes; nothing if it fails where it may.
 

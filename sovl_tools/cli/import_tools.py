@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from sovl_tools.cli.arguments import MAX_BYTES, read_input
 from sovl_tools.cli.command import (
     Command,
     Misuse,
@@ -43,8 +44,6 @@ EXITS = {
     1: "Something can not become a tool; nothing is written.",
     2: "The source can not be read, or a folder is there already.",
 }
-MAX_SOURCE = 64 << 20
-"""How many bytes of a document are read."""
 _MOST_SHOWN = 20
 
 
@@ -130,22 +129,6 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(packed)
 
 
-def read_source(path: str) -> bytes:
-    """Return the content of a file, of ``-`` that of the standard input.
-
-    Raises:
-        Misuse: it can't be read, or is too long.
-    """
-    try:
-        with click.open_file(path, "rb") as file:
-            data: bytes = file.read(MAX_SOURCE + 1)
-    except (OSError, ValueError) as error:  # the latter of a path with a NUL
-        raise Misuse(f"{path!r} can't be read: {getattr(error, 'strerror', error)}") from error
-    if len(data) > MAX_SOURCE:
-        raise Misuse(f"{path!r} has more than {MAX_SOURCE:,} bytes")
-    return data
-
-
 def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
     """Write the folders of what was found: all or, if there is a flaw, none.
 
@@ -203,7 +186,7 @@ def import_openai(*, file: str, target: Target) -> None:
     name that no folder may have becomes one that it may.
     """
     try:
-        document = parse_json(read_source(file))
+        document = parse_json(read_input(file))
     except ValueError as error:
         raise Misuse(f"{file!r} is not JSON: {error}") from error
     definitions = definitions_in(document, target.selection)
@@ -355,7 +338,7 @@ def import_openapi(
     if base_url is not None and not is_address(base_url):
         raise Misuse(f"--base-url: {base_url!r} is no http or https address")
     is_remote = is_address(source)
-    data = _fetched(source) if is_remote else read_source(source)
+    data = _fetched(source) if is_remote else read_input(source)
     try:
         api = read_api(
             _document(data, source),
@@ -387,8 +370,8 @@ def _fetched(url: str) -> bytes:
             answer.raise_for_status()
             for chunk in answer.iter_bytes():
                 data += chunk
-                if len(data) > MAX_SOURCE:
-                    raise Misuse(f"{url!r} has more than {MAX_SOURCE:,} bytes")
+                if len(data) > MAX_BYTES:
+                    raise Misuse(f"{url!r} has more than {MAX_BYTES:,} bytes")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         first = (str(error) or type(error).__name__).partition("\n")[0]
         raise Misuse(f"{url!r} can't be read: {first}") from error

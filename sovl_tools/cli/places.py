@@ -1,38 +1,29 @@
-"""Resolves the paths of a command line to tools, plugins and procedures, or what is configured."""
+"""Resolves paths of a command line to tools, plugins and procedures."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from sovl_tools.cli.command import Misuse, settings
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, configuration
-from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.loading.sources import Collected, collect, discover, is_tool_name, tool_folder
-from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
 from sovl_tools.procedures.parse.files import DIRECTORY, find_procedures, is_procedure
 from sovl_tools.procedures.parse.files import files as files_in
 
-_ADVICE = (
-    "name the directory under 'plugins' in pyproject.toml or in SOVL_TOOLS_PLUGINS_DIR;"
-    " then sovl-tools validate checks it"
-)
-
 
 class Places(NamedTuple):
-    """What is to be checked, and the settings that apply.
+    """What is checked, and the settings that apply.
 
     Attributes:
         configuration: the settings.
         collected: the tool folders.
         plugins: directories of modules.
         procedures: files of procedures.
-        misplaced: diagnostics of the paths themselves.
         ignored: files on the command line that belong to no tool and no procedure.
     """
 
@@ -40,13 +31,12 @@ class Places(NamedTuple):
     collected: Collected = Collected((), ())
     plugins: tuple[str, ...] = ()
     procedures: tuple[str, ...] = ()
-    misplaced: tuple[Diagnostic, ...] = ()
     ignored: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to check, and no diagnostic that says so."""
-        return not (any(self.collected) or self.plugins or self.procedures or self.misplaced)
+        return not (any(self.collected) or self.plugins or self.procedures)
 
 
 def places_of(
@@ -56,40 +46,38 @@ def places_of(
     locked: bool | None = None,
     imports: bool = True,
 ) -> Places:
-    """Return what the paths name; without paths, everything that is configured.
+    """Return the places that paths name; without paths, everything that is configured.
 
     What the configuration excludes is left out even if a path names it. Without ``imports`` the
     user's packages stay out of ``sys.path``.
 
     Raises:
-        Misuse: a path does not exist, and is not a deleted file of a tool either.
+        Misuse: a path does not exist, and isn't a deleted file of a tool either.
     """
-    procedures, directories, files = _split_paths(paths, configuration(tools))
-    around = tuple(dict.fromkeys(each for each in files.values() if each is not None))
-    rest = (*directories, *around)
+    named = _named(paths, configuration(tools))
     # procedures are checked with all tools, unless directories of tools are named
-    flags = tools or (rest if directories or not procedures else ())
+    is_all = not paths or bool(named.procedures and not named.directories)
+    flags = tools or (() if is_all else (*named.directories, *named.folders))
     found = settings(flags, needs_tools=False, locked=locked, imports=imports)
-    procedures = _included(procedures, found)
-    ignored = tuple(path for path, folder in files.items() if folder is None)
-    if paths and not (rest or procedures):
-        return Places(found, ignored=tuple(filter(os.path.lexists, ignored)))
-    if rest and (directories or not procedures):
-        plugins, folders = _named_plugins(directories, found.plugins)
-        faults = {each: _misplaced(each) for each in _included(folders, found)}
-        misplaced = tuple(each for each in faults.values() if each is not None)
-        kept = [each for each, fault in faults.items() if fault is None]
-        collected = _collected(found, kept, around, procedures)
-        modules = _included(plugins, found)
-        return Places(found, collected, modules, procedures, misplaced, ignored)
-    if not paths:
-        procedures = _included(_configured_procedures(found), found)
-    # where there is nothing else to check, a missing ./tools is misuse
-    if not (procedures or found.plugins):
-        settings(tools, imports=imports)
-    collected = _collected(found, filter(os.path.exists, found.paths), around, procedures)
-    modules = () if paths else _included(found.plugins, found)
-    return Places(found, collected, modules, procedures, ignored=ignored)
+    procedures = _included(named.procedures if paths else _configured_procedures(found), found)
+    if not paths and not (procedures or found.plugins):
+        settings(tools, imports=imports)  # with nothing else to check, a missing ./tools is misuse
+    roots = filter(os.path.exists, found.paths) if is_all else _included(named.directories, found)
+    collected = _without_procedures(collect(roots, exclude=found.exclude), procedures)
+    known = {each.location for each in collected.folders}
+    more = [(each, os.path.abspath(each)) for each in _included(named.folders, found)]
+    folders = [
+        ToolFolder(os.path.basename(location), path, location)
+        for path, location in more
+        if location not in known
+    ]
+    return Places(
+        found,
+        collected._replace(folders=(*collected.folders, *folders)),
+        _included(named.plugins if paths else found.plugins, found),
+        procedures,
+        tuple(named.ignored),
+    )
 
 
 def changed_places(places: Places, changed: Collection[str]) -> Places:
@@ -123,21 +111,6 @@ def _with_parents(path: str) -> list[str]:
     return above
 
 
-def _collected(
-    found: Configuration, paths: Iterable[str], around: Iterable[str], procedures: Sequence[str]
-) -> Collected:
-    """Return the tool folders in paths and those around files, without folders of procedures."""
-    collected = _without_procedures(collect(paths, exclude=found.exclude), procedures)
-    known = {each.location for each in collected.folders}
-    others = [(each, os.path.abspath(each)) for each in _included(around, found)]
-    more = [
-        ToolFolder(os.path.basename(location), path, location)
-        for path, location in others
-        if location not in known
-    ]
-    return collected._replace(folders=(*collected.folders, *more))
-
-
 def _included(paths: Iterable[str], found: Configuration) -> tuple[str, ...]:
     """Return the paths without duplicates and without those that are excluded."""
     excluded = patterns_of(found.exclude, os.getcwd())
@@ -168,32 +141,45 @@ def _configured_procedures(found: Configuration) -> Iterator[str]:
         yield from find_procedures(path)
 
 
-def _split_paths(
-    paths: Sequence[str], found: Configuration
-) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str | None]]:
-    """Return files of procedures, directories, and other files, each with its tool folder or None.
+class _Named(NamedTuple):
+    """What paths name; ``folders`` are the tool folders around files."""
 
-    Paths are classified by names and contents; nothing is imported.
-    """
-    procedures: list[str] = []
-    directories: list[str] = []
-    others: dict[str, str | None] = {}
+    directories: list[str]
+    folders: list[str]
+    plugins: list[str]
+    procedures: list[str]
+    ignored: list[str]
+
+
+def _named(paths: Sequence[str], found: Configuration) -> _Named:
+    """Classify paths by names and contents; nothing is imported."""
+    named = _Named([], [], [], [], [])
+    roots = [*map(os.path.abspath, found.paths)]
     for path in paths:
-        is_plugin = bool(_named_plugins([path], found.plugins)[0])
-        # a link to nothing is a tool whose folder is gone, or whose file is
+        plugin = _plugin_around(path, found.plugins)
+        # a broken link stands for a tool whose folder is gone
         if os.path.isdir(path) or (os.path.islink(path) and not os.path.exists(path)):
-            # a directory can be of both, and a file of procedures may lie in any
             inside = find_procedures(path)
-            procedures += inside
-            if not inside or _has_tools(path) or is_plugin:
-                directories.append(path)
+            named.procedures.extend(inside)
+            if plugin is not None:
+                named.plugins.append(plugin)
+            elif not inside or _has_tools(path):
+                named.directories.append(path)
         elif os.path.lexists(path) and is_procedure(path):
-            procedures.append(path)
-        elif os.path.lexists(path) and is_plugin:
-            directories.append(path)
-        else:
-            others[path] = _folder_around(path, [*map(os.path.abspath, found.paths)])
-    return tuple(dict.fromkeys(procedures)), tuple(directories), others
+            named.procedures.append(path)
+        elif os.path.lexists(path) and plugin is not None:
+            named.plugins.append(plugin)
+        elif (folder := _folder_around(path, roots)) is not None:
+            named.folders.append(folder)
+        elif os.path.lexists(path):
+            named.ignored.append(path)
+    return named
+
+
+def _plugin_around(path: str, plugins: Sequence[str]) -> str | None:
+    """Return the configured directory of plugins that a path is, or is in."""
+    location = Path(os.path.abspath(path))
+    return next((e for e in plugins if location.is_relative_to(os.path.abspath(e))), None)
 
 
 def _folder_around(path: str, roots: Collection[str]) -> str | None:
@@ -208,7 +194,7 @@ def _folder_around(path: str, roots: Collection[str]) -> str | None:
     for folder in above:
         location = os.path.abspath(folder)
         if os.path.dirname(location) in roots:
-            # of a folder that was deleted as a whole nothing is left to check
+            # nothing is left to check of a folder that was deleted as a whole
             return folder if os.path.isdir(location) and is_tool_name(location) else None
     for folder in above:
         name = os.path.basename(os.path.abspath(folder))
@@ -220,10 +206,6 @@ def _folder_around(path: str, roots: Collection[str]) -> str | None:
     # a path without a suffix could be a misspelt tool; a file with one was deleted
     is_file_name = bool(os.path.splitext(path)[1])
     if os.path.lexists(path) or (is_file_name and os.path.abspath(parent) in roots):
-        return None
-    from sovl_tools.cli.git import has_known  # noqa: PLC0415 - where nothing else tells
-
-    if has_known(path):
         return None
     raise Misuse(f"there is no {path!r}")
 
@@ -248,27 +230,3 @@ def _without_procedures(collected: Collected, files: Sequence[str]) -> Collected
         if not holds(each.path) or tool_folder(each.path, each.location) is not None
     )
     return Collected(folders, tuple(each for each in collected.diagnostics if not holds(each.path)))
-
-
-def _named_plugins(paths: Iterable[str], plugins: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the configured plugin directories that paths are or lie in, and the other paths."""
-    named, others = [], []
-    for path in paths:
-        location = Path(os.path.abspath(path))
-        around = [each for each in plugins if location.is_relative_to(os.path.abspath(each))]
-        named += around[:1]
-        others += [] if around else [path]
-    return list(dict.fromkeys(named)), others
-
-
-def _misplaced(path: str) -> Diagnostic | None:
-    """Return the diagnostic of a directory of modules that is not configured as plugins."""
-    location = os.path.abspath(path)
-    if tool_folder(path, location) is not None:
-        return None
-    words = f"there is no tool folder in {path}, only modules"
-    with suppress(OSError):  # the check of the folder says that it can't be listed
-        is_code = any(name.endswith(".py") for name in os.listdir(location))
-        if is_code and not _has_tools(path):
-            return Diagnostic(no_tools.code, no_tools.severity, words, _ADVICE, None, path, 1, 1)
-    return None

@@ -34,7 +34,7 @@ def check_routes(
         Misuse: the file can't be read, or a line of it is wrong.
     """
     try:
-        routes = read_routes(read_text(file, file))
+        routes = read_routes(read_text(file))
         if not routes:
             raise Misuse(f"{file}: there is no text in it")
         routing = routing_of(routes, all_tools(tools))

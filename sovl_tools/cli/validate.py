@@ -110,9 +110,9 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
 
     PATH is a directory with tools and procedures, a tool folder or a file in it, a procedure, or a
     configured directory of plugins. Without PATH, all configured directories are checked. Other
-    files are skipped, so you can pass lists of changed files; a deleted file in a tools directory
-    means the rest of its folder. If a procedure changed, all tools are checked, because it can call
-    any of them. Modules are imported one after another in a child process, so none can hang or end
+    files are skipped, so you can pass lists of files; a deleted file in a tools directory means the
+    rest of its folder. If a procedure changed, all tools are checked, because it can call any of
+    them. Modules are imported one after another in a child process, so none can hang or end
     this one.
 
     RULES are codes, beginnings of codes, or names: ST305,ST4,missing-description. The longest one
@@ -287,7 +287,7 @@ def _check_of(asked: _Options, places: Places) -> Check:
         selection,
         asked.warnings_as_errors or found.warnings_as_errors,
         plugged,
-        (*places.misplaced, *places.collected.diagnostics, *unusable, *removed),
+        (*places.collected.diagnostics, *unusable, *removed),
     )
 
 

@@ -106,9 +106,9 @@ def test_misuse_is_one_line(run: Run, tmp_path: Path) -> None:
         "broken.json": "is not JSON",
         "binary.json": "is not JSON",
         "deep.json": "is not JSON: it is nested too deep",
-        "absent.json": "can't be read: No such file",
+        "absent.json": "absent.json: No such file",
         "empty.json": "defines no tool",
-        ".": "can't be read",
+        ".": ".: Is a directory",
     }.items():
         done = run("import", "openai", file)
         assert (done.code, done.out) == (2, "")

@@ -115,26 +115,6 @@ def test_a_path_that_was_never_there_is_misuse(run: Run, tree: Path, path: str) 
     assert f"there is no {path!r}" in done.err
 
 
-def test_a_deleted_file_of_no_tool_is_left_out_if_git_knew_it(
-    run: Run, tree: Path, git: Git
-) -> None:
-    (tree / "src" / "deep").mkdir(parents=True)
-    for name in ("old.py", "deep/staged.py"):
-        (tree / "src" / name).write_text("X = 1\n")
-    git("add", "src/old.py")
-    git("commit", "-qm", "Old")
-    git("rm", "-q", "src/old.py")
-    git("commit", "-qm", "None")
-    git("add", "src")
-    shutil.rmtree(tree / "src")
-    done = run("validate", "src/old.py", "src/deep/staged.py", "tools/echo/echo.json")
-    assert (done.code, done.out.startswith("1 tool checked")) == (0, True)
-    # a directory that is gone is no deleted file, and what git never knew is misspelt
-    for path in ("src", "src/deep", "src/odd.py"):
-        done = run("validate", path)
-        assert (done.code, done.err) == (2, f"Error: there is no {path!r}\n")
-
-
 def test_procedures_among_files_are_checked_with_all_tools(run: Run, tree: Path) -> None:
     (tree / "sound.yaml").write_text(SOUND)
     shutil.rmtree(tree / "tools" / "odd")

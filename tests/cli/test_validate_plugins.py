@@ -89,17 +89,12 @@ def test_a_path_may_name_configured_plugins(
     assert lines(run, path, "tools/odd")[-1] == "3 tools: 2 loaded, 1 rejected; 1 error"
 
 
-ADVICE = "help: name the directory under 'plugins' in pyproject.toml or in SOVL_TOOLS_PLUGINS_DIR;"
-
-
 def test_modules_that_nobody_has_configured_are_not_run(run: Run, tmp_path: Path) -> None:
     (tmp_path / "code").mkdir()
     (tmp_path / "code" / "one.py").write_text("1 / 0\n")
     done = run("validate", "code")
     assert (done.code, done.err) == (1, "")
-    words = "code: ST106 there is no tool folder in code, only modules"
-    assert done.out.splitlines()[0] == words
-    assert done.out.splitlines()[1].startswith(ADVICE)
+    assert done.out.startswith("code: ST106 there is no tool in code\n")
     # a file that is handed over may be anything
     done = run("validate", "code/one.py")
     assert done.code == 0
