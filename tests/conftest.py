@@ -77,7 +77,7 @@ COVERED_BY_OTHERS = (
             *("serving/test_generated_client.py", "serving/test_mcp_over_http.py"),
             *("serving/test_run_http.py", "serving/test_wrong_messages.py"),
             *("testing/test_answers.py", "testing/test_disturbances.py"),
-            *("test_hostile.py", "test_hot_reload.py", "test_precedence.py"),
+            *("test_hostile.py", "hot_reload", "test_precedence.py"),
             *("test_reload_stress.py", "test_watch_code.py"),
         )
     ),

@@ -1,11 +1,8 @@
-"""What the definitions of a thousand tools cost, the first time and again.
+"""What the definitions of a thousand tools cost, as a multiple of copying every schema.
 
-The floor is a copy of every schema, member by member: what any export has to do that shares nothing
-with the registry. CPU time counts, and the least of all rounds. No two tools have the same schema.
-"Again" is the mean of a hundred calls; a single one right after a collection of garbage, which has
-filled the processor's caches with other objects, takes 0.1 ms.
+No two tools have the same schema. CPU time counts, and the least of all rounds.
 
-    python scripts/bench/export.py [ROUNDS] [SHAPE...]
+    python scripts/bench/export.py [ROUNDS [SHAPE...]]
 """
 
 from __future__ import annotations
@@ -17,15 +14,12 @@ from functools import partial
 from time import process_time
 from typing import Any
 
+from measuring import show
+
 from sovl_tools import ToolDefinition, ToolRegistry
 from sovl_tools.formats.base import FORMATS, STRICT
 
-TOOLS = 1000
-FIRST, AGAIN = 10.0, 0.1
-"""Targets: so many times the floor the first time, so many milliseconds again."""
-
-_TIMES = 100
-
+TOOLS, BUDGET = 1000, 10
 Schema = dict[str, Any]
 
 
@@ -160,92 +154,55 @@ def unsaid(number: int) -> Schema:
     )
 
 
-def undescribed(schema: Any) -> Any:
-    """Return a schema without descriptions."""
-    if isinstance(schema, list):
-        return [undescribed(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {key: undescribed(each) for key, each in schema.items() if key != "description"}
-
-
-Make = Callable[[int], Schema]
-
-
-def without_descriptions(make: Make) -> Make:
-    return lambda number: undescribed(make(number))
-
-
-DESCRIBED: dict[str, Make] = {
-    each.__name__: each for each in (plain, described, nullable, references, nested, refused)
+SHAPES: dict[str, Callable[[int], Schema]] = {
+    each.__name__: each
+    for each in (
+        *(plain, described, nullable, references, nested, refused),
+        *(bounded, conditional, tuples, recursive, unsaid),
+    )
 }
-OTHERS: dict[str, Make] = {
-    each.__name__: each for each in (bounded, conditional, tuples, recursive, unsaid)
-}
-SHAPES = (
-    DESCRIBED
-    | OTHERS
-    | {f"{name}, undescribed": without_descriptions(make) for name, make in DESCRIBED.items()}
-)
 
 
-def registry_of(make: Make) -> ToolRegistry:
+def registry_of(make: Callable[[int], Schema]) -> ToolRegistry:
+    """Return a registry of tools with such schemas."""
     registry = ToolRegistry()
     for number in range(TOOLS):
         name = f"tool_{number}"
         registry.register(ToolDefinition(name, f"Do {number}.", make(number), lambda **_: None))
-    assert len(registry) == TOOLS
     return registry
 
 
 def copy_of(value: Any) -> Any:
+    """Return a copy, member by member: what any export does that shares nothing."""
     if isinstance(value, dict):
         return {key: copy_of(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [copy_of(each) for each in value]
-    return value
+    return [copy_of(each) for each in value] if isinstance(value, list) else value
 
 
-def floor(registry: ToolRegistry) -> list[Any]:
-    return [copy_of(each.parameters) for each in registry]
-
-
-def taken(function: Callable[[], Any]) -> float:
-    """Return the CPU time of a call in milliseconds."""
+def taken(work: Callable[[], object]) -> float:
+    """Return the CPU time of a call in seconds."""
     gc.collect()
     started = process_time()
-    function()
-    return 1000 * (process_time() - started)
-
-
-def measured(registry: ToolRegistry, name: str, *, strict: bool) -> tuple[float, float]:
-    """Return what the definitions take the first time, and again."""
-    registry._exporter = type(registry._exporter)()  # noqa: SLF001 - as if nobody had asked
-    ask = partial(registry.definitions, name, strict=strict)
-    return taken(ask), taken(lambda: [ask() for _ in range(_TIMES)]) / _TIMES
+    work()
+    return process_time() - started
 
 
 def main(rounds: int, shapes: list[str]) -> None:
-    targets = [*((name, False) for name in FORMATS), *((name, True) for name in sorted(STRICT))]
-    print(f"{TOOLS} tools, CPU in ms: first time (x floor), again")
-    missed = []
+    """Measure each format, and each strict form, for each shape."""
+    forms = [*((name, False) for name in FORMATS), *((name, True) for name in sorted(STRICT))]
     for shape in shapes:
         registry = registry_of(SHAPES[shape])
-        print(f"\n{shape}")
-        for name, strict in targets:
-            found = [
-                (taken(partial(floor, registry)), *measured(registry, name, strict=strict))
-                for _ in range(rounds)
-            ]
-            least, first, again = (min(column) for column in zip(*found, strict=True))
-            label = f"{name} strict" if strict else name
-            is_met = first <= FIRST * least and again <= AGAIN
-            if not is_met:
-                missed.append(f"{shape}: {label} {first / least:.1f} x, again {again:.3f} ms")
-            mark = "met" if is_met else "missed"
-            print(f"  {label:24}{first:8.2f} ({first / least:4.1f} x){again:8.3f}  {mark}")
-    print(f"\ntargets: first {FIRST} x the floor, again {AGAIN} ms: {len(missed)} missed")
-    print(*missed, sep="\n")
+        schemas = [tool.parameters for tool in registry]
+        floor = min(taken(partial(copy_of, schemas)) for _ in range(rounds))
+        for name, strict in forms:
+            times = []
+            for _ in range(rounds):
+                # as if no one had asked before
+                registry._exporter = type(registry._exporter)()  # noqa: SLF001
+                ask = partial(registry.definitions, name, strict=strict)
+                times.append(taken(ask))
+            label = f"{shape}: {name}{' strict' if strict else ''}"
+            show(label, min(times) / floor, "copying", BUDGET, f"{min(times) * 1e3:.1f} ms")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import os
 import re
 import socket
 import subprocess
@@ -26,9 +25,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
+from measuring import ENVIRONMENT, cpu_of, show
+
 VERSION, MODERN = "2025-11-25", "2026-07-28"
-CALL_TARGET, START_TARGET = 0.6, 0.45
-_TICKS = os.sysconf("SC_CLK_TCK")
+BUDGET = 0.6
 META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
@@ -235,7 +235,11 @@ def served(
     """Start a server; return its process and a client that has greeted it."""
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=quiet, env=environment()
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=quiet,
+        env={**ENVIRONMENT, "FASTMCP_CHECK_FOR_UPDATES": "off"},
     )
     try:
         client: Client = StdioClient(process)
@@ -253,11 +257,6 @@ def served(
             each.close()
 
 
-def environment() -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "FASTMCP_CHECK_FOR_UPDATES": "off"}
-
-
 def connected(process: subprocess.Popen[bytes], port: int) -> None:
     """Wait until a server listens."""
     for _ in range(6000):
@@ -270,12 +269,6 @@ def connected(process: subprocess.Popen[bytes], port: int) -> None:
         else:
             return
     raise SystemExit(f"{process.args!r} does not listen")
-
-
-def cpu_of(pid: int) -> float:
-    """Return the CPU time of a process, all threads, in seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 def call_cost(command: Sequence[str], port: int | None, calls: int, *, is_modern: bool) -> float:
@@ -352,15 +345,12 @@ def free_port() -> int:
         return port
 
 
-def show(title: str, least: dict[str, float], unit: str, target: float) -> None:
-    """Print what was found, beside the others."""
-    ours = least["sovl-tools"]
-    for name, cost in least.items():
-        ratio = "" if name == "sovl-tools" else f"   sovl-tools / {name} {ours / cost:5.2f}"
-        verdict = ""
-        if name == "fastmcp":
-            verdict = f"   target {target} {'met' if ours / cost <= target else 'missed'}"
-        print(f"{title:28} {name:10} {cost:8.1f} {unit}{ratio}{verdict}", flush=True)
+def compare(title: str, costs: dict[str, float]) -> None:
+    """Print our cost as a multiple of each other server's."""
+    ours = costs.pop("sovl-tools")
+    for name, cost in costs.items():
+        budget = BUDGET if name == "fastmcp" else None
+        show(title, ours / cost, name, budget, f"{ours:.0f} against {cost:.0f}")
 
 
 def main() -> None:
@@ -387,7 +377,7 @@ def main() -> None:
                         cost = call_cost(command, port, options.calls, is_modern=is_modern)
                         least[name] = min(cost, least.get(name, cost))
                 title = f"HTTP, {MODERN}" if kind == "modern" else kind
-                show(f"a call over {title}", least, "us", CALL_TARGET)
+                compare(f"us of CPU a call over {title}", least)
         if options.only in (None, "start"):
             least = {}
             # the first round writes the bytecode
@@ -395,7 +385,7 @@ def main() -> None:
                 for name, command in commands(scripts, many, None).items():
                     cost = start_cost(command, options.tools) * 1000
                     least[name] = min(cost, least.get(name, cost))
-            show(f"list of {options.tools} tools", least, "ms", START_TARGET)
+            compare(f"ms of CPU to the list of {options.tools} tools", least)
 
 
 if __name__ == "__main__":

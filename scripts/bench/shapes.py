@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from folders import RICH_CODE, real
-
 Properties: TypeAlias = dict[str, dict[str, Any]]
 Make: TypeAlias = Callable[[str], tuple[Any, str]]
 """Makes the manifest and the code of the tool of a name."""
@@ -52,6 +50,31 @@ def {name}({parameters}) -> dict:
 {words}
     """
     return {{"result": [{names}]}}
+'''
+_RICH_CODE = '''"""A tool with six parameters."""
+
+import re
+from typing import Any, Optional
+
+LIMIT = 10
+
+
+def clean(text: str) -> str:
+    """Return the text without white space at its ends."""
+    return re.sub(r"\\s+", " ", text.strip())
+
+
+def {name}(
+    query: str,
+    limit: int,
+    options: dict[str, Any],
+    tags: list[str],
+    mode: str = "fast",
+    note: Optional[str] = None,
+) -> dict:
+    """Search for something."""
+    found = [clean(tag) for tag in tags][:limit]
+    return {{"query": clean(query), "found": found, "mode": mode, "note": note, **options}}
 '''
 _DEFS = {
     "place": {
@@ -103,10 +126,6 @@ def _nested() -> Properties:
     }
 
 
-def _eleven() -> Properties:
-    return {f"value{index}": {"type": "string"} for index in range(11)}
-
-
 def _described(name: str) -> dict[str, Any]:
     return {
         "activation_phrases": [f"measure {name}", f"please find {name}"],
@@ -123,13 +142,6 @@ def _manifest(name: str, properties: Properties, **keys: Any) -> dict[str, Any]:
     if any("$ref" in each for each in properties.values()):
         parameters["$defs"] = _DEFS
     return {"name": name, "description": "Do something.", "parameters": parameters, **keys}
-
-
-def _without_descriptions(properties: Properties) -> Properties:
-    return {
-        name: {key: value for key, value in schema.items() if key != "description"}
-        for name, schema in properties.items()
-    }
 
 
 def tool_of(properties: Properties, code: str = _CODE) -> Make:
@@ -151,13 +163,6 @@ def _with_keys(name: str) -> tuple[Any, str]:
     return {**manifest, **_described(name)}, code
 
 
-def _flawed(name: str) -> tuple[Any, str]:
-    manifest, code = tool_of(_plain())(name)
-    if int(name[-1]) % 2:
-        manifest["parameters"]["required"] = ["a", "bb"]
-    return manifest, code
-
-
 def _documented(name: str) -> tuple[Any, str]:
     names = [f"value{index}" for index in range(6)]
     code = _DOCUMENTED.format(
@@ -177,35 +182,63 @@ def _with_examples(name: str) -> tuple[Any, str]:
     return {**manifest, "examples": examples}, code
 
 
-def _sixty() -> Properties:
-    text = {"type": "string", "description": "A text."}
-    return {f"value{index}": text for index in range(60)}
+def _rich(name: str) -> dict[str, Any]:
+    properties = {
+        "query": {"type": "string", "description": "What to search for."},
+        "limit": {"type": "integer", "description": "How many.", "minimum": 1, "maximum": 50},
+        "options": {
+            "type": "object",
+            "description": "Further options.",
+            "properties": {
+                "language": {"type": "string", "description": "An ISO 639 code."},
+                "safe": {"type": "boolean", "description": "Whether to filter."},
+            },
+            "required": ["language"],
+        },
+        "tags": {
+            "type": "array",
+            "description": "Tags that must be there.",
+            "items": {"type": "string", "description": "One tag."},
+        },
+        "mode": {
+            "type": "string",
+            "description": "How to search.",
+            "enum": ["fast", "exact", "fuzzy"],
+        },
+        "note": {"type": "string", "description": "A remark that is kept."},
+    }
+    required = ["query", "limit", "options", "tags"]
+    return {
+        "name": name,
+        "description": "Search for something and return what was found.",
+        "parameters": {"type": "object", "properties": properties, "required": required},
+    }
+
+
+def _real_manifest(name: str) -> dict[str, Any]:
+    manifest = _rich(name)
+    manifest["parameters"]["properties"]["query"]["pattern"] = "^[a-z ]+$"
+    given = {"query": "cats and dogs", "limit": 5, "options": {"language": "en"}, "tags": ["a"]}
+    manifest["examples"] = [{"input": given, "output": {}}, {"input": json.dumps(given)}]
+    manifest["activation_phrases"] = [f"search {name}", f"look up {name}", f"{name} please"]
+    manifest["tags"] = ["search", "text"]
+    return manifest
 
 
 def _real(name: str) -> tuple[Any, str]:
-    return real(name), RICH_CODE.format(name=name)
+    return _real_manifest(name), _RICH_CODE.format(name=name)
 
 
-_KINDS: dict[str, Callable[[], Properties]] = {
-    "plain": _plain,
-    "optional": _optional,
-    "referring": _referring,
-    "nested": _nested,
-}
 SHAPES: dict[str, Make] = {
-    **{name: tool_of(properties()) for name, properties in _KINDS.items()},
+    "plain": tool_of(_plain()),
+    "optional": tool_of(_optional()),
+    "nested": tool_of(_nested()),
     "described": _with_keys,
-    "real": _real,
-    **{
-        f"{name}, undescribed": tool_of(_without_descriptions(properties()))
-        for name, properties in _KINDS.items()
-    },
-    "eleven warnings": tool_of(_eleven()),
-    "decorated": tool_of(_plain(), _DECORATED),
     "documented": _documented,
+    "decorated": tool_of(_plain(), _DECORATED),
+    "referring": tool_of(_referring()),
+    "real": _real,
     "thirty examples": _with_examples,
-    "sixty parameters": tool_of(_sixty()),
-    "every second flawed": _flawed,
 }
 """What makes a tool, by the name of the shape."""
 

@@ -1,20 +1,16 @@
-"""Products that reload tools while they run: how each lays a tool out, is started and is called.
-
-Each is used the way its documentation says, and its tools are written in its own idiom. Nothing
-outside the standard library is imported before a product starts.
-"""
+"""A directory to edit tools in, and its tools while they are watched."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 import time
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from threading import Condition
 from typing import Any, NamedTuple
+
+from sovl_tools import Tooler, ToolRegistry
 
 GONE = "gone"
 """The answer of a tool that can't be called: there is none, or it is known to be unusable."""
@@ -126,41 +122,55 @@ class Workbench:
             place.unlink()
 
 
-class Product:
-    """What is asked of a product; it serves the tools in ``root`` from ``start`` to ``stop``.
+class SovlTools:
+    """The tools of a directory, watched from ``start`` to ``stop``."""
 
-    Attributes:
-        distribution: the name under which it is installed.
-        layout: of its tools.
-        drops_broken: whether its documentation says that a tool whose file does not import is not
-            there until it does.
-    """
-
-    distribution: str
-    layout: Layout
-    drops_broken = False
+    layout = Layout(
+        place="{tool}",
+        module="{tool}/{tool}.py",
+        source="{head}\n\n\ndef {tool}() -> str:\n    return {result}\n",
+        helper="{tool}/helper.py",
+        import_helper="from . import helper",
+        data="{tool}/data.txt",
+        manifest="{tool}/{tool}.json",
+        nested="{tool}/parts/inner.py",
+        import_nested="from .parts import inner as helper",
+    )
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def start(self) -> None:
-        """Load the tools and begin to watch them."""
-        raise NotImplementedError
+        self._changes = 0
+        self._change = Condition()
+        self._registry = ToolRegistry.from_directory(self.root, import_timeout=1.0)
+        self._tooler = Tooler(self._registry)
+        self._unsubscribe = self._registry.subscribe(self._told)
+        self._watching = self._registry.watch()
+        self._watching.__enter__()
 
     def stop(self) -> None:
-        """Watch no longer."""
+        self._watching.__exit__(None, None, None)
+        self._unsubscribe()
+
+    def _told(self, _change: Any) -> None:
+        with self._change:
+            self._changes += 1
+            self._change.notify_all()
 
     def answer(self, tool: str) -> str:
-        """Call a tool and return what it answers, ``GONE``, or ``FAILED`` and a few words."""
-        raise NotImplementedError
+        result = self._tooler.call_sync(tool, {})
+        if result.error is None:
+            return str(result.value)
+        if result.error.kind in {"unknown_tool", "unavailable"}:
+            return GONE
+        return f"{FAILED}{result.error.message}"
 
     def description(self, tool: str) -> str:
-        """Return what the product tells a model of a tool."""
-        raise NotImplementedError
+        return str(self._registry[tool].description)
 
     def announced(self) -> int:
-        """Return how many changes were announced so far; none where nothing is announced."""
-        return 0
+        return self._changes
 
     def settle(self, predicate: Callable[[], bool], timeout: float) -> bool:
         """Wait until the predicate holds, so many seconds; tell whether it does.
@@ -177,157 +187,5 @@ class Product:
             self.wait()
 
     def wait(self) -> None:
-        """Wait a moment; a product that announces changes waits for one no longer than that."""
-        time.sleep(_PAUSE)
-
-
-class SovlTools(Product):
-    """This package: folders with a manifest, watched in the background."""
-
-    distribution = "sovl-tools"
-    layout = Layout(
-        place="{tool}",
-        module="{tool}/{tool}.py",
-        source="{head}\n\n\ndef {tool}() -> str:\n    return {result}\n",
-        helper="{tool}/helper.py",
-        import_helper="from . import helper",
-        data="{tool}/data.txt",
-        manifest="{tool}/{tool}.json",
-        nested="{tool}/parts/inner.py",
-        import_nested="from .parts import inner as helper",
-    )
-
-    def start(self) -> None:
-        module = import_module("sovl_tools")
-        self._changes = 0
-        self._change = Condition()
-        self._registry = module.ToolRegistry.from_directory(self.root, import_timeout=1.0)
-        self._tooler = module.Tooler(self._registry)
-        self._unsubscribe = self._registry.subscribe(self._told)
-        self._watching = self._registry.watch()
-        self._watching.__enter__()
-
-    def stop(self) -> None:
-        self._watching.__exit__(None, None, None)
-        self._unsubscribe()
-
-    def _told(self, _change: Any) -> None:
-        with self._change:
-            self._changes += 1
-            self._change.notify_all()
-
-    def answer(self, tool: str) -> str:
-        result = self._tooler.call_sync(tool, {})
-        if result.ok:
-            return str(result.value)
-        if result.error.kind in {"unknown_tool", "unavailable"}:
-            return GONE
-        return f"{FAILED}{result.error.message}"
-
-    def description(self, tool: str) -> str:
-        return str(self._registry[tool].description)
-
-    def announced(self) -> int:
-        return self._changes
-
-    def wait(self) -> None:
         with self._change:
             self._change.wait(_PAUSE)
-
-
-class FastMCP(Product):
-    """FastMCP's ``FileSystemProvider``, which scans its directory anew at each request.
-
-    A file that does not import is left out of the scan and logged, and the server then reflects
-    the current source: the tool is not there meanwhile, and that is documented.
-    """
-
-    distribution = "fastmcp"
-    layout = Layout(
-        place="{tool}.py",
-        module="{tool}.py",
-        source=(
-            "from fastmcp.tools import tool\n\n{head}\n\n\n"
-            '@tool\ndef {tool}() -> str:\n    """Answer."""\n    return {result}\n'
-        ),
-        helper="{tool}_helper.py",
-        import_helper="import {tool}_helper as helper",
-        data="{tool}.txt",
-    )
-    drops_broken = True
-
-    def start(self) -> None:
-        provider = import_module("fastmcp.server.providers").FileSystemProvider
-        providers = [provider(self.root, reload=True)]
-        self._absent = import_module("fastmcp.exceptions").NotFoundError
-        self._server = import_module("fastmcp").FastMCP("bench", providers=providers)
-        self._loop = asyncio.new_event_loop()
-
-    def stop(self) -> None:
-        self._loop.close()
-
-    def answer(self, tool: str) -> str:
-        try:
-            result = self._loop.run_until_complete(self._server.call_tool(tool, {}))
-        except self._absent:
-            return GONE
-        except Exception as error:  # noqa: BLE001 - whatever a tool may raise
-            return f"{FAILED}{error}"
-        return str(result.content[0].text)
-
-
-class FastMCPFolders(FastMCP):
-    """The same with a package for each tool, which its documentation shows as well."""
-
-    layout = FastMCP.layout._replace(
-        place="{tool}",
-        module="{tool}/{tool}.py",
-        helper="{tool}/helper.py",
-        import_helper="from . import helper",
-        data="{tool}/data.txt",
-        nested="{tool}/parts/inner.py",
-        import_nested="from .parts import inner as helper",
-        package="{tool}/__init__.py",
-    )
-
-
-class Strands(Product):
-    """Strands' loader of ``./tools`` with its watcher, as ``Agent`` sets them up.
-
-    It looks below the working directory, which has to be the one that ``root`` lies in.
-    """
-
-    distribution = "strands-agents"
-    layout = Layout(
-        place="{tool}.py",
-        module="{tool}.py",
-        source=(
-            "from strands import tool\n\n{head}\n\n\n"
-            '@tool\ndef {tool}() -> str:\n    """Answer."""\n    return {result}\n'
-        ),
-        helper="{tool}_helper.py",
-        import_helper="import {tool}_helper as helper",
-        data="{tool}.txt",
-    )
-
-    def start(self) -> None:
-        self._registry = import_module("strands.tools.registry").ToolRegistry()
-        self._registry.initialize_tools(True)  # noqa: FBT003 - as an agent calls it
-        self._watcher = import_module("strands.tools.watcher").ToolWatcher(self._registry)
-
-    def answer(self, tool: str) -> str:
-        function = self._registry.registry.get(tool)
-        if function is None:
-            return GONE
-        try:
-            return str(function())
-        except Exception as error:  # noqa: BLE001 - whatever a tool may raise
-            return f"{FAILED}{error}"
-
-
-PRODUCTS: dict[str, type[Product]] = {
-    "sovl-tools": SovlTools,
-    "FastMCP, files": FastMCP,
-    "FastMCP, folders": FastMCPFolders,
-    "Strands": Strands,
-}

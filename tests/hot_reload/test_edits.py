@@ -1,26 +1,15 @@
-"""Every way in which a tool's files change, in a real directory and with the system's own events.
-
-The table is that of ``scripts/bench/edits.py``, against which ``reload_peers.py`` runs other
-products.
-"""
+"""Every way that a tool's files change, in a real directory with the system's own events."""
 
 from __future__ import annotations
 
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY
-
-sys.path.insert(0, str(REPOSITORY / "scripts" / "bench"))
-
-from edits import CASES, Case
-from reload_products import SovlTools, Workbench
-from trial import Patience, run
-
-sys.path.pop(0)
+from tests.hot_reload.edits import CASES, Case
+from tests.hot_reload.trial import Patience, run
+from tests.hot_reload.workbench import SovlTools, Workbench
 
 PATIENCE = Patience(wait=60, watch=0.15)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from editing import nothing
-from edits import NEEDS, Case, Expected, Step
-from reload_products import FAILED, GONE, Product, Workbench
+from tests.hot_reload.editing import nothing
+from tests.hot_reload.edits import NEEDS, Case, Expected, Step
+from tests.hot_reload.workbench import FAILED, GONE, SovlTools, Workbench
 
 Outcome: TypeAlias = Literal["right", "wrong", "not applicable", "crashed"]
 
@@ -30,7 +30,7 @@ class Verdict(NamedTuple):
 
 
 def run(
-    case: Case, bench: Workbench, product: Product, *, patience: Patience = PATIENCE
+    case: Case, bench: Workbench, product: SovlTools, *, patience: Patience = PATIENCE
 ) -> Verdict:
     """Try a case on a product whose tools lie in the workbench's ``root``, which is empty so far.
 
@@ -53,7 +53,9 @@ def run(
 class _Trial:
     """A case under way on a product that is started."""
 
-    def __init__(self, case: Case, bench: Workbench, product: Product, patience: Patience) -> None:
+    def __init__(
+        self, case: Case, bench: Workbench, product: SovlTools, patience: Patience
+    ) -> None:
         touched = {tool for step in case.steps for tool in step.expected}
         self._steady = {tool: said for tool, said in case.start.items() if tool not in touched}
         self._case, self._bench, self._product, self._patience = case, bench, product, patience
@@ -96,13 +98,8 @@ class _Trial:
 
     def _has_ceased(self, step: Step) -> bool:
         expected = step.expected
-        if step.how == "serves" and self._product.drops_broken and self._is_gone(expected):
-            expected, self._note = {}, "gone while broken"
         self._wrong = self._difference({**self._steady, **expected})
         return bool(self._wrong)
-
-    def _is_gone(self, expected: Expected) -> bool:
-        return all(self._product.answer(tool) == GONE for tool in expected)
 
     def _difference(self, expected: Expected) -> str:
         """Return in words the first answer that is another, or nothing."""

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from editing import (
+from tests.hot_reload.editing import (
     MANY,
     NEW,
     OLD,
@@ -70,7 +70,7 @@ from editing import (
     unlocked,
     written,
 )
-from reload_products import GONE, Workbench
+from tests.hot_reload.workbench import GONE, Workbench
 
 Expected: TypeAlias = Mapping[str, "str | tuple[str, ...]"]
 How: TypeAlias = Literal["becomes", "stays", "serves", "quiet"]

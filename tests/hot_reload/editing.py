@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from reload_products import Workbench
+from tests.hot_reload.workbench import Workbench
 
 OLD, SAME_SIZE, NEW, STEADY = "one", "two", "three", "steady"
 MANY = tuple(f"tool{number}" for number in range(50))
