@@ -27,7 +27,7 @@ CONTRACTS = (
     *sorted(Path(__file__).parent.glob("test_*.py")),
     *(
         Path(__file__).parent / name
-        for name in ("agent", "cli", "docs", "documents", "serving", "testing")
+        for name in ("agent", "cli", "docs", "documents", "hot_reload", "serving", "testing")
     ),
     SHIPPED,
 )

@@ -115,11 +115,9 @@ PEERS = {
     ),
     "pydantic_ai": (
         Row(
-            "async, of a pydantic-ai toolset",
+            "async, of pydantic-ai's tool manager",
             AWAITED,
-            "await pydantic_ai.call_tool('coroutine', "
-            "pydantic_ai_tool.args_validator.validate_json(text), pydantic_ai_context, "
-            "pydantic_ai_tool)",
+            "await pydantic_ai.handle_call(ToolCallPart('coroutine', text))",
             1,
         ),
     ),
@@ -148,9 +146,9 @@ async def peer_names(names: dict[str, Any]) -> dict[str, Any]:
         usage = import_module("pydantic_ai.usage").RunUsage()
         toolset = module.FunctionToolset([names["coroutine"]])
         context = module.RunContext(deps=None, model=model, usage=usage)
-        tools = await toolset.get_tools(context)
-        found |= {"pydantic_ai": toolset, "pydantic_ai_context": context}
-        found["pydantic_ai_tool"] = tools["coroutine"]
+        manager = import_module("pydantic_ai.tool_manager").ToolManager(toolset)
+        found["pydantic_ai"] = await manager.for_run_step(context)
+        found["ToolCallPart"] = import_module("pydantic_ai.messages").ToolCallPart
     if find_spec("langchain_core"):
         structured = import_module("langchain_core.tools").StructuredTool
         found["langchain"] = structured.from_function(names["function"])
@@ -190,13 +188,16 @@ def names_of(shape: Shape, pool: ThreadPoolExecutor) -> dict[str, Any]:
     }
 
 
-async def measure(kind: str, rows: tuple[Row, ...], names: dict[str, Any], rounds: int) -> None:
+async def measure(
+    kind: str, rows: tuple[Row, ...], names: dict[str, Any], rounds: int, floor: str = "the floor"
+) -> None:
     """Print a line for each row."""
     statements = {each: each for row in rows for each in (row.statement, row.floor)}
     least = await in_turn(statements, names, rounds=rounds)
     for row in rows:
-        took, floor = least[row.statement], least[row.floor]
-        show(f"{kind}: {row.label}", took / floor, "the floor", row.budget, f"{took * 1e6:.1f} us")
+        took = least[row.statement]
+        ratio, note = took / least[row.floor], f"{took * 1e6:.1f} us"
+        show(f"{kind}: {row.label}", ratio, floor, row.budget, note)
 
 
 async def main(rounds: int) -> None:
@@ -210,7 +211,7 @@ async def main(rounds: int) -> None:
         names |= await peer_names(names)
         for package, compared in PEERS.items():
             if find_spec(package):
-                await measure("plain", compared, names, rounds)
+                await measure("plain", compared, names, rounds, package)
 
 
 if __name__ == "__main__":

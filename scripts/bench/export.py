@@ -143,22 +143,11 @@ def recursive(number: int) -> Schema:
     return {**of("tree", tree={"$ref": "#/$defs/node"}), "$defs": {"node": node}}
 
 
-def unsaid(number: int) -> Schema:
-    """Arguments that may be anything, or hold anything."""
-    return of(
-        "value",
-        value={"type": "object"},
-        others={"type": "object", "additionalProperties": True},
-        free={"description": f"Anything about {number}."},
-        more={"type": "array"},
-    )
-
-
 SHAPES: dict[str, Callable[[int], Schema]] = {
     each.__name__: each
     for each in (
         *(plain, described, nullable, references, nested, refused),
-        *(bounded, conditional, tuples, recursive, unsaid),
+        *(bounded, conditional, tuples, recursive),
     )
 }
 

@@ -18,12 +18,12 @@ from itertools import accumulate
 from time import process_time
 from typing import TypeAlias
 
+from measuring import show
+
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.search.ranking import SearchIndex, texts
 
 TOOLS, WORDS, NAMES, SEED = 1000, 4000, 400, 7
-BUILD, QUERY = 100.0, 1.0
-"""Targets in milliseconds."""
 
 Work: TypeAlias = Callable[[], object]
 
@@ -87,40 +87,26 @@ def scan(flat: list[str], words: list[str]) -> list[int]:
     return sorted(range(len(flat)), key=counts.__getitem__, reverse=True)[:10]
 
 
-def asked(author: Author, tools: list[ToolDefinition]) -> dict[str, str]:
-    """Return queries by what they are."""
-    name = tools[TOOLS // 2].name
-    return {
-        "a name": name,
-        "five words": author.text(5),
-        "the five commonest": " ".join(author.words[:5]),
-        "a chat of thirty": author.text(30),
-    }
-
-
-def show(label: str, taken: float, floor: float, target: float | None = None) -> None:
-    mark = "  over" if target is not None and taken > target else ""
-    print(f"  {label:28}{taken:9.3f} ({taken / floor:6.3f} x){mark}")
-
-
 def main(rounds: int) -> None:
+    """Measure making the index, and queries of several lengths."""
     author = Author()
     tools = [author.tool(number) for number in range(TOOLS)]
-    print(f"{TOOLS} tools, CPU in ms (x floor), the least of {rounds} rounds")
+    made = least(partial(SearchIndex, tools), repeat=1, rounds=rounds)
     floor = least(partial(joined, tools), repeat=1, rounds=rounds)
-    print(f"\nmaking: floor {floor:.2f}")
-    show("all", least(partial(SearchIndex, tools), repeat=1, rounds=rounds), floor, BUILD)
-    index, others = SearchIndex(tools), [author.tool(0), *tools[1:]]
-    change: Work = partial(SearchIndex, others, index.entries)
-    show("one tool in place of another", least(change, repeat=20, rounds=rounds), floor)
-    flat = joined(tools)
-    for label, query in asked(author, tools).items():
-        words = query.split()
-        floor = least(partial(scan, flat, words), repeat=5, rounds=rounds)
-        print(f"\n{label}: floor {floor:.2f}")
-        work: Work = partial(index.search, query)
-        show("search", least(work, repeat=50, rounds=rounds), floor, QUERY)
-    print(f"\ntargets: {BUILD:g} for making all, {QUERY:g} for a query")
+    show(f"an index of {TOOLS} tools", made / floor, "making the texts", None, f"{made:.0f} ms")
+    index, flat = SearchIndex(tools), joined(tools)
+    others = [author.tool(0), *tools[1:]]
+    changed = least(partial(SearchIndex, others, index.entries), repeat=20, rounds=rounds)
+    show("... after one tool changed", changed / made, "making it", None, f"{changed:.2f} ms")
+    queries = {
+        "a name": tools[TOOLS // 2].name,
+        "five words": author.text(5),
+        "a chat of thirty words": author.text(30),
+    }
+    for label, query in queries.items():
+        floor = least(partial(scan, flat, query.split()), repeat=5, rounds=rounds)
+        took = least(partial(index.search, query), repeat=50, rounds=rounds)
+        show(f"a search for {label}", took / floor, "str.count", None, f"{took:.2f} ms")
 
 
 if __name__ == "__main__":
