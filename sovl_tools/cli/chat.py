@@ -8,7 +8,7 @@ import logging
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import ExitStack, aclosing, closing, nullcontext
 from functools import partial
 from pathlib import Path
@@ -31,11 +31,12 @@ from sovl_tools.cli.command import (
     registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools
-from sovl_tools.cli.output import listed
 from sovl_tools.cli.show import row, show_tools
+from sovl_tools.cli.watch import moment_of, news
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 
@@ -225,7 +226,7 @@ class Conversation:
 
     def _notice(self, change: CatalogChange) -> None:
         """Tell what has become of the tools: at once while somebody types, or after the answer."""
-        text = describe_change(change, frozenset(tool.name for tool in self._agent.tools))
+        text = describe_change(self._agent.tools, change)
         is_shown = bool(text) and not self._transcript.is_quiet
         if is_shown and not self._source.interject(text):
             self._notices.append(text)
@@ -367,23 +368,11 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-def describe_change(change: CatalogChange, served: Collection[str]) -> str:
-    """Return what became of the tools, in a line; "" if none of them is another.
-
-    Args:
-        change: what became of them.
-        served: the names of the tools that can be called.
-    """
-    kept = [name for name in change.rejected if name in served]
-    lost = [name for name in change.rejected if name not in served]
+def describe_change(registry: ToolRegistry, change: CatalogChange) -> str:
+    """Return the change of the tools in a line, in the words of ``watch``; "" if there is none."""
+    named = (change.added, change.updated, change.removed, change.rejected)
+    if not any(named):
+        return ""
+    words = "; ".join(f"{word} {names}" for word, names in news(moment_of(registry, change)))
     first = next((str(each) for each in change.diagnostics if each.severity == "error"), "")
-    news = [
-        ("added", change.added, ""),
-        ("updated", change.updated, ""),
-        ("removed", change.removed, ""),
-        ("rejected", kept, " (the version before stays)"),
-        ("rejected", lost, ""),
-    ]
-    changes = [f"{word} {listed(names)}{remark}" for word, names, remark in news if names]
-    why = f": {first}" if change.rejected and first else ""
-    return plain(f"tools: {', '.join(changes)}{why}") if changes else ""
+    return plain(f"tools: {words}" + (f": {first}" if change.rejected and first else ""))

@@ -1,7 +1,7 @@
 """Where the lines of a chat come from, a terminal or a pipe, and how the chat is shown.
 
 At a terminal prompt_toolkit edits them (extra ``chat``), with a history and with completion.
-Without it, or on a dumb terminal, they are plain lines.
+Without it, or on a dumb terminal, they are plain lines, and notices wait for the end of one.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def lines(words: Words) -> Pipe | Terminal:
     # the answers may go into a file while somebody types: then the error output is the screen
     screen = next((each for each in (results(), sys.stderr) if each.isatty()), None)
     if screen is None or os.environ.get("TERM", "dumb") == "dumb":
-        return Terminal(PlainEditor())
+        return Terminal()
     try:
-        return Terminal(Editor(screen, words))
+        return EditedTerminal(screen, words)
     except ImportError:
-        return Terminal(PlainEditor())
+        return Terminal()
 
 
 class Pipe:
-    """Lines that a program or a file says, and where nobody sits."""
+    """Lines of a program or a file; no one can be asked."""
 
     is_terminal = False
 
@@ -57,33 +57,32 @@ class Pipe:
         return (sys.stdin.readline() if sys.stdin is not None else "") or None
 
     def confirmed(self, question: str) -> bool | str:
-        """Return why nobody can be asked."""
+        """Return why no one can be asked."""
         return "nobody can be asked, as the input is no terminal"
 
     def interject(self, text: str) -> bool:
-        """Return False: nobody types."""
+        """Return False: no one types."""
         return False
 
 
 class Terminal:
-    """Lines that somebody types; Ctrl-C clears one, a second time it ends them, as Ctrl-D does."""
+    """Lines that are typed; Ctrl-C clears one, a second time it ends them, as Ctrl-D does.
+
+    The terminal itself edits them.
+    """
 
     is_terminal = True
-
-    def __init__(self, editor: Editor | PlainEditor) -> None:
-        self._editor = editor
-        self.interject = editor.interject
 
     def read(self) -> str | None:
         """Return the next line; None at the end."""
         for advice in ("Ctrl-C again, or Ctrl-D, leaves", ""):
             try:
-                return self._editor.line()
+                return self.line()
             except KeyboardInterrupt:
-                self._editor.end()
+                self.end()
                 click.echo(advice, err=True, nl=bool(advice))
             except EOFError:
-                self._editor.end()
+                self.end()
                 return None
         return None
 
@@ -91,28 +90,17 @@ class Terminal:
         """Return whether the user says yes.
 
         Raises:
-            KeyboardInterrupt: the user wants to leave off.
+            KeyboardInterrupt: the user stops the answer.
         """
         try:
-            return self._editor.answer(question).strip().casefold() in {"y", "yes"}
+            return self.answer(question).strip().casefold() in {"y", "yes"}
         except EOFError:
-            self._editor.end()
+            self.end()
             return False  # Ctrl-D is no consent
-
-
-class PlainEditor:
-    """Lines as the terminal itself edits them."""
-
-    def __init__(self) -> None:
-        self._is_typing = False
 
     def line(self) -> str:
         """Return what is typed."""
-        self._is_typing = True
-        try:
-            return self.answer(PROMPT)
-        finally:
-            self._is_typing = False
+        return self.answer(PROMPT)
 
     def answer(self, question: str) -> str:
         """Return what is typed after a question."""
@@ -127,15 +115,12 @@ class PlainEditor:
         click.echo(err=True)
 
     def interject(self, text: str) -> bool:
-        """Show a text below the line that is being typed."""
-        is_typing = self._is_typing  # the line may end while the text is shown
-        if is_typing:
-            click.echo(f"\n{text}\n{PROMPT}", err=True, nl=False)
-        return is_typing
+        """Show a text above the line that is being typed; return False if that isn't possible."""
+        return False
 
 
-class Editor:
-    """Lines that are edited on a screen by prompt_toolkit, with a history that is kept.
+class EditedTerminal(Terminal):
+    """Lines that prompt_toolkit edits on a screen, with a history that is kept.
 
     Raises:
         ImportError: prompt_toolkit is not installed.

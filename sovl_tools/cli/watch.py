@@ -179,18 +179,18 @@ def _paragraphs(moment: Moment, width: int) -> Iterator[Iterable[Piece]]:
                 yield block(each, width=width)
         return
     time, took = f"{moment.time:%H:%M:%S}", f"{round(change.duration * 1000):,} ms"
-    for word, news in _news(moment):
+    for word, names in news(moment):
         padding = " " * (_WIDTH - len(word))
-        yield (time, "dim"), "  ", (word, _TINTS[word]), f"{padding}  {took:>8}  {news}"
+        yield (time, "dim"), "  ", (word, _TINTS[word]), f"{padding}  {took:>8}  {names}"
     for each in change.diagnostics:
         yield block(each, width=width)
 
 
-def _news(moment: Moment) -> list[tuple[str, str]]:
+def news(moment: Moment) -> list[tuple[str, str]]:
     """Return words and what they are said of; ``checked`` if there are only diagnostics."""
     change = moment.change
     others = [name for name in change.rejected if name not in moment.serving]
-    news = [
+    kinds = [
         ("added", change.added, ""),
         ("updated", change.updated, ""),
         ("removed", change.removed, ""),
@@ -198,7 +198,7 @@ def _news(moment: Moment) -> list[tuple[str, str]]:
         ("rejected", moment.serving, ": the last good version keeps serving"),
         ("rejected", others, ": not served"),
     ]
-    found = [(word, f"{listed(names)}{remark}") for word, names, remark in news if names]
+    found = [(word, f"{listed(names)}{remark}") for word, names, remark in kinds if names]
     places = sorted({each.tool or each.path for each in change.diagnostics})
     return found or [("checked", listed(places))]
 
