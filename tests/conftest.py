@@ -58,6 +58,19 @@ SLOW = tuple(
 """Where tests start processes or servers, hold conversations, import what providers ship, or take
 seconds of work."""
 
+QUICK = tuple(
+    Path(__file__).parent / name
+    for name in (
+        *("agent/test_local.py", "agent/test_odd_answers.py", "cli/test_export.py"),
+        *("cli/test_search.py", "cli/test_sync.py", "docs/test_authoring.py"),
+        *("docs/test_blocks.py", "docs/test_maps.py", "process/test_executors.py"),
+        *("remote/test_openapi.py", "serving/test_api.py", "serving/test_mcp_server.py"),
+        *("testing/test_requests.py", "testing/test_schemas.py", "tools/test_calculate.py"),
+        *("tools/test_draw_chart.py", "tools/test_shipped_tools.py"),
+    )
+)
+"""Some of each slow directory that take little time, so that ``--fast`` covers every package."""
+
 COVERED_BY_OTHERS = (
     SHIPPED,
     *(
@@ -118,8 +131,8 @@ def pytest_collection() -> Iterator[None]:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave slow files out before they import anything: the SDKs alone take seconds."""
     is_left_out = config.getoption("markexpr") == "not slow"
-    places = {collection_path, *collection_path.parents}
-    return True if is_left_out and not places.isdisjoint(SLOW) else None
+    is_slow = collection_path.suffix == ".py" and _is_slow(collection_path)
+    return True if is_left_out and is_slow else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -136,7 +149,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in marks[item.path]:
             item.add_marker(mark)
         is_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        if is_random or not STARTS_A_PROCESS.isdisjoint(getattr(item, "fixturenames", ())):
+        starts_one = not STARTS_A_PROCESS.isdisjoint(getattr(item, "fixturenames", ()))
+        if is_random or (starts_one and item.path not in QUICK):
             item.add_marker(pytest.mark.slow)
         if is_random:
             item.add_marker(UNMEASURED)
@@ -147,10 +161,15 @@ def _marks_of(path: Path) -> list[pytest.MarkDecorator]:
     places = {path, *path.parents}
     among = {
         "contract": not places.isdisjoint(CONTRACTS),
-        "slow": not places.isdisjoint(SLOW),
+        "slow": _is_slow(path),
         UNMEASURED: not places.isdisjoint(COVERED_BY_OTHERS),
     }
     return [getattr(pytest.mark, name) for name, is_there in among.items() if is_there]
+
+
+def _is_slow(path: Path) -> bool:
+    """Tell whether ``--fast`` leaves a file out."""
+    return path not in QUICK and not {path, *path.parents}.isdisjoint(SLOW)
 
 
 @pytest.hookimpl(wrapper=True)
