@@ -9,6 +9,7 @@ its own models, and its errors are said in our words; it is never imported here.
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import re
 import sys
@@ -19,10 +20,12 @@ from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from sovl_tools.annotations.defaults import computed_fields
 from sovl_tools.annotations.docstrings import class_documentation
 from sovl_tools.annotations.hints import (
     Resolve,
     field_hints,
+    is_field,
     is_required,
     is_typed_dict,
     names_in,
@@ -105,10 +108,12 @@ def _schema(builder: Builder, annotation: Any) -> Schema:
             reason = f"the parameter {each.name!r} of {kind.__name__} is positional-only"
             raise InexpressibleError(reason, "remove the '/'")
     fields, properties = _fields_of(annotation, parameters, resolved), {}
+    hidden = computed_fields(kind, {name: each.default for name, each in fields.items()})
     for name, field in fields.items():
         text = documentation.parameters.get(name)
+        default = EMPTY if name in hidden else field.default
         try:
-            properties[name] = builder.build_property(field.hint, default=field.default, text=text)
+            properties[name] = builder.build_property(field.hint, default=default, text=text)
         except InexpressibleError as error:
             raise error.within(f"the field {name!r} of {kind.__name__}") from error
     schema: Schema = {"type": "object"}
@@ -231,11 +236,6 @@ def has_rules(annotation: Any) -> bool:
     )
 
 
-def is_field(value: Any) -> bool:
-    """Tell whether a value is what pydantic's ``Field(…)`` returns."""
-    return type(value).__name__ == "FieldInfo" and type(value).__module__.startswith("pydantic.")
-
-
 def dump_model(value: Any) -> JSON:
     """Return what pydantic makes of an instance of a class that says how it is made."""
     adapter = sys.modules["pydantic"].TypeAdapter(type(value))
@@ -260,6 +260,7 @@ class _Model(Kind):
             message = str(error).partition("\n")[0]
             reason = f"pydantic has no schema of it: {message}"
             raise InexpressibleError(reason, is_open=is_open) from error
+        _hide_computed(schema, _models_in(annotation))
         return builder.hoist(schema)
 
     def convert(self, _: Build, annotation: Any) -> Convert:
@@ -286,6 +287,38 @@ class _Model(Kind):
 
 
 MODEL = _Model()
+
+
+def _models_in(annotation: Any) -> dict[str, Any]:
+    """Return the models and dataclasses that an annotation contains, by the classes' names."""
+    found: dict[str, Any] = {}
+    pending = [annotation]
+    for each in pending:  # which grows meanwhile
+        pending += typing.get_args(each)
+        if isinstance(each, type) and _own_fields(each) and each.__name__ not in found:
+            found[each.__name__] = each
+            pending += field_hints(each, resolved_or_any).values()
+    return found
+
+
+def _own_fields(kind: type) -> Mapping[str, Any]:
+    """Return the fields of a model of pydantic or of a dataclass."""
+    fields = getattr(kind, "__pydantic_fields__", None) or getattr(kind, "__dataclass_fields__", {})
+    return fields if isinstance(fields, dict) else {}
+
+
+def _hide_computed(schema: Schema, models: Mapping[str, Any]) -> None:
+    """Remove the defaults that aren't constant expressions from pydantic's schema of models."""
+    whole = [schema] if len(models) and "properties" in schema else []
+    for name, model in models.items():
+        places = [schema.get("$defs", {}).get(name, {})]
+        if whole and name == next(iter(models)):
+            places += whole
+        fields = _own_fields(model)
+        hidden = computed_fields(model, {key: each.default for key, each in fields.items()})
+        for place, key in itertools.product(places, hidden):
+            alias = getattr(fields[key], "alias", None) or key
+            place.get("properties", {}).get(alias, {}).pop("default", None)
 
 
 def _place(error: Mapping[str, Any], value: JSON) -> Path:

@@ -18,8 +18,8 @@ from threading import local
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.annotations.classes import MODEL, has_rules, is_field
-from sovl_tools.annotations.hints import description_of, origin_of, unqualified, value_of
+from sovl_tools.annotations.classes import MODEL, has_rules
+from sovl_tools.annotations.hints import description_of, is_field, origin_of, unqualified, value_of
 from sovl_tools.annotations.kind import (
     Build,
     Builder,

@@ -194,6 +194,11 @@ def read_annotations(read: Callable[..., Any], owner: Any, option: str) -> Any:
     return read(owner, **{option: library.Format.FORWARDREF})
 
 
+def is_field(value: Any) -> bool:
+    """Return whether a value is what pydantic's ``Field(…)`` returns."""
+    return type(value).__name__ == "FieldInfo" and type(value).__module__.startswith("pydantic.")
+
+
 def origin_of(annotation: Any) -> Any:
     """Return ``list`` for ``list[int]``; an annotation without arguments as it is."""
     # asked many times of each annotation, and typing looks at all that it could be

@@ -9,6 +9,7 @@ from contextlib import suppress
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
+from sovl_tools.annotations.bindings import Bindings, bindings, blocks
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
 from sovl_tools.loading.requirements import is_importable
 from sovl_tools.loading.rules.module import ImportFailure
@@ -19,7 +20,6 @@ from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.dynamic import without_functions
-from sovl_tools.signature.bindings import Bindings, bindings, blocks
 from sovl_tools.signature.inference import Inference, implied
 from sovl_tools.signature.signature import ANYTHING, REQUIRED, UNKNOWN, Signature, from_function
 from sovl_tools.signature.syntax_tree import (

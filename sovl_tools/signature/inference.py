@@ -6,12 +6,12 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sovl_tools.annotations.classes import is_field
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.annotations.hints import (
     Names,
     description_of,
     has_text,
+    is_field,
     names_of,
     resolved,
     underlying,

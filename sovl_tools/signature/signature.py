@@ -9,6 +9,7 @@ from functools import partial
 from types import FunctionType, MethodType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from sovl_tools.annotations.defaults import computed
 from sovl_tools.annotations.hints import (
     HIDDEN,
     compile_annotation,
@@ -22,7 +23,6 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.keywords import COMBINING
 from sovl_tools.signature.annotation import Annotation, conventional, from_object, from_text
-from sovl_tools.signature.defaults import computed
 
 ParameterKind: TypeAlias = Literal[
     "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"

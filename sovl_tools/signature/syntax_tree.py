@@ -8,11 +8,11 @@ from importlib import import_module
 from importlib.util import decode_source
 from typing import Any
 
+from sovl_tools.annotations.bindings import DEFINITIONS, Bindings, bindings, last_name
 from sovl_tools.annotations.hints import HIDDEN, HIDDEN_CLASS
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.diagnostic import ModulePlace
 from sovl_tools.signature.annotation import Annotation, Lookup, conventional, evaluate, from_node
-from sovl_tools.signature.bindings import DEFINITIONS, Bindings, bindings, last_name
 from sovl_tools.signature.signature import (
     ANYTHING,
     REQUIRED,

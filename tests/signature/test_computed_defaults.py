@@ -32,6 +32,10 @@ import settings_of_test as settings
 LIMIT = 10
 TWICE = LIMIT * 2
 LEVELS = {"low": 1}
+CHANGED = {"key": "none"}
+CHANGED["key"] = os.environ["THE_KEY"]
+GROWN = []
+GROWN.append(os.environ["THE_KEY"])
 KEY = os.environ["THE_KEY"]
 if os.name == "nt":
     MAYBE = 1
@@ -49,6 +53,12 @@ class Color(Enum):
 class Point:
     x: int = 0
     y: int = 0
+
+
+@dataclass
+class Keyed:
+    key: str = os.environ["THE_KEY"]
+    size: int = 1
 
 
 class Settings:
@@ -87,6 +97,7 @@ CONSTANT = {
     "timedelta(days=1)": "PT86400S",
     'Path("out") / "a"': "out/a",
     "Point(1, y=2)": {"x": 1, "y": 2},
+    'Keyed("a")': {"key": "a", "size": 1},
 }
 """Defaults by their expressions, as a schema shows them."""
 COMPUTED = (
@@ -99,6 +110,11 @@ COMPUTED = (
     'f"Bearer {KEY}"',
     "[KEY]",
     "str(KEY)",
+    'CHANGED["key"]',
+    "CHANGED",
+    "GROWN",
+    "Keyed()",
+    "Keyed(size=2)",
     "IMPORTED_KEY",
     "settings.IMPORTED_KEY",
     "SETTINGS.key",
@@ -116,7 +132,7 @@ TYPES = {"date": "date", "timedelta": "timedelta", "Decimal": "Decimal", "Path":
 def annotation_of(expression: str) -> str:
     """Return the annotation to write for a default."""
     name = expression.partition("(")[0].partition(".")[0]
-    known = {**TYPES, "Point": "Point"}
+    known = {**TYPES, "Point": "Point", "Keyed": "Keyed"}
     if expression == "Color.RED":
         return "Color"
     return known.get(name, "object")
@@ -130,6 +146,8 @@ def run_module(text: str, directory: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    if spec.name in sys.modules:
+        sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -141,6 +159,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "settings_of_test.py").write_text(SETTINGS)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "settings_of_test", raising=False)
+    monkeypatch.setitem(sys.modules, "module_of_test", ModuleType("module_of_test"))
     return tmp_path
 
 
@@ -219,6 +238,57 @@ def test_without_source_a_value_of_the_environment_is_computed(
     assert infer(names["tool"]).parameters["properties"]["key"].get("default") == (
         None if value == SECRET else value
     )
+
+
+FIELDS = '''
+import os
+import time
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pydantic import BaseModel, Field
+
+
+@dataclass
+class Base:
+    key: str = os.environ["THE_KEY"]
+    size: int = field(default=3)
+
+
+@dataclass
+class Data(Base):
+    at: float = field(default=time.time())
+    names: list[str] = field(default_factory=list)
+
+
+class Pair(NamedTuple):
+    key: str = os.environ.get("THE_KEY", "")
+    size: int = 3
+
+
+class Model(BaseModel):
+    key: str = os.environ["THE_KEY"]
+    other: str = Field(default=os.environ["THE_KEY"], description="Another.")
+    third: str = Field(os.environ["THE_KEY"], alias="named")
+    size: int = Field(default=3, ge=0)
+    data: Data = Data()
+    inner: "Model | None" = None
+
+
+def call(data: Data, pair: Pair, model: Model, models: list[Model]) -> None:
+    """Take them."""
+'''
+
+
+def test_computed_values_of_fields_are_not_shown(settings: Path) -> None:
+    schema = infer(run_module(FIELDS, settings).call).parameters
+    text = json.dumps(schema)
+    assert SECRET not in text
+    objects = [*schema["properties"].values(), *schema.get("$defs", {}).values()]
+    sizes = [each["properties"]["size"] for each in objects if "properties" in each]
+    assert len(sizes) > 3
+    assert [each["default"] for each in sizes] == [3] * len(sizes)
+    assert text.count('"default"') == len(sizes) + text.count('"default": null')
 
 
 CODE = '''import os

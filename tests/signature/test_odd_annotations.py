@@ -12,13 +12,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from sovl_tools.annotations.bindings import bindings
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.jsonvalues import to_json
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.folder import Settings
-from sovl_tools.signature.bindings import bindings
 from sovl_tools.signature.inference import Inference, implied
 from sovl_tools.signature.signature import from_function
 from sovl_tools.signature.syntax_tree import from_name

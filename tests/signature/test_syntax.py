@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from sovl_tools.annotations.bindings import bindings
 from sovl_tools.model.diagnostic import ModulePlace
-from sovl_tools.signature.bindings import bindings
 from sovl_tools.signature.syntax_tree import place_of
 from tests.tables import check_each
 

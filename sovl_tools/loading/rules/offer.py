@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from sovl_tools.annotations.bindings import bindings
 from sovl_tools.loading.interface import Interface, accepts
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, rule
 from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.suggestion import nearest, question
 from sovl_tools.search.words import words
-from sovl_tools.signature.bindings import bindings
 from sovl_tools.signature.signature import UNKNOWN
 
 _STEP_ARGUMENTS = 2

@@ -12,19 +12,20 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from enum import Enum
 from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import resolve_name
+from inspect import signature
 from itertools import chain
 from operator import attrgetter
 from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.annotations.classes import is_field
-from sovl_tools.signature.bindings import DEFINITIONS, bindings
+from sovl_tools.annotations.bindings import DEFINITIONS, bindings, last_name
+from sovl_tools.annotations.hints import is_field
 
 _WRITTEN = re.compile(
     r"(\w+)\s*(?::[^=,\n]*)?=(?!=)\s*"
@@ -67,6 +68,74 @@ def computed(function: Any, defaults: Mapping[str, Any]) -> set[str]:
         elif _is_in_environment(value):
             found.add(name)
     return found | _computed(function, doubtful) if doubtful else found
+
+
+def computed_fields(kind: type, defaults: Mapping[str, Any]) -> set[str]:
+    """Return the names of the fields of a class whose defaults aren't constant expressions.
+
+    Args:
+        kind: a dataclass, a NamedTuple, a model of pydantic, or a class with its own ``__init__``.
+        defaults: the defaults by field.
+    """
+    found: set[str] = set()
+    for name, value in defaults.items():
+        owners = [each for each in kind.__mro__ if name in vars(each).get("__annotations__", ())]
+        own = kind.__init__ if not owners else None  # type: ignore[misc]
+        if own is not None:
+            found |= computed(own, {name: value})
+        elif isinstance(value, _TRIVIAL):
+            continue
+        elif _is_computed_field(owners[0], name, value):
+            found.add(name)
+    return found
+
+
+def _is_computed_field(owner: type, name: str, value: Any) -> bool:
+    names = getattr(sys.modules.get(owner.__module__), "__dict__", {})
+    source = "".join(_lines(str(names.get("__file__")), names))
+    try:
+        expressions = _classes(source).get(owner.__qualname__, {})
+    except _UNREADABLE:
+        expressions = {}
+    if name not in expressions:
+        return _is_in_environment(value)
+    expression: ast.expr | None = expressions[name]
+    if isinstance(expression, ast.Call) and last_name(expression.func) in _FIELDS:
+        given = {each.arg: each.value for each in expression.keywords}
+        expression = given.get("default") or next(iter(expression.args), None)
+    try:
+        return expression is not None and not _is_constant(expression, names)
+    except RecursionError:
+        return True
+
+
+_FIELDS = frozenset({"Field", "field"})
+"""Functions that describe a field of a class, its default included."""
+_TRIVIAL = (bool, type(None))
+
+
+@lru_cache(maxsize=4)
+def _classes(source: str) -> dict[str, dict[str, ast.expr]]:
+    """Return the values that classes give their annotated fields, by the classes' full names."""
+    found: dict[str, dict[str, ast.expr]] = {}
+    pending: list[tuple[ast.AST, str]] = [(bindings(source.encode()).tree, "")]
+    for node, prefix in pending:  # which grows meanwhile
+        for child in ast.iter_child_nodes(node):
+            inner = prefix
+            if isinstance(child, DEFINITIONS):
+                inner = f"{prefix}{child.name}."
+            if isinstance(child, ast.ClassDef):
+                found[inner[:-1]] = {
+                    each.target.id: each.value
+                    for each in child.body
+                    if isinstance(each, ast.AnnAssign)
+                    and isinstance(each.target, ast.Name)
+                    and each.value is not None
+                }
+            elif isinstance(child, DEFINITIONS):
+                inner += "<locals>."
+            pending.append((child, inner))
+    return found
 
 
 def _own_defaults(function: FunctionType) -> dict[str, Any]:
@@ -136,6 +205,11 @@ def _is_literal(value: Any, text: str | None) -> bool:
 
 
 def _is_in_environment(value: Any) -> bool:
+    """Return whether a value is, or contains, the value of an environment variable."""
+    if isinstance(value, Mapping):
+        return any(map(_is_in_environment, value.values()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return any(map(_is_in_environment, value))
     is_long = isinstance(value, str) and len(value) >= _SHORTEST_SECRET
     return is_long and value in os.environ.values()
 
@@ -227,11 +301,27 @@ def _is_constant(node: ast.AST, names: _Names, local: _Local = MappingProxyType(
             return isinstance(owner, Enum) or isinstance(getattr(owner, name, None), Enum)
         case ast.Call(func=function, args=arguments, keywords=keywords):
             made, parts = _value(function, names), [*arguments, *keywords]
-            # a class of pydantic's settings reads the environment
-            is_class = isinstance(made, type) and "BaseSettings" not in map(_name, made.__mro__)
-            return is_class and all(_is_constant(each, names, local) for each in parts)
+            given = {each.arg for each in keywords}
+            return (
+                isinstance(made, type)
+                # a class of pydantic's settings reads the environment
+                and "BaseSettings" not in map(_name, made.__mro__)
+                and all(_is_constant(each, names, local) for each in parts)
+                and not _fills_in(made, len(arguments), given)
+            )
     parts = [*ast.iter_child_nodes(node)]
     return isinstance(node, _PURE) and all(_is_constant(each, names, local) for each in parts)
+
+
+def _fills_in(kind: type, count: int, given: Collection[str | None]) -> bool:
+    """Tell whether a class has computed defaults for what it isn't given."""
+    try:
+        parameters = [*signature(kind).parameters.values()][count:]
+    except (ValueError, TypeError):
+        return False
+    left = [each for each in parameters if each.name not in given]
+    defaults = {each.name: each.default for each in left if each.default is not each.empty}
+    return bool(computed_fields(kind, defaults))
 
 
 _name = attrgetter("__name__")
@@ -261,11 +351,29 @@ def _is_constant_name(name: str, names: _Names) -> bool:
     if name in found.unsettled or node is None:
         return False
     if isinstance(node, ast.ImportFrom):
-        module = "." * node.level + (node.module or "")
-        origin = next(each.name for each in node.names if name in {each.asname, each.name})
-        with suppress(ImportError):
-            package = names.get("__package__") or names.get("__name__")
-            other = sys.modules.get(resolve_name(module, str(package)))
-            return other is not None and _is_constant_name(origin, vars(other))
-        return False
-    return isinstance(node, ast.expr) and _is_constant(node, names)
+        return _is_constant_import(name, node, names)
+    return (
+        isinstance(node, ast.expr)
+        and _is_constant(node, names)
+        and _is_unchanged(node, names.get(name))
+    )
+
+
+def _is_unchanged(node: ast.expr, value: Any) -> bool:
+    """Tell whether a list or a dictionary still has the members that its source gives it."""
+    if not isinstance(node, ast.Dict | ast.List | ast.Set):
+        return True
+    with suppress(*_UNREADABLE, TypeError):
+        return bool(ast.literal_eval(node) == value)
+    members = node.keys if isinstance(node, ast.Dict) else node.elts
+    return isinstance(value, Collection) and len(members) == len(value)
+
+
+def _is_constant_import(name: str, node: ast.ImportFrom, names: _Names) -> bool:
+    module = "." * node.level + (node.module or "")
+    origin = next(each.name for each in node.names if name in {each.asname, each.name})
+    with suppress(ImportError):
+        package = names.get("__package__") or names.get("__name__")
+        other = sys.modules.get(resolve_name(module, str(package)))
+        return other is not None and _is_constant_name(origin, vars(other))
+    return False
