@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Collection, Coroutine, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any, Final, NamedTuple, TypeVar, cast
+from typing import Final, NamedTuple, cast
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive
 
 from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
@@ -39,7 +37,8 @@ from sovl_tools.serving.problems import (
     problem,
     without_directories,
 )
-from sovl_tools.serving.security import MCP_PATH, Guard, Log, Security, Traffic
+from sovl_tools.serving.security import Guard, Log, Security
+from sovl_tools.serving.traffic import CLIENT, BusyError, Traffic
 
 
 def make_app(
@@ -61,8 +60,9 @@ def make_app(
         security: who may call and how much; without it, what ``Security()`` says.
         log: called with each request when its answer has ended.
     """
-    checks, traffic = security or Security(), Traffic()
-    endpoints = [] if mcp is None else [Route(MCP_PATH, mcp)]
+    checks = security or Security()
+    traffic = Traffic(checks.max_concurrency)
+    endpoints = [] if mcp is None else [Route("/mcp", mcp)]
     middleware = [Middleware(Guard, security=checks, traffic=traffic, log=log)]
     if checks.origins:
         cross_origin = Middleware(
@@ -81,10 +81,10 @@ def make_app(
             *endpoints,
         ],
         middleware=middleware,
-        exception_handlers={HTTPException: _refused, Exception: _broken},
+        exception_handlers={HTTPException: _refused, BusyError: _busy, Exception: _broken},
         lifespan=None if mcp is None else lambda _: mcp.run(),
     )
-    app.state.security, app.state.traffic = checks, traffic
+    app.state.traffic = traffic
     # a redirect would lead to the host that the request names
     app.router.redirect_slashes = False
     return app
@@ -117,14 +117,15 @@ async def _refused(request: Request, reason: Exception) -> Response:
     return problem(error.status_code, detail, headers)
 
 
+async def _busy(_: Request, reason: Exception) -> Response:
+    return problem(503, str(reason), {"Retry-After": "1"})
+
+
 async def _broken(_: Request, __: Exception) -> Response:
     return problem(500, "the server made a mistake; its log says more")
 
 
 _NOT_FOUND = 404
-
-
-_T = TypeVar("_T")
 
 PUBLIC = (
     "name", "title", "description", "parameters", "output_schema", "annotations", "category",
@@ -217,10 +218,9 @@ class Api:
         arguments = await _arguments(request)
         if isinstance(arguments, Response):
             return arguments
-        try:
-            with serving():
-                result = await unless_left(request.receive, self._tooler.call(name, arguments))
-        except ClientDisconnect:
+        with request.scope[CLIENT].call() as call, serving():
+            result = await self._tooler.call(name, arguments)
+        if call.cancelled_caught:
             return Response(status_code=CLIENT_LEFT)
         if result.error is None:
             return JSONResponse(result.value)
@@ -234,8 +234,13 @@ class Api:
         arguments = await _arguments(request)
         if isinstance(arguments, Response):
             return arguments
-        name = request.path_params["name"]
-        return await stream_call(self._tooler, name, arguments, registry=self._registry)
+        return await stream_call(
+            self._tooler,
+            request.path_params["name"],
+            arguments,
+            registry=self._registry,
+            client=request.scope[CLIENT],
+        )
 
     async def _search(self, request: Request) -> Response:
         asked = _Query(request, ("q", "limit"))
@@ -309,34 +314,6 @@ async def _arguments(request: Request) -> bytes | Response:
         headers = {"Accept-Post": "application/json"}
         return problem(415, f"the arguments must be sent as application/json, {found}", headers)
     return body
-
-
-async def unless_left(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T:
-    """Await a work that is cancelled when the client leaves.
-
-    Raises:
-        ClientDisconnect: it has left.
-    """
-    has_left = False
-    task = cast("asyncio.Task[Any]", asyncio.current_task())
-
-    async def watch() -> None:
-        nonlocal has_left
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        has_left = True
-        task.cancel()
-
-    watching = asyncio.ensure_future(watch())
-    try:
-        return await work
-    except asyncio.CancelledError:
-        # both may happen at once: only a cancellation of ours is answered
-        if has_left and not task.uncancel():
-            raise ClientDisconnect from None
-        raise
-    finally:
-        watching.cancel()
 
 
 class _Query:

@@ -20,6 +20,7 @@ from sovl_tools.model.result import ToolResult
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.limits import MOST_REPORTS, PING, PROMPT
 from sovl_tools.serving.problems import ProblemAnswer, encoded, problem_of, without_directories
+from sovl_tools.serving.traffic import Client
 
 
 class Event(NamedTuple):
@@ -64,10 +65,14 @@ class EventStream(StreamingResponse):
 
 
 async def stream_call(
-    tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry
+    tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry, client: Client
 ) -> Response:
-    """Return the answer that streams a call, or the problem document of one that fails at once."""
-    events = call_events(tooler, name, arguments, registry=registry)
+    """Return the answer that streams a call, or the problem document of one that fails at once.
+
+    Raises:
+        BusyError: too many calls are under way.
+    """
+    events = call_events(tooler, name, arguments, registry=registry, client=client)
     with serving():  # the call begins here, in a task that remembers it
         first = await anext(events)
     if first.name != "problem":
@@ -77,37 +82,38 @@ async def stream_call(
 
 
 async def call_events(
-    tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry
+    tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry, client: Client
 ) -> AsyncGenerator[Event]:
-    """Make a call and yield what becomes of it; closing it early cancels the call."""
+    """Make a call and yield its events; closing it early cancels the call."""
     reports = _Reports()
     stream = tooler.stream(name, arguments, on_event=reports.add)
-    items, pause = aiter(stream), PROMPT
-    item: asyncio.Future[JSON] = asyncio.ensure_future(anext(items))
-    try:
-        while True:
-            news = asyncio.ensure_future(reports.news.wait())
-            done, _ = await asyncio.wait({item, news}, timeout=pause, return_when=_FIRST)
-            news.cancel()
-            for report in reports.taken():
-                yield report
-            if item in done:
-                try:
-                    value = item.result()
-                except StopAsyncIteration:
-                    break
-                # a tool that is no generator has its value as the only item, after the result
-                if stream.result is None:
-                    yield Event("item", value)
-                item = asyncio.ensure_future(anext(items))
-            elif not done:
-                yield _PING
-            pause = PING
-    finally:
-        item.cancel()
-        with suppress(asyncio.CancelledError, StopAsyncIteration):
-            await item
-        await items.aclose()
+    with client.counted():
+        items, pause = aiter(stream), PROMPT
+        item: asyncio.Future[JSON] = asyncio.ensure_future(anext(items))
+        try:
+            while True:
+                news = asyncio.ensure_future(reports.news.wait())
+                done, _ = await asyncio.wait({item, news}, timeout=pause, return_when=_FIRST)
+                news.cancel()
+                for report in reports.taken():
+                    yield report
+                if item in done:
+                    try:
+                        value = item.result()
+                    except StopAsyncIteration:
+                        break
+                    # a tool that is no generator has its value as the only item, after the result
+                    if stream.result is None:
+                        yield Event("item", value)
+                    item = asyncio.ensure_future(anext(items))
+                elif not done:
+                    yield _PING
+                pause = PING
+        finally:
+            item.cancel()
+            with suppress(asyncio.CancelledError, StopAsyncIteration):
+                await item
+            await items.aclose()
     result = cast("ToolResult", stream.result)
     if result.error is None:
         yield Event("result", result.value)

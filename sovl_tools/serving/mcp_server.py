@@ -7,7 +7,6 @@ a session, and 2026-07-28, in which each request is independent.
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
@@ -29,6 +28,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    CONNECTION_CLOSED,
     INVALID_PARAMS,
     CallToolRequestParams,
     GetPromptRequestParams,
@@ -74,7 +74,8 @@ from sovl_tools.serving.mcp_calls import (
 )
 from sovl_tools.serving.problems import without_directories
 from sovl_tools.serving.security import Log, Security
-from sovl_tools.serving.stdio import StdioStreams
+from sovl_tools.serving.stdio import serve_stdio
+from sovl_tools.serving.traffic import CLIENT, BusyError, Client, Traffic
 
 UPDATED = "notifications/resources/updated"
 WATCHED = "sovl-tools-watched"
@@ -82,6 +83,12 @@ WATCHED = "sovl-tools-watched"
 
 MOST_WATCHED = 1000
 """How many resources a client may subscribe to."""
+BUSY = -32010
+"""The error code, of those that are a server's own, for a call beyond ``max_concurrency``."""
+
+MAX_LOCAL_CALLS = 1000
+"""How many calls may be under way over pipes."""
+
 PAGE_SIZE = 1000
 """How many tools a page of the list has; it is large because many clients read one page only."""
 
@@ -144,6 +151,7 @@ class McpServer:
         self._connections: dict[Connection, set[Notice]] = {}
         self._busy: set[Connection] = set()
         self._telling: set[asyncio.Task[None]] = set()
+        self._local_client = Client(Traffic(MAX_LOCAL_CALLS))
         self._transports = 0
         self._lock = threading.Lock()
         self.server: Server[Any] = _Server(
@@ -196,30 +204,7 @@ class McpServer:
 
         Calls under way get a few seconds to finish; a second signal cancels them at once.
         """
-        streams = StdioStreams(descriptor_in, descriptor_out)
-        options = self.server.create_initialization_options()
-        serving = asyncio.ensure_future(self.server.run(streams.reader, streams.writer, options))
-
-        def leave() -> None:
-            if streams.reader.is_ended:
-                serving.cancel()
-            streams.reader.end()
-
-        streams.start()
-        loop = asyncio.get_running_loop()
-        # elsewhere asyncio has no handlers, and Ctrl-C ends the program at once
-        handled = signals if os.name == "posix" else ()
-        for each in handled:
-            loop.add_signal_handler(each, leave)
-        try:
-            await asyncio.wait([serving])
-        finally:
-            serving.cancel()
-            for each in handled:
-                loop.remove_signal_handler(each)
-            streams.writer.close()
-        if not serving.cancelled():
-            serving.result()
+        await serve_stdio(self.server, descriptor_in, descriptor_out, signals=signals)
 
     def app(
         self,
@@ -332,7 +317,7 @@ class McpServer:
         reports = Reports(ctx, name)
         inputs = InputRequests(ctx, params, name, self.registry)
         try:
-            with serving():
+            with self._client(ctx).call() as call, inputs.scope, serving():
                 result = await self.tooler.call(
                     name,
                     arguments,
@@ -341,14 +326,15 @@ class McpServer:
                     on_sample=inputs.ask,
                     on_list_roots=inputs.ask,
                 )
-            await reports.finish()
-        except asyncio.CancelledError:
-            required = inputs.input_required()
-            if required is None:
-                raise
-            return required
+                await reports.finish()
+        except BusyError as busy:
+            raise MCPError(BUSY, str(busy)) from busy
         finally:
             reports.give_up()
+        if call.cancelled_caught:
+            raise MCPError(CONNECTION_CLOSED, "the client has left")
+        if inputs.scope.cancelled_caught:
+            return inputs.input_required()
         inputs.check(result)
         if (error := result.error) is not None:
             # called by way of call_tool, it is a wrong argument, which a model can correct
@@ -356,6 +342,12 @@ class McpServer:
                 raise MCPError(INVALID_PARAMS, error.message)
             result = result._replace(error=without_directories(error, self.registry))
         return call_result(result, known, is_wrapping=not is_modern(ctx))
+
+    def _client(self, ctx: Context) -> Client:
+        """Return the client of a request over HTTP; all others are one, which never leaves."""
+        scope = {} if ctx.request is None else ctx.request.scope
+        found: Client = scope.get(CLIENT, self._local_client)
+        return found
 
     async def _set_level(self, ctx: Context, params: SetLevelRequestParams) -> dict[str, JSON]:
         connection_of(ctx).state[LEVEL] = params.level

@@ -5,29 +5,20 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import signal
 import socket
-import sys
-import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
 from ipaddress import ip_address
 from types import FrameType
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
-import h11
 import uvicorn
+from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.serving.limits import SHUTDOWN_TIMEOUT
-from sovl_tools.serving.problems import problem
-from sovl_tools.serving.security import Security, Traffic
-
-if sys.platform != "win32":
-    import resource
+from sovl_tools.serving.security import Security
+from sovl_tools.serving.traffic import Traffic
 
 KEEP_ALIVE = 65
 """How long a connection may be idle between requests, in seconds; longer than most proxies'."""
@@ -122,7 +113,6 @@ async def serve(
     """
     config = uvicorn.Config(
         app,
-        http=_Protocol,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -132,11 +122,11 @@ async def serve(
         proxy_headers=bool(proxy.addresses),
         forwarded_allow_ips=[*proxy.addresses],
         server_header=False,
-        # the whole backlog is accepted in one go, before anything can be closed in their place
-        backlog=16,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=math.ceil(shutdown_timeout),
     )
+    # it would cut off calls at the first signal, since the SDK answers each with a stream
+    AppStatus.enable_automatic_graceful_drain = False
     server = _Server(config, app.state.traffic, on_start)
     serving = asyncio.ensure_future(server.serve(sockets=[listening]))
     try:
@@ -150,7 +140,7 @@ async def serve(
 
 
 class _Server(uvicorn.Server):
-    """Ends as its signals say, and does not raise them again afterwards."""
+    """Ends as its signals say, and doesn't raise them again afterwards."""
 
     def __init__(
         self, config: uvicorn.Config, traffic: Traffic, on_start: Callable[[str], object] | None
@@ -165,156 +155,22 @@ class _Server(uvicorn.Server):
             await super().startup(sockets)
         except SystemExit:
             raise ListeningError("the application did not start; the log says why") from None
-        for listening in sockets or ():
-            listening.listen(socket.SOMAXCONN)  # which asyncio has made as few as it accepts
-            if self._on_start is not None:
+        if self._on_start is not None:
+            for listening in sockets or ():
                 self._on_start(url_of(listening))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._traffic.end()
         await super().shutdown(sockets)
 
-    @contextmanager
-    def capture_signals(self) -> Generator[None]:
-        """Handle signals where that is possible: in the main thread."""
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        # no method: whose handler is a server's, that server's streams sse-starlette ends at once
-        before = {each: signal.signal(each, partial(self.handle_exit)) for each in _SIGNALS}
-        try:
-            yield
-        finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End at the first signal, and with all that is under way at the second."""
+        """End at the first signal, and close all connections at the second."""
         del sig, frame
         if self.should_exit:
             self.force_exit = True
-            loop = asyncio.get_running_loop()
-            loop.call_soon_threadsafe(self._abort)
+            asyncio.get_running_loop().call_soon_threadsafe(self._abort)
         self.should_exit = True
 
     def _abort(self) -> None:
         for connection in list(self.server_state.connections):
             connection.transport.abort()
-
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-class _Protocol(H11Protocol):
-    """HTTP/1.1 that gives up connections on which nothing happens that should."""
-
-    since = 0.0
-    """The time of the loop at which the connection, or its last answer, was complete."""
-
-    _head: asyncio.TimerHandle | None = None
-    _unread: asyncio.TimerHandle | None = None
-
-    @property
-    def _limits(self) -> Security:
-        app = cast("Starlette", self.config.app)
-        return cast("Security", app.state.security)
-
-    @property
-    def _cycle(self) -> RequestResponseCycle | None:
-        # before the first request there is none, whatever uvicorn's annotation says
-        return cast("RequestResponseCycle | None", self.cycle)
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no request is under way."""
-        is_answered = self._cycle is None or self._cycle.response_complete
-        return is_answered and not self.transport.is_closing()
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection; if there are too many, in the place of the one longest idle."""
-        super().connection_made(transport)
-        self.since = self.loop.time()
-        if len(self.connections) > _most_connections(self._limits.max_connections):
-            others = [
-                each
-                for each in self.connections
-                if isinstance(each, _Protocol) and each is not self and each.is_idle
-            ]
-            oldest = min(others, key=lambda each: each.since, default=self)
-            oldest.transport.abort()
-        self._head = self.loop.call_later(self._limits.head_timeout, self._give_up)
-
-    def data_received(self, data: bytes) -> None:
-        """Take a part of a request."""
-        super().data_received(data)
-        self._watch()
-
-    def on_response_complete(self) -> None:
-        """Go on to the next request."""
-        super().on_response_complete()
-        self.since = self.loop.time()
-        self._watch()
-
-    def _watch(self) -> None:
-        """Wait only so long for the rest of a head, or of a body that nobody reads any more."""
-        is_begun = self.conn.their_state is h11.SEND_BODY or bool(self.conn.trailing_data[0])
-        if self._cycle is not None and not (self._cycle.response_complete and is_begun):
-            _cancel(self._head)
-            self._head = None
-        elif self._head is None:
-            self._head = self.loop.call_later(self._limits.head_timeout, self._give_up)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
-        _cancel(self._head)
-        _cancel(self._unread)
-        super().connection_lost(exc)
-
-    def pause_writing(self) -> None:
-        """Wait only so long for a client that does not read."""
-        super().pause_writing()
-        self._unread = self.loop.call_later(self._limits.write_timeout, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """Go on, because the client reads."""
-        _cancel(self._unread)
-        super().resume_writing()
-
-    def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP with a problem document."""
-        self._refuse(400, f"{msg[:1].lower()}{msg[1:].removesuffix('.')}")
-
-    def _give_up(self) -> None:
-        if self.transport.is_closing():
-            return
-        if self.conn.trailing_data[0]:
-            self._refuse(408, "the request did not come in time")
-        else:
-            self.transport.close()
-
-    def _refuse(self, status: int, detail: str) -> None:
-        if self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE}:
-            self.transport.abort()  # in the middle of another answer
-            return
-        answer = problem(status, detail, {"Connection": "close"})
-        parts: tuple[Any, ...] = (
-            h11.Response(status_code=status, headers=answer.raw_headers),
-            h11.Data(data=bytes(answer.body)),
-            h11.EndOfMessage(),
-        )
-        for part in parts:
-            self.transport.write(self.conn.send(part))
-        self.transport.close()
-
-
-def _most_connections(wanted: int) -> int:
-    """Return how many connections there may be: half of the descriptors are the tools'."""
-    if sys.platform == "win32":
-        return wanted
-    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return wanted if most == resource.RLIM_INFINITY else min(wanted, most // 2)
-
-
-def _cancel(timer: asyncio.TimerHandle | None) -> None:
-    if timer is not None:
-        timer.cancel()

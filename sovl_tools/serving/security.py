@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import ip_address
@@ -19,16 +19,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sovl_tools.model.document import JSON
 from sovl_tools.serving.limits import MAX_BODY_BYTES, MAX_CONCURRENCY
 from sovl_tools.serving.problems import CLIENT_LEFT, problem
+from sovl_tools.serving.traffic import CLIENT, Client, Traffic
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """What is answered without a token: probes have none, and learn nothing else."""
 
-MCP_PATH = "/mcp"
-MAX_LISTENERS = 1_000
-"""How many clients may wait for news on a stream of their own; calls are counted apart."""
-
 _SINGLE = (b"authorization", b"content-type", b"host", b"origin")
-_BODILESS = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+_CLOSE = {"Connection": "close"}
 
 Log = Callable[[dict[str, JSON]], object]
 """Called with each request when its answer has ended: a line of an access log."""
@@ -49,13 +46,8 @@ class Security:
             other names are refused, whether there are tokens or not.
         origins: pages that may call from a browser, such as ``https://chat.example.com``; ``*``
             for all.
-        max_body_bytes: longer requests are refused before they are read.
-        max_concurrency: how many requests are under way at a time; more are asked to come again.
-        max_connections: how many connections there may be, and no more than half of the files that
-            the process may open; for another one that is closed which has been idle the longest.
-        head_timeout: how long a client may take to say what it wants, in seconds.
-        body_timeout: how long it may take to send the body.
-        write_timeout: how long it may read nothing of what is there for it.
+        max_body_bytes: longer requests are rejected.
+        max_concurrency: how many calls may be under way at a time; clients try others again later.
 
     Raises:
         ValueError: a token can't be sent in a header, an origin is none, or a limit is below 1.
@@ -66,10 +58,6 @@ class Security:
     origins: tuple[str, ...] = ()
     max_body_bytes: int = MAX_BODY_BYTES
     max_concurrency: int = MAX_CONCURRENCY
-    max_connections: int = 2_000
-    head_timeout: float = 10.0
-    body_timeout: float = 30.0
-    write_timeout: float = 60.0
 
     def __post_init__(self) -> None:
         for token in self.tokens:
@@ -79,11 +67,9 @@ class Security:
         for origin in self.origins:
             if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/\s]+", origin):
                 raise ValueError(f"an origin is like 'https://example.com', not {origin!r}")
-        for limit in fields(self):
-            value = getattr(self, limit.name)
-            # a comparison that is never true of what is no number
-            if limit.name not in {"tokens", "hosts", "origins"} and not value > 0:
-                raise ValueError(f"{limit.name} must be more than 0, not {value!r}")
+        for name in ("max_body_bytes", "max_concurrency"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be more than 0, not {getattr(self, name)!r}")
 
     def refusal(self, scope: Scope) -> Response | None:
         """Return the answer to a request that nobody may make, judged by its head; else None."""
@@ -105,9 +91,19 @@ class Security:
             and origin is not None
             and b"access-control-request-method" in headers
         )
-        if is_preflight or path_of(scope) in OPEN_PATHS:
-            return None
-        return self._unauthorized(headers.get(b"authorization"))
+        if not (is_preflight or path_of(scope) in OPEN_PATHS):
+            refused = self._unauthorized(headers.get(b"authorization"))
+            if refused is not None:
+                return refused
+        length = headers.get(b"content-length", "").strip()
+        # an integer of many digits is slow to read
+        if length.isdecimal() and int(length[:20]) > self.max_body_bytes:
+            return self.too_long()
+        return None
+
+    def too_long(self) -> Response:
+        """Return the answer to a request whose body is too long."""
+        return problem(413, f"a request may have {self.max_body_bytes:,} bytes", _CLOSE)
 
     def _unauthorized(self, given: str | None) -> Response | None:
         if not self.tokens:
@@ -174,34 +170,11 @@ def path_of(scope: Scope) -> str:
     return path.removeprefix(scope.get("root_path", "")) or "/"
 
 
-class Traffic:
-    """The requests that are under way.
-
-    Attributes:
-        calls: the tasks of those that are answered, but for those that only wait for news.
-        listeners: the tasks of the others.
-        unread: how many bytes there are of bodies that are not complete.
-        is_ending: whether the server takes no more.
-    """
-
-    def __init__(self) -> None:
-        self.calls: set[asyncio.Task[Any]] = set()
-        self.listeners: set[asyncio.Task[Any]] = set()
-        self.unread = 0
-        self.is_ending = False
-
-    def end(self) -> None:
-        """Take no more requests, and end those that would never end by themselves."""
-        self.is_ending = True
-        for task in self.listeners:
-            task.cancel()
-
-
 class Guard:
-    """Refuses requests that nobody may make or that are too much, before anything reads them.
+    """The middleware in front of everything: it rejects what ``Security`` doesn't allow.
 
-    It reads the body of a request for the application, within the limits; is notified when requests
-    end; and answers those that a shutdown cuts off.
+    It reads the body of a request for the application, notices when the client leaves, writes the
+    access log, and answers the requests that a shutdown cuts off.
     """
 
     def __init__(
@@ -220,7 +193,11 @@ class Guard:
             return
         answer = _Answer(send)
         try:
-            await self._answer(scope, receive, answer)
+            body = self._security.refusal(scope) or await self._body(receive)
+            if isinstance(body, Response):
+                await body(scope, receive, answer.send)
+            elif body is not None:
+                await self._forward(scope, body, receive, answer)
         except asyncio.CancelledError:
             if not self._traffic.is_ending:
                 raise
@@ -233,109 +210,44 @@ class Guard:
             if self._log is not None:
                 self._log(answer.record(scope))
 
-    async def _answer(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        # a stream of news, which ends only with the client
-        is_listening = path_of(scope) == MCP_PATH and (
-            scope["method"] == "GET" or _header(scope, b"mcp-method") == b"subscriptions/listen"
-        )
-        under_way = self._traffic.listeners if is_listening else self._traffic.calls
-        body = (
-            self._security.refusal(scope)
-            or self._refused_length(scope)
-            or self._busy(scope, under_way)
-            # before it has a place among the others, so that a slow client takes none
-            or await self._body(scope, receive)
-        )
-        if isinstance(body, list):
-            body = self._busy(scope, under_way) or body
-        if body is None:
-            answer.status = CLIENT_LEFT
-        elif isinstance(body, Response):
-            await body(scope, receive, answer.send)
-        else:
-            task = cast("asyncio.Task[Any]", asyncio.current_task())
-            under_way.add(task)
-            try:
-                await self._app(scope, _replayed(body, receive), answer.send)
-            finally:
-                under_way.discard(task)
-
-    def _busy(self, scope: Scope, under_way: Collection[object]) -> Response | None:
-        """Return the answer to a request for which there is no place now."""
-        is_listening = under_way is self._traffic.listeners
-        most = MAX_LISTENERS if is_listening else self._security.max_concurrency
-        if path_of(scope) in OPEN_PATHS or not (self._traffic.is_ending or len(under_way) >= most):
-            return None
-        ends = self._traffic.is_ending
-        detail = "the server ends" if ends else f"{most} requests are under way"
-        return problem(503, f"{detail}; try again later", {"Retry-After": "1"})
-
-    def _refused_length(self, scope: Scope) -> Response | None:
-        """Return the answer to a request that says itself that it is too long."""
-        length = _header(scope, b"content-length")
-        digits = length.strip()
-        if digits and _header(scope, b"transfer-encoding"):
-            # where two servers read it differently, one hides a request from the other
-            words = "a request has 'content-length' or 'transfer-encoding', not both"
-            return problem(400, words, _CLOSE)
-        if digits and not digits.isdigit():
-            return problem(400, "the header 'content-length' is no number", _CLOSE)
-        most = self._security.max_body_bytes
-        # compared by digits first: an integer of many is slow to read
-        if len(digits) > len(str(most)) or int(digits or 0) > most:
-            return self._too_long()
+    async def _body(self, receive: Receive) -> Message | Response | None:
+        """Return the body as one message, a refusal, or None if the client has left."""
+        body = bytearray()
+        while (message := await receive())["type"] == "http.request":
+            body += message.get("body", b"")
+            if len(body) > self._security.max_body_bytes:
+                return self._security.too_long()
+            if not message.get("more_body", False):
+                return {"type": "http.request", "body": bytes(body), "more_body": False}
         return None
 
-    def _too_long(self) -> Response:
-        most = self._security.max_body_bytes
-        return problem(413, f"a request may have {most:,} bytes", _CLOSE)
+    async def _forward(
+        self, scope: Scope, body: Message, receive: Receive, answer: _Answer
+    ) -> None:
+        """Let the application answer, and cancel its calls if the client leaves meanwhile."""
+        client = Client(self._traffic)
+        waiting = [body]
 
-    async def _body(self, scope: Scope, receive: Receive) -> list[Message] | Response | None:
-        """Return the body as one message or none, a refusal, or None if the client has left."""
-        if scope["method"] in _BODILESS and not (
-            _header(scope, b"content-length").strip(b"0") or _header(scope, b"transfer-encoding")
-        ):
-            return []
-        parts: list[bytes] = []
-        size, most, traffic = 0, self._security.max_body_bytes, self._traffic
+        async def watch() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            client.leave()
+
+        async def replay() -> Message:
+            if waiting:
+                return waiting.pop()
+            await client.left.wait()
+            return {"type": "http.disconnect"}
+
+        watching = asyncio.create_task(watch())
+        self._traffic.clients.add(client)
         try:
-            async with asyncio.timeout(self._security.body_timeout):
-                while (message := await receive())["type"] == "http.request":
-                    part = message.get("body", b"")
-                    size += len(part)
-                    traffic.unread += len(part)
-                    if size > most:
-                        return self._too_long()
-                    if traffic.unread > most * self._security.max_concurrency:
-                        words = "too much is sent at a time; try again later"
-                        return problem(503, words, {"Retry-After": "1", **_CLOSE})
-                    parts.append(part)
-                    if not message.get("more_body", False):
-                        whole = {"body": b"".join(parts), "more_body": False}
-                        return [{"type": "http.request", **whole}]
-        except TimeoutError:
-            return problem(408, "the request did not come in time", _CLOSE)
+            await self._app({**scope, CLIENT: client}, replay, answer.send)
+            if self._traffic.is_ending:
+                await answer.cut_off(scope, receive)  # a stream of news
         finally:
-            traffic.unread -= size
-        return None
-
-
-_CLOSE = {"Connection": "close"}
-
-
-def _header(scope: Scope, name: bytes) -> bytes:
-    return next((value for key, value in scope["headers"] if key == name), b"")
-
-
-def _replayed(messages: Iterable[Message], receive: Receive) -> Receive:
-    """Return a ``receive`` that gives what was read already, and then what comes."""
-    waiting = iter(messages)
-
-    async def replay() -> Message:
-        message = next(waiting, None)
-        return await receive() if message is None else message
-
-    return replay
+            self._traffic.clients.discard(client)
+            watching.cancel()
 
 
 class _Answer:
@@ -345,7 +257,7 @@ class _Answer:
         self._send = send
         self._started = time()
         self._clock = perf_counter()
-        self.status: int | None = None
+        self.status = 0
         self.size = 0
         self.is_whole = False
 
@@ -359,7 +271,7 @@ class _Answer:
 
     async def cut_off(self, scope: Scope, receive: Receive) -> None:
         """End an answer that the server does not wait for any more."""
-        if self.status is None:
+        if not self.status:
             ending = problem(503, "the server ended before the answer was there", _CLOSE)
             await ending(scope, receive, self.send)
         elif not self.is_whole:
@@ -375,7 +287,7 @@ class _Answer:
             "client": client[0] if client else None,
             "method": scope["method"],
             "path": path.decode("ascii", "backslashreplace"),
-            "status": self.status,
+            "status": self.status or CLIENT_LEFT,
             "bytes": self.size,
             "duration": round(perf_counter() - self._clock, 6),
         }

@@ -16,6 +16,7 @@ from openapi_spec_validator import validate
 from sovl_tools import ToolContext, Tooler, ToolRegistry
 from sovl_tools.serving import event_stream
 from sovl_tools.serving.limits import MOST_REPORTS
+from sovl_tools.serving.traffic import Client, Traffic
 from tests.conftest import REPOSITORY, Write
 from tests.patience import PATIENCE
 from tests.schema.strategies import values
@@ -415,7 +416,9 @@ async def test_a_silent_stream_says_that_it_is_alive(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(event_stream, "PING", 0.001)
     slow = Slow()
     registry = registry_of(slow.wait)
-    stream = event_stream.call_events(tooler_of(registry), "wait", {}, registry=registry)
+    stream = event_stream.call_events(
+        tooler_of(registry), "wait", {}, registry=registry, client=Client(Traffic(1))
+    )
     for _ in range(3):
         assert (await anext(stream)).encoded() == b":\n\n"
     await stream.aclose()
@@ -451,7 +454,9 @@ async def test_reports_that_nobody_takes_are_few() -> None:
             context.report_progress(number)
 
     registry = registry_of(chatter)
-    stream = event_stream.call_events(tooler_of(registry), "chatter", {}, registry=registry)
+    stream = event_stream.call_events(
+        tooler_of(registry), "chatter", {}, registry=registry, client=Client(Traffic(1))
+    )
     found = [each async for each in stream if each.name == "progress"]
     assert found[-1].data["done"] == 5 * MOST_REPORTS - 1
 
@@ -474,3 +479,20 @@ async def test_a_mistake_of_the_server_is_a_problem() -> None:
     tooler: Any = object()
     async with client_of(app_of(registry, tooler)) as client:
         assert problem(await client.post("/tools/add", json={}))["status"] == 500
+
+
+@pytest.mark.parametrize("path", ["/tools/wait", "/tools/wait/stream"])
+async def test_a_call_beyond_those_that_may_be_under_way_is_refused(path: str) -> None:
+    slow = Slow()
+    app = app_of(registry_of(slow.wait), max_concurrency=1)
+    exchange = Exchange(app, "POST", path, b"{}")
+    await asyncio.wait_for(slow.started.wait(), PATIENCE)
+    async with client_of(app) as client:
+        for other in ("/tools/add", "/tools/add/stream"):
+            response = await client.post(other, json={"first": 1})
+            assert problem(response)["detail"] == "1 calls are under way; try again later"
+            assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+        assert (await client.get("/tools")).status_code == 200
+        exchange.leave()
+        await asyncio.wait_for(exchange.task, PATIENCE)
+        assert (await client.post("/tools/add", json={"first": 1})).json() == 3

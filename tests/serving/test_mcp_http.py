@@ -132,6 +132,6 @@ async def test_streams_of_news_end_when_the_server_does() -> None:
         async with connected(url, "legacy") as client:
             await client.list_tools()
             # what only listens is no request that the server waits for
-            await asyncio.to_thread(wait_until, lambda: len(app.state.traffic.listeners) == 1)
+            await asyncio.to_thread(wait_until, lambda: len(app.state.traffic.clients) == 1)
             app.state.traffic.end()
-            await asyncio.to_thread(wait_until, lambda: not app.state.traffic.listeners)
+            await asyncio.to_thread(wait_until, lambda: not app.state.traffic.clients)
