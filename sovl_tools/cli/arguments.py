@@ -1,4 +1,4 @@
-"""Values for a tool or a procedure, as they are given on the command line."""
+"""Reads arguments for tools and inputs for procedures from the command line."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from sovl_tools.schema.applicators import below
 from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.subschemas import SchemaNode
 
-# a file or the standard input: /dev/zero never ends, and the memory would
+# /dev/zero never ends
 MAX_BYTES = 64 * 1024 * 1024
 
 
 def parse_pairs(
     pairs: Sequence[str], parameters: Mapping[str, JSON], whole: str | None = None
 ) -> dict[str, JSON]:
-    """Return ``KEY=VALUE`` pairs as an object, each value read as its schema wants it.
+    """Return ``KEY=VALUE`` pairs as an object, each value read according to its schema.
 
     Args:
         pairs: the pairs.
@@ -30,7 +30,7 @@ def parse_pairs(
         whole: the option that takes a JSON object, for those who wrote one.
 
     Raises:
-        Misuse: a pair is none, or a key is there twice.
+        Misuse: a pair isn't ``KEY=VALUE``, or a key is there twice.
     """
     found: dict[str, JSON] = {}
     root = SchemaNode((), dict(parameters), dict(parameters), ())
@@ -46,17 +46,14 @@ def parse_pairs(
 
 
 def _value(text: str, node: SchemaNode | None) -> JSON:
-    """Read a value as its schema wants it: as JSON, or as text if that alone fits.
-
-    What is no JSON is text, and where neither fits, the check will say so.
-    """
+    """Read a value as JSON, or as text if it isn't JSON or only the text is valid."""
     if node is not None and node.schema.get("type") == "string":
         return text
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    # 12 is JSON, but where only texts fit, as in an enum of them, it is one
+    # 12 is JSON, but text if only strings are valid, as in an enum of them
     is_text = node is not None and not _fits(value, node) and _fits(text, node)
     return text if is_text else value
 
@@ -85,20 +82,20 @@ def read_json(text: str, option: str) -> str:
         found = read_text(text.removeprefix("@"), f"{option} {text}")
     else:
         found = typed(text, option)
-    # the check of the text says what else is wrong with it
+    # the check of the arguments reports other faults
     with suppress(ValueError, RecursionError):
         json.loads(found, object_pairs_hook=refuse_duplicates)
     return found
 
 
 def typed(text: str, place: str = "") -> str:
-    """Return a text of the command line as it was typed, in UTF-8, whatever the locale is.
+    """Return a text of the command line as UTF-8, independently of the locale.
 
     Raises:
         Misuse: it is not UTF-8.
     """
     try:
-        # bytes that the locale has no characters for arrive as lone surrogates
+        # bytes without a character in the locale arrive as lone surrogates
         data = os.fsencode(text)
     except UnicodeEncodeError:
         data = text.encode(errors="surrogatepass")

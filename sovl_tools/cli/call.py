@@ -31,8 +31,8 @@ Examples:
   echo '{"number1": 5, "number2": 3}' | sovl-tools call example_tool --args -
   sovl-tools call example_tool number1=5 number2=3 --mode process --timeout 10"""
 EXITS = {
-    1: "The tool did not load, fails, takes too long, or returns what is no JSON.",
-    2: "There is no such tool, or the arguments do not fit.",
+    1: "The tool did not load, failed, took too long, or returned a value that isn't JSON.",
+    2: "The tool is unknown, or the arguments are invalid.",
 }
 
 
@@ -41,7 +41,7 @@ EXITS = {
 @click.argument("pairs", nargs=-1, metavar="[KEY=VALUE]...")
 @registry_options
 @click.option("--args", "text", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
-@timeout_option("How long the call may take.")
+@timeout_option("The time limit of the call.")
 @mode_and_dask_options
 @locked_option
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
@@ -60,12 +60,11 @@ def call(
 ) -> None:
     """Call a tool and print its result as JSON, nothing else.
 
-    Only this tool is imported. What it prints, and what it says of its progress, goes to the
-    error output. `sovl-tools -v call …` shows the traceback of a tool that fails, -vv with our
-    own lines.
+    Only this tool is imported. Its own output and its progress go to the error output.
+    `sovl-tools -v call …` shows the traceback of a tool that fails, -vv with our own lines.
 
-    A value is read as the parameter's schema says: text for a string, anything else as JSON;
-    where JSON does not fit but the text does, as text.
+    A value is read according to the parameter's schema: as text for a string, otherwise as JSON,
+    or as text if only the text is valid.
     """
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
@@ -104,7 +103,7 @@ def call(
 
 
 def describe_event(event: Progress | LogMessage) -> str:
-    """Return what a tool says of a running call, in one line."""
+    """Return a tool's message about a running call in one line."""
     if isinstance(event, LogMessage):
         return f"{event.tool}: {event.level}: {event.message}"
     share = "" if not event.total else f" of {event.total:g} ({event.done / event.total:.0%})"

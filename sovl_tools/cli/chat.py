@@ -1,4 +1,4 @@
-"""``sovl-tools chat``: what is said and answered, and the commands that begin with a slash."""
+"""``sovl-tools chat``: messages and answers, and the commands that begin with a slash."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ EXITS = {1: "A line from a pipe got no answer."}
 @click.option(
     "--provider",
     type=click.Choice(list(PROVIDERS)),
-    help="Who answers. Default: the one whose key is set, or local.",
+    help="The provider. Default: the one whose key is set, or local.",
 )
-@click.option("--model", metavar="NAME", help="Which model of the provider.")
+@click.option("--model", metavar="NAME", help="The provider's model.")
 @click.option(
     "--base-url", metavar="URL", help="A server that is compatible with the provider's API."
 )
@@ -77,7 +77,7 @@ def chat(
     """Talk to a model that calls the tools, or to a stand-in that needs no key.
 
     Answers go to the standard output; calls, results and notices to the error output. Tools are
-    loaded anew as they are edited. Where the input is no terminal, each line of it is said.
+    reloaded as they are edited. If the input isn't a terminal, each of its lines is a message.
     """
     try:
         who = choose_provider(provider=provider, model=model, base_url=base_url)
@@ -111,10 +111,10 @@ async def _approve(source: Pipe | Terminal, transcript: Transcript, call: ToolCa
     try:
         return source.confirmed(question)
     except KeyboardInterrupt:
-        # given on to asyncio, which ends the turn
+        # passed on to asyncio, which ends the turn
         signal.signal(signal.SIGINT, previous)
         signal.raise_signal(signal.SIGINT)
-        return "the user broke off"
+        return "the user stopped the answer"
     finally:
         signal.signal(signal.SIGINT, previous)
 
@@ -126,17 +126,17 @@ _ADVICE = {
     "timeout": "try again",
     "connection": "look at the network, or at --base-url",
 }
-"""What can be done about an error of a provider, by its kind."""
+"""Advice about an error of a provider, by its kind."""
 
 
 class Conversation:
     """A chat with an agent.
 
     Args:
-        agent: who answers.
-        source: of what the user says.
-        transcript: shows it all.
-        who: which provider it is.
+        agent: answers.
+        source: of the user's messages.
+        transcript: shows the chat.
+        who: the provider.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class Conversation:
         self._notices: deque[str] = deque()
 
     def run(self) -> int:
-        """Answer line by line until the end; return how many lines got no answer."""
+        """Answer line by line until the end; return the number of lines without an answer."""
         failures = 0
         with ExitStack() as stack:
             stack.callback(self._agent.tools.subscribe(self._notice))
@@ -171,7 +171,7 @@ class Conversation:
         return failures
 
     def _run_line(self, text: str, runner: asyncio.Runner) -> bool:
-        """Do what a line says; return whether that succeeded."""
+        """Run a command or answer a message; return whether that succeeded."""
         if not text.startswith("/"):
             return self._answer(text, runner)
         try:
@@ -191,11 +191,11 @@ class Conversation:
         except (BrokenPipeError, click.ClickException):
             raise
         except KeyboardInterrupt:
-            # at a terminal Ctrl-C ends an answer, in a pipe the program
+            # at a terminal Ctrl-C ends the answer, in a pipe the program
             if not self._source.is_terminal:
                 raise
             self._transcript.note("stopped")
-        except Exception as error:  # the chat goes on, whatever a provider's library raises
+        except Exception as error:  # the chat continues, whatever a provider's library raises
             _LOGGER.debug("a turn failed", exc_info=True)
             kind = "" if isinstance(error, AgentError) else f"{type(error).__name__}: "
             words = " ".join(f"{kind}{error}".split())
@@ -213,7 +213,7 @@ class Conversation:
         self._transcript.end()
 
     def _advice(self, error: Exception) -> str:
-        """Return what can be done about an error; "" if nobody knows."""
+        """Return advice about an error; "" if there is none."""
         if isinstance(error, LengthError):
             return "/clear begins a new conversation"
         if not isinstance(error, ProviderError):
@@ -225,7 +225,7 @@ class Conversation:
         return _ADVICE.get(error.kind, "")
 
     def _notice(self, change: CatalogChange) -> None:
-        """Tell what has become of the tools: at once while somebody types, or after the answer."""
+        """Report a change of the tools: at once while the user types, or after the answer."""
         text = describe_change(self._agent.tools, change)
         is_shown = bool(text) and not self._transcript.is_quiet
         if is_shown and not self._source.interject(text):
@@ -242,20 +242,20 @@ _FOUND = 10
 
 
 class Leave(Exception):  # noqa: N818 - it is no error
-    """The chat is over."""
+    """The user leaves the chat."""
 
 
 class SlashError(Exception):
-    """A command could not be done; the message says why."""
+    """A command of the chat failed; the message says why."""
 
 
 class ChatCommand(NamedTuple):
     """A command of a chat.
 
     Attributes:
-        does: takes the agent and the text after the name; returns what is shown.
-        usage: what may stand there.
-        words: what it does.
+        does: takes the agent and the text after the name; returns the text to show.
+        usage: describes that text.
+        words: describe the command.
     """
 
     does: Callable[[Agent, str], str]
@@ -268,7 +268,7 @@ _COMMANDS: dict[str, ChatCommand] = {}
 
 
 def _command(usage: str, words: str) -> Callable[[_F], _F]:
-    """Enter a function as the command of its name."""
+    """Register a function as the command of its name."""
 
     def register(function: _F) -> _F:
         _COMMANDS[function.__name__.removeprefix("_")] = ChatCommand(function, usage, words)
@@ -278,11 +278,11 @@ def _command(usage: str, words: str) -> Callable[[_F], _F]:
 
 
 def run_command(agent: Agent, line: str) -> str:
-    """Do what a line says and return what is to be shown.
+    """Run the command in a line and return the text to show.
 
     Raises:
-        SlashError: it can't be done.
-        Leave: the chat is over.
+        SlashError: the command failed.
+        Leave: the user leaves the chat.
     """
     name, _, rest = line.removeprefix("/").partition(" ")
     command = _COMMANDS.get(name)
@@ -301,14 +301,14 @@ def _tools(agent: Agent, words: str) -> str:
     if words:
         found = [agent.tools[each.tool] for each in agent.tools.search(words, limit=_FOUND)]
         if not found:
-            return "no tool has a word of that"
+            return "no tool has any of these words"
     show_tools([row(tool) for tool in found])
     return ""
 
 
-@_command("", "look at the tools again now")
+@_command("", "reload the tools now")
 def _reload(agent: Agent, _: str) -> str:
-    # the listener of reloads says what has changed
+    # the listener of reloads reports the change
     return "" if agent.tools.reload() else "nothing has changed"
 
 
@@ -316,7 +316,7 @@ def _reload(agent: Agent, _: str) -> str:
 def _save(agent: Agent, name: str) -> str:
     path = os.path.expanduser(name) or f"chat-{strftime('%Y-%m-%d-%H%M%S')}.json"
     if os.path.lexists(path):
-        # a conversation may be saved over; a slip of the finger must cost no other file
+        # a conversation may be replaced, but a typing error must not cost another file
         try:
             text = Path(path).read_text(encoding="utf-8", errors="surrogatepass")
             parse_messages(json.loads(text))
@@ -330,7 +330,7 @@ def _save(agent: Agent, name: str) -> str:
     return f"{counted(len(agent.messages), 'message')} saved in {path}"
 
 
-@_command("FILE", "go on with a conversation that was saved")
+@_command("FILE", "continue a saved conversation")
 def _load(agent: Agent, name: str) -> str:
     if not name:
         raise SlashError("/load needs the name of a file")
@@ -361,7 +361,7 @@ def _quit(_: Agent, __: str) -> str:
 
 
 NAMES = tuple(f"/{name}" for name in _COMMANDS)
-"""The commands as they are typed."""
+"""The commands with their slashes."""
 
 
 def _reason(error: Exception) -> str:

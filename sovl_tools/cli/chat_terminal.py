@@ -1,4 +1,4 @@
-"""Where the lines of a chat come from, a terminal or a pipe, and how the chat is shown.
+"""The lines of a chat, from a terminal or a pipe, and its transcript.
 
 At a terminal prompt_toolkit edits them (extra ``chat``), with a history and with completion.
 Without it, or on a dumb terminal, they are plain lines, and notices wait for the end of one.
@@ -26,18 +26,18 @@ from sovl_tools.model.document import JSON
 from sovl_tools.reporting.text import cut, plain
 
 PROMPT = "> "
-# asked at each completion, as the tools may have been loaded anew
+# called at each completion, as the tools may have changed
 Words = Callable[[], list[str]]
 
 
 def lines(words: Words) -> Pipe | Terminal:
     """Return the lines of the standard input; at a terminal ``words`` complete what is typed."""
-    # a line that is no UTF-8 is said as well as it can be read
+    # a line that isn't UTF-8 is read with replacement characters
     if sys.stdin is not None and hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")
     if sys.stdin is None or not sys.stdin.isatty():
         return Pipe()
-    # the answers may go into a file while somebody types: then the error output is the screen
+    # the answers may go into a file while the user types in the terminal of the error output
     screen = next((each for each in (results(), sys.stderr) if each.isatty()), None)
     if screen is None or os.environ.get("TERM", "dumb") == "dumb":
         return Terminal()
@@ -48,7 +48,7 @@ def lines(words: Words) -> Pipe | Terminal:
 
 
 class Pipe:
-    """Lines of a program or a file; no one can be asked."""
+    """Lines of a program or a file, without a user who could be asked."""
 
     is_terminal = False
 
@@ -57,11 +57,11 @@ class Pipe:
         return (sys.stdin.readline() if sys.stdin is not None else "") or None
 
     def confirmed(self, question: str) -> bool | str:
-        """Return why no one can be asked."""
-        return "nobody can be asked, as the input is no terminal"
+        """Return the reason why the user can't be asked."""
+        return "the user can't be asked, because the input isn't a terminal"
 
     def interject(self, text: str) -> bool:
-        """Return False: no one types."""
+        """Return False: no user is typing."""
         return False
 
 
@@ -135,9 +135,9 @@ class EditedTerminal(Terminal):
         from prompt_toolkit.shortcuts import CompleteStyle  # noqa: PLC0415 - the same
 
         output: Any = create_output(screen)
-        output.enable_cpr = False  # nothing here depends on where the cursor is
+        output.enable_cpr = False  # the position of the cursor doesn't matter
         path = history_path()
-        history: Any = None  # a chat without one is better than none
+        history: Any = None  # the chat works without a history
         with suppress(OSError, RuntimeError):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             path.touch(mode=0o600)  # prompt_toolkit would make it readable for all
@@ -181,7 +181,7 @@ class EditedTerminal(Terminal):
 
 
 def history_path() -> Path:
-    """Return where the history of the chat is kept (XDG Base Directory Specification)."""
+    """Return the path of the chat's history (XDG Base Directory Specification)."""
     state = os.environ.get("XDG_STATE_HOME") or ""
     root = Path(state) if os.path.isabs(state) else Path("~/.local/state").expanduser()
     return root / "sovl-tools" / "chat_history"
@@ -190,12 +190,12 @@ def history_path() -> Path:
 _FAINT, _RED = "dim", "red"
 _LONGEST = 200
 _LONGEST_VALUE = 60
-# a call that took less is not worth a reader's glance at its time
+# shorter durations aren't shown
 _NOTABLE = 0.1
 
 
 class Transcript:
-    """Shows what happens, and knows whether a line has been begun.
+    """Shows the chat, and tracks whether a line has been begun.
 
     Attributes:
         is_quiet: whether only answers and errors are shown.
@@ -216,7 +216,7 @@ class Transcript:
             case TextDelta(text=piece):
                 self.text(piece)
             case ToolStarted(call=call):
-                # what a model sent need not be JSON; then it is shown as it came
+                # arguments that aren't JSON are shown unchanged
                 arguments: JSON = call.arguments or "{}"
                 with suppress(ValueError, RecursionError):
                     arguments = json.loads(arguments)
@@ -244,23 +244,23 @@ class Transcript:
             self._is_begun = False
 
     def result(self, text: str) -> None:
-        """Show what a command of the chat was asked for."""
+        """Show the result of a command of the chat."""
         self.end()
         show(escape_controls(text))
 
     def note(self, text: str, tint: str = _FAINT) -> None:
-        """Say something in a line beside the answers."""
+        """Show a note in its own line."""
         self.end()
         if not self.is_quiet:
             _say(text, tint)
 
     def problem(self, text: str) -> None:
-        """Say what went wrong, in a line."""
+        """Show an error in its own line."""
         self.end()
         _say(text, _RED)
 
     def question(self, name: str, arguments: Mapping[str, JSON]) -> str:
-        """Return the question whether a call may be made."""
+        """Return the question that asks for approval of a call."""
         return f"call {cut(plain(_call(name, arguments)), _LONGEST)}? [y/N] "
 
 
@@ -269,7 +269,7 @@ def _say(text: str, tint: str) -> None:
 
 
 def escape_controls(text: str) -> str:
-    """Return a text of several lines in which nothing can do anything to a terminal."""
+    """Return a text of several lines without control characters."""
     lines = text.replace("\r\n", "\n")
     return "".join(part if part in "\n\t" else plain(part) for part in re.split(r"([\n\t])", lines))
 

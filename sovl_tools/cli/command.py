@@ -31,18 +31,20 @@ FINDINGS, MISUSE = 1, 2
 
 
 class Range(click.FloatRange):
-    """Numbers from one to another; ``nan`` is none, although no comparison excludes it."""
+    """A range of numbers without ``nan``, which every comparison lets through."""
 
     name = "number"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Read the number."""
         number = super().convert(value, param, ctx)
-        return self.fail(f"{value!r} is no number.", param, ctx) if math.isnan(number) else number
+        return (
+            self.fail(f"{value!r} is not a number.", param, ctx) if math.isnan(number) else number
+        )
 
 
 SECONDS = Range(min=0, max=86_400, min_open=True)
-"""A time limit: more than nothing and no more than a day."""
+"""A time limit of up to a day."""
 
 
 def value_reader(
@@ -60,9 +62,9 @@ def value_reader(
 
 
 class Command(click.Command):
-    """A command that writes nothing but its results to the standard output.
+    """A command that writes only its results to the standard output.
 
-    What tools, libraries and child processes print goes to the error output instead. ``exits``
+    The output of tools, libraries and child processes goes to the error output instead. ``exits``
     documents the exit codes in the help, other than 0 and misuse.
     """
 
@@ -108,7 +110,7 @@ class Command(click.Command):
                     os.getcwd()
                 except FileNotFoundError:  # the current directory was removed
                     words = f"the current directory: {error.strerror}"
-                    raise Misuse(f"{words}; go to a directory that is there") from error
+                    raise Misuse(f"{words}; change to one that exists") from error
                 raise
             except click.UsageError:
                 raise
@@ -146,7 +148,7 @@ def tools_option(function: _F) -> _F:
 
 
 def timeout_option(words: str) -> Callable[[_F], _F]:
-    """Add ``--timeout SECONDS``, with what it limits."""
+    """Add ``--timeout SECONDS``; ``words`` say what it limits."""
     return click.option("--timeout", type=SECONDS, metavar="SECONDS", help=words)
 
 
@@ -155,8 +157,8 @@ def mode_option(function: _F) -> _F:
     return click.option(
         "--mode",
         type=click.Choice(MODES),
-        help="Where tools run. Default: what their manifests say. A process can be ended with all"
-        " that it has started; it needs sovl-tools[process].",
+        help="Where tools run; the default is in their manifests. A process can be killed with its"
+        " children; it needs sovl-tools[process].",
     )(function)
 
 
@@ -182,12 +184,12 @@ def mode_and_dask_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ToolOptions(NamedTuple):
-    """Which tools a command uses, as its options say.
+    """The options that select tools.
 
     Attributes:
         directories: of ``--tools``.
-        entry_points: whether those of installed distributions count.
-        locked: whether only what is locked is loaded; None where the configuration decides.
+        entry_points: whether the tools of installed distributions are included.
+        locked: whether only locked tools are loaded; None if the configuration decides.
     """
 
     directories: tuple[str, ...]
@@ -200,7 +202,7 @@ class ToolOptions(NamedTuple):
 
 
 def registry_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--tools`` and ``--no-entry-points``, for commands that use all tools there are.
+    """Add ``--tools`` and ``--no-entry-points``, for commands that use all tools.
 
     The command gets them as one value, ``tools``, together with ``--locked`` if it has that.
     """
@@ -227,13 +229,12 @@ def registry_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def locked_option(function: _F) -> _F:
-    """Add ``--locked``, for ``settings``; None where the configuration decides."""
+    """Add ``--locked``; None if the configuration decides."""
     return click.option(
         "--locked/--no-locked",
         "locked",
         default=None,
-        help="Load only tools that are as sovl-tools.lock says. Default: locked in the"
-        " configuration.",
+        help="Load only tools that match sovl-tools.lock. Default: locked in the configuration.",
     )(function)
 
 
@@ -245,7 +246,7 @@ def format_option(*formats: str) -> Callable[[_F], _F]:
         type=click.Choice(formats),
         default=formats[0],
         show_default=True,
-        help="How the result is written.",
+        help="The format of the result.",
     )
 
 
@@ -272,7 +273,7 @@ def configured_targets(found: Configuration) -> tuple[str, ...]:
     """Return the targets of the configuration.
 
     Raises:
-        ConfigurationError: one of them is none.
+        ConfigurationError: a target is unknown.
     """
     try:
         return _known_targets(found.target)
@@ -282,7 +283,7 @@ def configured_targets(found: Configuration) -> tuple[str, ...]:
 
 def _known_targets(names: Sequence[str]) -> tuple[str, ...]:
     if names:
-        from sovl_tools.loading.exporting import Target  # noqa: PLC0415 - most want no target
+        from sovl_tools.loading.exporting import Target  # noqa: PLC0415 - rarely used
 
         for name in names:
             Target.of(name)
@@ -290,7 +291,7 @@ def _known_targets(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def targets_option(words: str) -> Callable[[_F], _F]:
-    """Add ``--target TARGETS``, with what becomes of them."""
+    """Add ``--target TARGETS``; ``words`` say what happens with them."""
     return click.option(
         "--target",
         "targets",
@@ -301,7 +302,9 @@ def targets_option(words: str) -> Callable[[_F], _F]:
     )
 
 
-def limit_option(default: int | None, words: str = "At most so many.") -> Callable[[_F], _F]:
+def limit_option(
+    default: int | None, words: str = "The maximum number of results."
+) -> Callable[[_F], _F]:
     """Add ``--limit N``."""
     return click.option(
         "--limit",
@@ -314,13 +317,13 @@ def limit_option(default: int | None, words: str = "At most so many.") -> Callab
 
 
 def is_quiet() -> bool:
-    """Tell whether nothing is wanted but results and errors."""
+    """Return whether the user wants only results and errors."""
     # click's context belongs to this thread: ask before others are started
     return bool(click.get_current_context().ensure_object(dict).get("quiet"))
 
 
 def note(text: str) -> None:
-    """Say something in a line on the error output, unless nothing but results is wanted."""
+    """Write a message to the error output, unless the command is to be quiet."""
     if not is_quiet():
         show(plain(text), err=True)
 
@@ -357,7 +360,7 @@ def settings(
 
 
 def refuse_unlisted(diagnostics: Iterable[Diagnostic]) -> None:
-    """Refuse to go on with the tools of some directories if others can't be listed.
+    """Reject the tools of some directories if others can't be listed.
 
     Raises:
         Misuse: the diagnostics say so.

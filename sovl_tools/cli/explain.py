@@ -66,6 +66,6 @@ Examples:
 def schema(*, name: str) -> None:
     """Print a published JSON Schema.
 
-    It is that of manifests (tool), of procedures (procedure) or of pyproject.toml's table (config).
+    It describes manifests (tool), procedures (procedure) or the table in pyproject.toml (config).
     """
     write(schema_text(name).rstrip("\n"))

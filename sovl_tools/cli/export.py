@@ -33,7 +33,7 @@ Examples:
   sovl-tools export --format prompt
   sovl-tools export --format markdown -o TOOLS.md
   sovl-tools export --tokens"""
-EXITS = {1: "The provider would refuse the definitions."}
+EXITS = {1: "The provider would reject the definitions."}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -63,8 +63,8 @@ def export(
 ) -> None:
     """Print the tools in a provider's format.
 
-    It is a list of definitions; for openapi it is one document, for prompt a text, for markdown a
-    catalogue for people. What a format loses is written to the error output.
+    The output is a list of definitions, or one document (openapi), a text (prompt) or a catalogue
+    for people (markdown). The losses of the format are written to the error output.
 
     --tokens prints a table with the tokens of each definition in the usual formats, or in FORMAT.
     """

@@ -1,4 +1,4 @@
-"""What git says, for commands that ask it."""
+"""Questions to git."""
 
 from __future__ import annotations
 

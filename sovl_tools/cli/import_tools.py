@@ -41,8 +41,8 @@ from sovl_tools.scaffolding.imported import ImportedTools, import_tools, stub
 from sovl_tools.scaffolding.new_tool import docstring, function_head, literal
 
 EXITS = {
-    1: "Something can not become a tool; nothing is written.",
-    2: "The source can not be read, or a folder is there already.",
+    1: "A definition can't become a tool; no file is written.",
+    2: "The source can't be read, or a folder exists.",
 }
 _MOST_SHOWN = 20
 
@@ -103,7 +103,7 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
         if not directory:
             raise Misuse("there is no directory ''")
         if os.path.lexists(directory) and not os.path.isdir(directory):
-            raise Misuse(f"{directory!r} is no directory")
+            raise Misuse(f"{directory!r} is not a directory")
         if tool_folder(directory, os.path.abspath(directory)) is not None:
             raise Misuse(f"{directory!r} is a tool; name the directory around it")
         target = Target(directory, force, dry_run, Selection(include, exclude))
@@ -111,10 +111,10 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     return options(
         click.option(
-            "--include", multiple=True, metavar="PATTERN", help="Only such tools; may be repeated."
+            "--include", multiple=True, metavar="PATTERN", help="Only these tools; may be repeated."
         ),
         click.option(
-            "--exclude", multiple=True, metavar="PATTERN", help="No such tools; may be repeated."
+            "--exclude", multiple=True, metavar="PATTERN", help="Not these tools; may be repeated."
         ),
         tools_option,
         click.option(
@@ -124,8 +124,10 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Path(),
             help="The directory for the folders. Default: the first tools directory.",
         ),
-        click.option("--force", is_flag=True, help="Write over the files of tools that are there."),
-        click.option("--dry-run", is_flag=True, help="Write nothing; print what would be written."),
+        click.option("--force", is_flag=True, help="Replace the files of existing tools."),
+        click.option(
+            "--dry-run", is_flag=True, help="Print the files that would be written, and write none."
+        ),
     )(packed)
 
 
@@ -153,7 +155,7 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
     if there and not target.force:
         more = f" and {len(there) - 1:,} more are" if len(there) > 1 else " is"
         words = f"{f'{directory}/{there[0]}'!r}{more} already there"
-        raise Misuse(f"{words}; --force writes over their files")
+        raise Misuse(f"{words}; --force replaces their files")
     if not target.dry_run:
         try:
             create_folders(directory, {each.name: each.files for each in found.tools})
@@ -336,7 +338,7 @@ def import_openapi(
     functions need the extra [http].
     """
     if base_url is not None and not is_address(base_url):
-        raise Misuse(f"--base-url: {base_url!r} is no http or https address")
+        raise Misuse(f"--base-url: {base_url!r} is not an http or https address")
     is_remote = is_address(source)
     data = _fetched(source) if is_remote else read_input(source)
     try:

@@ -119,7 +119,7 @@ def install(
     force: bool,
     tools: tuple[str, ...],
 ) -> None:
-    """Tell a client of MCP to start sovl-tools serve with the tools of this directory.
+    """Configure an MCP client to start sovl-tools serve with the tools of this directory.
 
     CLIENT is claude-desktop, claude-code, cursor, vscode, windsurf, gemini-cli or mcp-json, which
     prints what most other clients read.
@@ -127,10 +127,9 @@ def install(
     The entry has absolute paths, so that it works wherever the client is started, and the
     variables that manifests name in requires.env, which desktop programs may not inherit: from
     --env, --env-file or the environment here. With --project, variables of the environment are
-    written as references, where the client knows them: others can share the file.
+    written as references if the client supports them, so that the file can be shared.
 
-    All else in the client's file stays as it is written, comments included; as it was before, it
-    is kept beside it.
+    The rest of the client's file stays unchanged, comments included. A backup is kept next to it.
     """
     known = CLIENTS[client]
     # what serve would refuse is refused here, before a client finds it out

@@ -21,10 +21,10 @@ from sovl_tools.schema.dynamic import without_functions
 
 
 def all_tools(tools: ToolOptions) -> ToolRegistry:
-    """Load every tool there is; say on the error output how many did not load.
+    """Load all tools; note on the error output how many did not load.
 
     Raises:
-        Misuse: a directory is not there or can't be listed.
+        Misuse: a directory does not exist or can't be listed.
     """
     found = tools.settings()
     registry = folders_of(found)
@@ -32,7 +32,7 @@ def all_tools(tools: ToolOptions) -> ToolRegistry:
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
     _add_code(registry, found, entry_points=tools.entry_points)
     if not found.plugins and not registry.catalog.candidates:
-        # now that nothing was found anywhere, a missing ./tools is misuse
+        # with no tool anywhere, a missing ./tools is misuse
         settings(tools.directories)
     if rejected:
         note(f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate says why")
@@ -40,9 +40,9 @@ def all_tools(tools: ToolOptions) -> ToolRegistry:
 
 
 def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool) -> None:
-    """Add the tools in code; count what is wrong with plugins, and tell the rest.
+    """Add the tools in code; note the number of errors in plugins, and all other errors.
 
-    What validate skips, because it belongs to other distributions, is reported at length.
+    ``validate`` doesn't check the tools of other distributions, so their errors are shown here.
     """
     # in two steps, to tell our own plugins' errors from those of other distributions
     before = registry.report.errors
@@ -50,7 +50,7 @@ def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: boo
     wrong = registry.report.errors
     count = sum(each not in before for each in wrong)
     if count:
-        note(f"{counted(count, 'error')} in plugins; sovl-tools validate tells more")
+        note(f"{counted(count, 'error')} in plugins; sovl-tools validate shows them")
     add_code(registry, replace(found, plugins=()), entry_points=entry_points)
     for each in registry.report.errors:
         if each not in wrong:
@@ -58,7 +58,7 @@ def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: boo
 
 
 def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
-    """Load the tool of that name alone, if it is a sound folder's; else look at all others.
+    """Load only the tool of that name if a sound folder has it; otherwise the tools in code, too.
 
     Raises:
         Misuse: there is no tool of that name.
@@ -67,7 +67,7 @@ def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
     there = filter(os.path.exists, found.paths)
     collected = collect(there, exclude=found.exclude)
     names = [folder.name for folder in collected.folders]
-    # an empty set loads no folder at all: the tool is one in code, or there is none
+    # an empty set loads no folder
     wanted = {name} & set(names)
     registry = folders_of(found, wanted)
     if name not in registry:
@@ -91,7 +91,7 @@ def parameters_of(registry: ToolRegistry, name: str) -> dict[str, JSON]:
 
 def complete_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Return the names of tools for the shell, from their folders alone."""
-    # the shell shows whatever goes wrong in the midst of a line that is being typed
+    # the shell would show an error in the middle of the typed line
     try:
         found = settings(ctx.params.get("tools") or ())
     except (SovlToolsError, click.ClickException):

@@ -17,12 +17,12 @@ from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:
-  sovl-tools lock               after a review: what is there now may run
-  sovl-tools lock --check       in CI: write nothing, fail if anything is not as it was locked
+  sovl-tools lock               after a review: these tools may run
+  sovl-tools lock --check       in CI: write nothing, fail if a tool differs
   sovl-tools validate --locked  the same, with everything else that validate checks"""
 EXITS = {
-    1: "A tool can't be locked, or with --check something is not as it was locked.",
-    2: "The directory is not there, or with --check the lock file is missing or damaged.",
+    1: "A tool can't be locked, or with --check a tool differs from the lock.",
+    2: "A directory does not exist, or with --check the lock file is missing or damaged.",
 }
 
 
@@ -31,12 +31,12 @@ EXITS = {
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if anything would change.")
 @click.pass_context
 def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
-    """Write down what each tool is, so that nothing else is loaded.
+    """Record the content of each tool, so that only reviewed tools are loaded.
 
-    sovl-tools.lock, beside the configuration or in the current directory, gets a line for each
+    sovl-tools.lock, next to the configuration or in the current directory, gets a line for each
     tool folder with hashes of its manifest, its Python files and the data files that it lists.
-    Commit it. With --locked, or `locked = true` in the configuration, a tool that is not as it
-    says is not loaded. Nothing is imported here.
+    Commit it. With --locked, or `locked = true` in the configuration, a tool that differs is not
+    loaded. This command imports no tool.
     """
     found = settings(tools)
     path = found.lock_file
@@ -45,14 +45,14 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
     for each in collected.diagnostics:
         show(plain(str(each)), err=True)
     if any(each.code == missing_directory.code for each in collected.diagnostics):
-        raise click.ClickException(f"{path} is left as it is: nobody knows which tools there are")
+        raise click.ClickException(f"{path} is unchanged: a directory of tools is missing")
     try:
         former = read_lock(path)
     except LockError:
         # writing into a FIFO would wait for its reader
         if check or (os.path.exists(path) and not os.path.isfile(path)):
             raise
-        former = {}  # it is replaced, so that a damaged one does no harm
+        former = {}  # a damaged lock is replaced
     lines = [*lock_changes(former, new)]
     if not check:
         save(path, written(new))

@@ -39,7 +39,7 @@ Examples:
 
 TYPE is string, integer, number, boolean, array or object, or what Python calls them. A default
 after "=" or a "?" makes the parameter optional."""
-EXITS = {2: "The folder is there already, or NAME can not name a tool."}
+EXITS = {2: "The folder exists, or NAME can't name a tool."}
 
 
 def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
@@ -68,7 +68,7 @@ def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
 @click.option("--description", default="", metavar="TEXT", help="What the tool does, and when.")
 @click.option("--async", "is_async", is_flag=True, help="Make the function async.")
 @tools_option
-@click.option("--force", is_flag=True, help="Write over the files of a tool that is there.")
+@click.option("--force", is_flag=True, help="Replace the files of an existing tool.")
 def new(
     *,
     name: str | None,
@@ -81,9 +81,9 @@ def new(
 ) -> None:
     """Write the folder of a new tool, ready to validate and to call.
 
-    It goes into the first tools directory, which is made if it is missing. The function returns
-    its arguments until you write another; with --from it is imported from where it is, and NAME
-    is its own unless you say another. The current directory is looked into for MODULE.
+    It goes into the first tools directory, which is created if it is missing. The function returns
+    its arguments until you write its body. With --from it is imported from its module, which can
+    be in the current directory, and NAME defaults to its own.
     """
     if name is None and origin is None:
         raise click.MissingParameter(param_hint="'NAME'", param_type="argument")
@@ -91,7 +91,7 @@ def new(
     name = source[1] if name is None and source is not None else str(name)
     reason = name_problem(name)
     if reason is None and name.startswith("_"):
-        reason = "folders whose name begins with '_' are no tools"
+        reason = "folders whose name begins with '_' are not tools"
     if reason is not None:
         better = fitting_name(name)
         hint = f"; call it {better!r}" if better else ""
@@ -147,7 +147,7 @@ def _imported_function(module: str, attribute: str) -> tuple[Callable[..., Any],
         raise Misuse(f"--from: {module} has no {attribute!r}" + (f"; {hint}" if hint else ""))
     function = members[attribute]
     if not callable(function) or isinstance(function, type):
-        raise Misuse(f"--from: {module}:{attribute} is no function")
+        raise Misuse(f"--from: {module}:{attribute} is not a function")
     return function, path
 
 
@@ -164,7 +164,7 @@ def _folder_for(name: str, tools: Sequence[str]) -> str:
 def _save(made: NewTool, place: str, *, force: bool) -> None:
     location = os.path.abspath(place)
     if os.path.lexists(location) and not force:
-        raise Misuse(f"{place!r} is already there; --force writes over its files")
+        raise Misuse(f"{place!r} already exists; --force replaces its files")
     try:
         if os.path.lexists(location):
             replace_files(location, made.files)

@@ -1,4 +1,4 @@
-"""Output of commands: results on a clean standard output or in a file, as JSON, YAML or text."""
+"""Output of commands: results on a clean standard output or in a file, messages for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.text import EXCERPT_WIDTH, Piece, block, is_unsafe, plain, unstyled
 
-# the stream of the results and the process that owns it; nested commands in tests have their own
+# the stream of the results and the process that owns it
 _RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")
 _ERROR_OUTPUT = 2
 
@@ -32,7 +32,7 @@ def clean_output() -> Iterator[None]:
         previous.flush()
     try:
         kept = os.dup(1)
-    except OSError:  # it is closed: another file must not get that number, and nobody can write
+    except OSError:  # it's closed, and no other file may get its number
         unwritable = os.open(os.devnull, os.O_RDONLY)
         os.dup2(unwritable, 1)
         kept = os.dup(unwritable)

@@ -1,4 +1,4 @@
-"""What is shown of a run while it goes on: a tree on a terminal, plain lines elsewhere."""
+"""Shows the progress of a run: a tree in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ WORDS = {
     "continued": "failed, goes on",
     "known": "done before",
 }
-"""What is said of a step that has ended, by its state."""
+"""The words for the state of a step that has ended."""
 
 
 class Line(NamedTuple):
-    """A step where it is shown.
+    """A step in the tree.
 
     Attributes:
         key: of the step in its run.
-        label: what it is called, with its iteration or branch.
-        depth: how many steps lie around it.
-        state: how it ended; ``"running"`` if it has not.
-        started: when, on the clock of ``perf_counter``.
+        label: its name, with its iteration or branch.
+        depth: the number of steps around it.
+        state: its end, or ``"running"``.
+        started: on the clock of ``perf_counter``.
         duration: in seconds; None if it has not ended.
-        message: why it failed, or why its last attempt did; None if it did not.
+        message: the reason of its failure or of its last failed attempt.
     """
 
     key: str
@@ -59,7 +59,7 @@ class Line(NamedTuple):
 
 
 def label_of(event: StepStarted | StepRetried | StepEnded) -> str:
-    """Return what a step is called, with the iteration or the branch that it begins with."""
+    """Return the name of a step, with the iteration or the branch that it begins."""
     iteration, branch = _ITERATION.search(event.key), _BRANCH.search(event.key)
     if iteration is not None:
         return f"#{int(iteration[1]) + 1} {event.label}"
@@ -72,24 +72,24 @@ def header(event: RunStarted) -> str:
 
 
 def retry(event: StepRetried) -> str:
-    """Return why an attempt failed, and when the next one is."""
+    """Return the reason why an attempt failed, and the time until the next one."""
     return f"{event.message}; attempt {event.attempt + 1} in {event.delay:g} s"
 
 
 class Tree:
-    """The steps that have begun, each under the one in which it is."""
+    """The steps that have begun, each under the step that contains it."""
 
     def __init__(self) -> None:
         self._lines: dict[str, Line] = {}
         self._inner: dict[str, dict[str, list[str]]] = {}
 
     def hear(self, event: StepStarted | StepRetried | StepEnded, now: float) -> None:
-        """Take over what has become of a step."""
+        """Record an event of a step."""
         line = self._lines.get(event.key)
         if line is None:
             line = Line(event.key, label_of(event), event.depth, RUNNING, now)
             group = event.key.rpartition(".")[0]
-            # the step in which the group is: the longest beginning of its key that is one
+            # the step that contains the group: the longest beginning of its key that is a step
             cuts = [group[: found.start()] for found in _CUT.finditer(group)]
             around = next((each for each in reversed(cuts) if each in self._lines), "")
             self._inner.setdefault(around, {}).setdefault(group, []).append(event.key)
@@ -98,7 +98,7 @@ class Tree:
         if isinstance(event, StepRetried):
             line = line._replace(message=retry(event))
         if isinstance(event, StepEnded):
-            # a step in this one may have failed for the same reason, and says so
+            # a step in this one may have failed for the same reason
             is_known = any(each.message == event.message for each in self._walk(event.key))
             message = None if is_known else event.message
             line = line._replace(state=event.state, duration=event.duration, message=message)
@@ -107,8 +107,8 @@ class Tree:
     def lines(self, limit: int) -> list[Line | int]:
         """Return at most a number of lines in the order of the procedure.
 
-        What is under way or has failed comes first, then what is the latest; a number replaces
-        as many steps that are left out.
+        Running and failed steps are kept first, then the latest ones; a number stands for as many
+        omitted steps.
         """
         lines = list(self._walk(""))
         if len(lines) <= limit:
@@ -138,14 +138,14 @@ _MARKS = {
 
 
 class LiveTree:
-    """The tree of a run while it goes on; what isn't about a step is printed above it."""
+    """The tree of a run; messages are printed above it."""
 
     def __init__(self) -> None:
         self._tree = Tree()
         self._lock = threading.Lock()
 
     def hear(self, event: Event) -> None:
-        """Take over an event; it is drawn soon."""
+        """Record an event, which the next drawing shows."""
         if isinstance(event, StepStarted | StepRetried | StepEnded):
             with self._lock:
                 self._tree.hear(event, perf_counter())
@@ -163,7 +163,7 @@ def line_pieces(line: Line | int) -> list[Piece]:
     """Return a line of the tree."""
     if isinstance(line, int):
         return [(f"… {line:,} more", "dim")]
-    # behind the name: how long it takes, or that it was not done, and why it failed
+    # after the name: the duration or the state, and the reason of a failure
     took = perf_counter() - line.started if line.duration is None else line.duration
     remark = f"{took:.0f} s" if line.duration is None else f"{took:.2f} s"
     remark = WORDS[line.state] if line.state in {"skipped", "known"} else remark
@@ -179,7 +179,7 @@ _WIDTH = max(map(len, WORDS.values()))
 
 @contextmanager
 def progress_display(*, is_quiet: bool, is_verbose: bool) -> Iterator[Listener]:
-    """Yield what shows events on the error output; of a run that is to be quiet, nothing."""
+    """Yield a listener that shows events on the error output, unless the run is to be quiet."""
     if is_quiet:
         yield lambda _: None
     elif sys.stderr.isatty() and not is_verbose:
@@ -193,7 +193,7 @@ def progress_display(*, is_quiet: bool, is_verbose: bool) -> Iterator[Listener]:
 
 
 class Lines:
-    """Says in a line each what begins, what ends and what is tried again."""
+    """Writes a line for each step that begins, ends or is tried again."""
 
     def __init__(self) -> None:
         self._last: str | None = None
@@ -214,7 +214,7 @@ class Lines:
         return describe_event(event)
 
     def _ending(self, event: StepEnded) -> str:
-        """Return how long a step took, and why it failed unless that has just been said."""
+        """Return the duration of a step, and the reason of a failure unless it was just shown."""
         took = "" if event.state in {"skipped", "known"} else f"  in {event.duration:.2f} s"
         is_news = event.message is not None and event.message != self._last
         self._last = event.message

@@ -1,4 +1,4 @@
-"""Which tools a text asks for: ``sovl-tools search`` and ``match``."""
+"""``sovl-tools search`` and ``match``: find tools for a text."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ def match(
     limit: int | None,
     format_: str,
 ) -> None:
-    """Find the tools whose activation phrases stand in TEXT, the longest phrase first.
+    """Find the tools whose activation phrases are in TEXT, the longest phrase first.
 
-    TEXT is one argument or several, which count as joined by spaces. Words are compared whole,
-    without case and punctuation. A score is the share of the words that the
-    phrase covers; START and END count characters from 0.
+    TEXT can be several arguments, joined by spaces. Whole words are compared, without case and
+    punctuation. A score is the share of the words that the phrase covers; START and END count
+    characters from 0.
     """
     found = all_tools(tools).match(" ".join(words))[:limit]
     if format_ == "json":
@@ -86,4 +86,4 @@ def match(
             f"{each.tool}  {plain(each.phrase)!r} at {each.start}-{each.end}, score {each.score:g}"
             for each in found
         ]
-        show("\n".join(lines) or "no phrase of any tool stands in the text")
+        show("\n".join(lines) or "no activation phrase is in the text")

@@ -34,7 +34,7 @@ Examples:
   sovl-tools list --name 'search_*' --format json"""
 LIST_EXITS = {
     0: "Also if tools did not load; they are counted on the error output.",
-    2: "A directory of tools is not there or can't be listed.",
+    2: "A directory of tools does not exist or can't be listed.",
 }
 
 _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
@@ -46,7 +46,7 @@ _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
 @click.option("--category", metavar="C", help="Only of this category.")
 @click.option("--name", "pattern", metavar="PATTERN", help="Only these names: a shell pattern.")
 @click.option(
-    "--all", "all_", is_flag=True, help="With json or yaml: those that are not loaded as well."
+    "--all", "all_", is_flag=True, help="With json or yaml: include tools that are not loaded."
 )
 @format_option("table", "json", "yaml")
 def list_tools(
@@ -58,9 +58,9 @@ def list_tools(
     all_: bool,
     format_: str,
 ) -> None:
-    """List the tools, by name, and why some are not loaded.
+    """List the tools by name, and the reasons why some are not loaded.
 
-    Of those nothing is known but their names, so a tag or a category leaves them out.
+    Only the names of those are known, so --tag and --category leave them out.
     """
     registry = all_tools(tools)
     criteria = {"category": category} if category is not None else {}
@@ -136,7 +136,7 @@ SHOW_EXITS = {
 @format_option("text", "json", "yaml", "mermaid")
 @click.pass_context
 def show(ctx: click.Context, *, name: str, tools: ToolOptions, format_: str) -> None:
-    """Show what a model sees of a tool, or the steps of a procedure.
+    """Show a tool as a model sees it, or the steps of a procedure.
 
     NAME is a tool, the only one that is imported, or the file of a procedure, which is shown as a
     tree of its steps, or with --format mermaid as a flowchart.

@@ -30,7 +30,7 @@ Examples:
   sovl-tools sync get_weather          one tool
   sovl-tools sync --check              in CI: change nothing, fail if anything would change
   sovl-tools sync get_weather --prune  without the properties that the function does not take"""
-EXITS = {1: "Something is left to be mended by hand, or with --check something would change."}
+EXITS = {1: "A contradiction needs fixing by hand, or with --check a manifest would change."}
 
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
@@ -38,7 +38,7 @@ EXITS = {1: "Something is left to be mended by hand, or with --check something w
 @tools_option
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if anything would change.")
 @click.option(
-    "--prune", is_flag=True, help="Take out properties and values that the function does not take."
+    "--prune", is_flag=True, help="Remove properties and values that the function does not take."
 )
 @click.pass_context
 def sync(
@@ -52,9 +52,8 @@ def sync(
     """Bring manifests into line with their functions, and show what changed.
 
     Adds properties, values, defaults and descriptions that the signature, the docstring and @tool
-    have and the manifest lacks, and corrects "required". What the manifest says stays, and so does
-    its layout. A folder without a manifest gets one. What contradicts the function is reported and
-    left to be mended by hand.
+    have and the manifest lacks, and corrects "required". The manifest's own values and layout stay.
+    A folder without a manifest gets one. Contradictions are reported for you to fix.
     """
     found = settings(tools)
     collected = _collected(found, name)

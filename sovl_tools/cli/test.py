@@ -49,7 +49,7 @@ Examples:
   sovl-tools test --routes routes.jsonl --at-least 0.9"""
 EXITS = {
     1: "An example fails, a tool can't be loaded, or the recall is below --at-least.",
-    2: "There is no such tool, a path is not there, or an option is wrong.",
+    2: "A tool or a path does not exist, or an option is wrong.",
 }
 _COLORS = {"failed": "red", "skipped": "yellow"}
 _MOST_PROCESSES = 64
@@ -70,7 +70,7 @@ _MOST_PROCESSES = 64
     multiple=True,
     callback=value_reader(groups_of),
     metavar="GROUPS",
-    help="Run tools as well that are left out: destructive,network.",
+    help="Also run tools that are skipped by default: destructive,network.",
 )
 @click.option(
     "-n",
@@ -78,10 +78,10 @@ _MOST_PROCESSES = 64
     type=click.IntRange(1, _MOST_PROCESSES),
     default=1,
     metavar="N",
-    help="Run so many tools at a time.",
+    help="The number of tools that run at a time.",
 )
 @timeout_option(
-    f"How long each example may take. Default: execution.timeout of its manifest, or {LIMIT:g}."
+    f"The time limit of an example. Default: execution.timeout of its manifest, or {LIMIT:g}."
 )
 @locked_option
 @click.option(
@@ -108,7 +108,7 @@ _MOST_PROCESSES = 64
     "--junit",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Write the results into a file as well, as JUnit does.",
+    help="Also write the results to a file, in JUnit's format.",
 )
 @format_option("text", "json")
 @click.pass_context
@@ -128,15 +128,15 @@ def test(
     junit: str | None,
     format_: str,
 ) -> None:
-    """Run the examples of manifests, and compare what the tools return with their outputs.
+    """Run the examples of manifests, and compare the results with their outputs.
 
-    Each is called as a model would call it, in a child process and in a temporary directory, into
-    which the files of the folder `examples` in the tool's folder are copied. An example without an
-    output, or whose output is a description, only has to succeed. Its `output_match` says how
-    outputs are compared: "subset" (the default), "exact", "approx" or "schema".
+    An example is called as a model would call it, in a child process and in a temporary directory
+    with copies of the files in the tool's folder `examples`. An example without an output, or with
+    a description as its output, must only succeed. `output_match` selects the comparison:
+    "subset" (the default), "exact", "approx" or "schema".
 
     Tools that are destructive or reach outside (open_world) are skipped unless --include names
-    them, and so are tools that are disabled or lack what they require.
+    them, and so are disabled and unavailable tools.
 
     Each line of the FILE of --routes is an object such as {"text": "will it rain", "tool":
     "weather"}, with null for the tool if none is meant; FILE may be -. Recall@3 is the share of

@@ -96,7 +96,7 @@ def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
 @_selected_rules("--ignore", "Not these rules.")
 @targets_option("Report what these formats lose: openai-strict,gemini.")
 @locked_option
-@click.option("--warnings-as-errors", is_flag=True, help="Let warnings fail as errors do.")
+@click.option("--warnings-as-errors", is_flag=True, help="Treat warnings as errors.")
 @click.option("--fix", is_flag=True, help="Fix what has one sure fix, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
 @click.option("--unsafe-fixes", is_flag=True, help="Include fixes that may not be what was meant.")
@@ -174,7 +174,7 @@ def _check_once(asked: _Options) -> int:
     )
     if places.ignored:
         names = ", ".join(places.ignored[:_FEW]) + ", …" * (len(places.ignored) > _FEW)
-        note(f"not checked, being of no tool and no procedure: {names}")
+        note(f"not checked, because no tool or procedure has them: {names}")
     _write(outcome, destinations)
     return FINDINGS if failures or report.errors else 0
 
@@ -203,7 +203,7 @@ def _places(asked: _Options) -> Places:
         return changed_places(places, changed_files(asked.since))
     if not asked.paths and places.is_empty and places.configuration.exclude:
         patterns = ", ".join(map(repr, places.configuration.exclude))
-        raise Misuse(f"nothing is left to check: all is excluded by {patterns}")
+        raise Misuse(f"nothing is left to check: everything is excluded by {patterns}")
     return places
 
 
@@ -262,12 +262,12 @@ def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destinat
     for file in (each.file for each in destinations if each.file is not None):
         folder = os.path.dirname(file) or os.curdir
         if tool_folder(folder, os.path.abspath(folder)) is not None:
-            raise Misuse(f"{file!r} would lie in a tool's folder; write the result elsewhere")
+            raise Misuse(f"{file!r} would be in a tool's folder; write the result elsewhere")
     return destinations
 
 
 def _check_of(asked: _Options, places: Places) -> Check:
-    """Return what the options and the configuration ask for; the plugins are looked at already.
+    """Return the check that the options and the configuration describe, with the plugins loaded.
 
     Raises:
         ConfigurationError: the configuration names a rule or a format that doesn't exist, or the
@@ -294,10 +294,10 @@ def _check_of(asked: _Options, places: Places) -> Check:
 def _write(outcome: Outcome, destinations: Sequence[Destination]) -> None:
     """Write the result to its destinations, and the summary to the error output next to files.
 
-    In a workflow of GitHub's it is shown there as well, next to the text.
+    In a workflow of GitHub, annotations are written as well.
 
     Raises:
-        ClickException: some can't be written; the others are all the same.
+        ClickException: some can't be written; the others are written all the same.
     """
     try:
         write_each(

@@ -1,4 +1,4 @@
-"""``sovl-tools watch``, and ``recheck``, by which ``validate --watch`` goes on until Ctrl-C."""
+"""``sovl-tools watch``, and ``recheck`` for ``validate --watch``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Examples:
   sovl-tools watch --tools drafts
   sovl-tools watch --poll              on a network drive
   sovl-tools watch --format json       one line for each change"""
-EXITS = {0: "After Ctrl-C and SIGTERM, and if nobody reads the output any more."}
+EXITS = {0: "After Ctrl-C or SIGTERM, or when the reader of the output has left."}
 
 _TINTS = {
     "added": "green",
@@ -54,13 +54,13 @@ _WIDTH = max(map(len, _TINTS))
 
 
 class Moment(NamedTuple):
-    """A change, when it was there, and what is served in spite of it.
+    """A change of the tools.
 
     Attributes:
         time: local, with its offset.
-        change: what became of which tools.
-        serving: those of the rejected whose last good version is served.
-        is_start: whether this is what was there at the start.
+        change: the tools that were added, updated, removed and so on.
+        serving: the rejected tools whose last good version keeps serving.
+        is_start: whether the change is the load at the start.
     """
 
     time: datetime
@@ -71,7 +71,7 @@ class Moment(NamedTuple):
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @tools_option
-@click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
+@click.option("--poll", is_flag=True, help="Scan each second instead of waiting for file events.")
 @format_option("text", "json")
 def watch(
     *,
@@ -79,11 +79,10 @@ def watch(
     poll: bool,
     format_: str,
 ) -> None:
-    """Load tools anew as they are edited, and log what came of it, until Ctrl-C.
+    """Reload tools as they are edited, and log each change, until Ctrl-C.
 
-    Of a tool that an edit broke, the log says what validate would say; the last good version
-    keeps serving. JSON is one object a line: the first for what is there at the start, then one
-    for each change.
+    When an edit breaks a tool, the log has the findings of validate, and the last good version
+    keeps serving. JSON is one object a line: first the tools at the start, then each change.
     """
     found = load_configuration(tools)
     print_moment = _print_text if format_ == "text" else _print_json
@@ -97,7 +96,7 @@ def watch(
 
 
 def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
-    """Load the tools and yield what there is to tell: moments, and sentences for the user."""
+    """Load the tools and yield moments, and sentences for the user."""
     absent = [path for path in _places(found) if not os.path.exists(path)]
     started = perf_counter()
     registry = ToolRegistry.from_directory(
@@ -112,7 +111,7 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
         status: tuple(sorted({each.name for each in report.folders if each.status == status}))
         for status in ("rejected", "waiting")
     }
-    # what was loaded, as if it had been added; a path that is waited for is no error
+    # the loaded tools count as added; a missing path isn't an error, as it may still appear
     loaded_change = CatalogChange(
         added=tuple(sorted(registry.catalog.tools)),
         **named,
@@ -126,7 +125,7 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
     moments = SimpleQueue[Moment]()
 
     def hear(change: CatalogChange) -> None:
-        # in the thread that made the change, with what is true now and not when it is shown
+        # in the thread that made the change: what is served may differ by the time it is shown
         moments.put(moment_of(registry, change))
 
     def await_moment(seconds: float) -> Moment | None:
@@ -143,7 +142,7 @@ def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
 
 
 def moment_of(registry: ToolRegistry, change: CatalogChange) -> Moment:
-    """Return the moment of a change, with what is served in spite of it now."""
+    """Return the moment of a change, with the rejected tools that are still served."""
     catalog = registry.catalog
     served = {
         each.name
@@ -164,7 +163,7 @@ def _now() -> datetime:
 def pieces(moment: Moment, width: int = EXCERPT_WIDTH) -> Iterator[Piece]:
     """Yield a line for each kind of news, then the diagnostics with excerpts and help.
 
-    For the start it's only what is wrong with the tools that were rejected.
+    For the start there are only the findings in rejected tools.
     """
     for number, paragraph in enumerate(_paragraphs(moment, width)):
         yield "\n" * (number > 0)
@@ -187,7 +186,7 @@ def _paragraphs(moment: Moment, width: int) -> Iterator[Iterable[Piece]]:
 
 
 def news(moment: Moment) -> list[tuple[str, str]]:
-    """Return words and what they are said of; ``checked`` if there are only diagnostics."""
+    """Return kinds of changes with the names of their tools; ``checked`` for mere diagnostics."""
     change = moment.change
     others = [name for name in change.rejected if name not in moment.serving]
     kinds = [
@@ -228,13 +227,13 @@ def _print_json(moment: Moment) -> None:
 
 _T = TypeVar("_T")
 
-# seconds after which it is noticed at the latest that nobody reads the results any more
+# seconds between two checks whether the reader of the results has left
 _BEAT = 0.5
 
 
 @contextmanager
 def until_ended() -> Iterator[None]:
-    """Take Ctrl-C, SIGTERM and a reader that leaves for the end, not for a failure."""
+    """End the block in order at Ctrl-C, at SIGTERM and when the reader of the results leaves."""
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -248,9 +247,9 @@ def until_ended() -> Iterator[None]:
 def follow(
     await_next: Callable[[float], _T | None], notice: Callable[[], str | None] = lambda: None
 ) -> Iterator[_T | str]:
-    """Yield what happens and each new notice, for as long as somebody reads the results.
+    """Yield events and new notices until the reader of the results leaves.
 
-    ``await_next`` waits for ``seconds``, and returns None if nothing has happened in them.
+    ``await_next`` waits up to that many seconds for an event, and returns None without one.
     """
     known = None
     while _has_reader():
@@ -258,27 +257,25 @@ def follow(
         if latest is not None and latest != known:
             yield latest
         known = latest
-        # a heartbeat as well: when nothing happens the reader is looked after
         found = await_next(_BEAT)
         if found is not None:
             yield found
 
 
 def _has_reader() -> bool:
-    """Tell whether the results are read, as far as it is known; a pipe knows when it is closed."""
+    """Return False if the results go into a pipe whose reader has closed it."""
     output = results().fileno()
     if sys.platform == "win32" or not stat.S_ISFIFO(os.fstat(output).st_mode):
         return True
     poll = select.poll()
-    poll.register(output, 0)  # an error, such as a closed end, is reported whatever is asked for
+    poll.register(output, 0)  # a closed end is always reported
     return not poll.poll(0)
 
 
 def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -> None:
-    """Check, and again whenever what is watched has changed and come to rest, until it is ended.
+    """Check, and again after each change of the watched paths, until Ctrl-C.
 
-    What can't be checked just now, such as a half-edited configuration, is reported, and the
-    watch goes on; at the start it ends the command.
+    An error, such as a half-edited configuration, is reported, and the watch continues.
 
     Raises:
         OSError: the system gives no watches.
@@ -291,7 +288,7 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
     events = Events(debounce.put)
 
     def look() -> None:
-        # before the check: what changes while it runs is looked at afterwards
+        # before the check, so that changes while it runs cause another one
         events.aim(places(map(os.path.abspath, paths), {}))
         try:
             check()

@@ -144,8 +144,9 @@ def test_a_destructive_tool_is_not_called_where_nobody_can_be_asked(
 ) -> None:
     write("echo", manifest_of("echo", annotations={"destructive": True}))
     done = chat("echo text=hi")
-    assert "did not approve of this call: nobody can be asked, as the input is no terminal" in (
-        done.out
+    assert (
+        "did not approve of this call: the user can't be asked, because the input isn't a terminal"
+        in (done.out)
     )
 
 
@@ -159,7 +160,7 @@ def test_tools_are_listed_and_found(write: Write, chat: Chat) -> None:
         "echo                  Say something.",
     ]
     assert "echo" not in found
-    assert nothing == "no tool has a word of that\n"
+    assert nothing == "no tool has any of these words\n"
 
 
 @pytest.mark.usefixtures("add")

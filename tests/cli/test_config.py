@@ -128,7 +128,10 @@ def test_excluded_folders_are_left_out_by_every_command(
         if names:
             assert [each["name"] for each in json.loads(done.out)["tools"]] == names
         else:
-            assert (done.code, "nothing is left to check: all is excluded" in done.err) == (2, True)
+            assert (done.code, "nothing is left to check: everything is excluded" in done.err) == (
+                2,
+                True,
+            )
         listed = run("list", "--all", "--format", "json", "--tools", tools, cwd=here)
         assert [each["name"] for each in json.loads(listed.out)] == names
         synced = run("sync", "--check", "--tools", tools, cwd=here)

@@ -121,4 +121,4 @@ def test_an_address_that_can_not_be_read(run: Run, server: Recorder) -> None:
     done = run("import", "openapi", "http://127.0.0.1:9/openapi.json")
     assert (done.code, done.err.count("\n")) == (2, 1)
     done = run("import", "openapi", "api.json", "--base-url", "localhost:80")
-    assert "is no http or https address" in done.err
+    assert "is not an http or https address" in done.err

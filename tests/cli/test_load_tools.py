@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import REPOSITORY, Run, Write
 from tests.loading.plugins import Site, decorated
 
-COUNTED = "1 error in plugins; sovl-tools validate tells more"
+COUNTED = "1 error in plugins; sovl-tools validate shows them"
 
 
 @pytest.fixture

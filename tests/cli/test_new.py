@@ -108,7 +108,7 @@ def test_the_directory_is_the_first_that_is_configured(run: Run, tmp_path: Path)
             "'my-tool' can't name a tool: it is not an ASCII identifier; call it 'my_tool'",
         ),
         ("class", "'class' can't name a tool: it is a Python keyword; call it 'class_'"),
-        ("_own", "folders whose name begins with '_' are no tools; call it 'own'"),
+        ("_own", "folders whose name begins with '_' are not tools; call it 'own'"),
         ("--", "Missing argument"),
         ("../up", "can't name a tool: it is not an ASCII identifier; call it 'up'"),
         ("日本", "can't name a tool: it is not an ASCII identifier\n"),
@@ -138,8 +138,8 @@ def test_a_name_must_fit(name: str, words: str, run: Run, tmp_path: Path) -> Non
         (["--from", "weather.broken:f"], "weather.broken can't be imported: SystemExit: 7"),
         (["--from", "weather.service:forcast"], "no 'forcast'; did you mean 'forecast'?"),
         (["--from", "weather.service:nothing"], "weather.service has no 'nothing'\n"),
-        (["--from", "weather.service:Service"], "weather.service:Service is no function"),
-        (["--from", "weather.service:__name__"], "is no function"),
+        (["--from", "weather.service:Service"], "weather.service:Service is not a function"),
+        (["--from", "weather.service:__name__"], "is not a function"),
         (["--from", "weather.service:odd"], "odd: 'stream': annotated <object"),
     ],
 )
@@ -176,7 +176,7 @@ def test_a_tool_that_is_there_is_left_alone_unless_it_is_forced(run: Run, write:
     before = (place / "echo.json").read_text()
     done = run("new", "echo")
     assert (done.code, done.out) == (2, "")
-    assert "'tools/echo' is already there; --force writes over its files" in done.err
+    assert "'tools/echo' already exists; --force replaces its files" in done.err
     assert (place / "echo.json").read_text() == before
     assert run("new", "echo", "--force").code == 0
     assert json.loads((place / "echo.json").read_text())["parameters"]["properties"] == {}

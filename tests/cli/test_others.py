@@ -283,7 +283,7 @@ def test_match_prints_what_the_contract_says(run: Run) -> None:
         {"tool": "echo", "phrase": "say it", "start": 7, "end": 13, "score": 2 / 3}
     ]
     assert run("match", "please say it").out == "echo  'say it' at 7-13, score 0.666667\n"
-    assert "no phrase" in run("match", "nothing").out
+    assert "no activation phrase" in run("match", "nothing").out
     assert json.loads(run("match", "say it, say it", "--limit", "1", "--format", "json").out)
     assert run("match", "please", "say", "it").out == run("match", "please say it").out
     assert run("match").code == 2

@@ -104,7 +104,7 @@ def test_what_is_left_out_is_told(run: Run, tree: Path) -> None:
     done = run("validate", "README.md", "src/app.py")
     assert done.code == 0
     assert done.out.startswith("0 tools checked in ")
-    assert done.err == "not checked, being of no tool and no procedure: README.md, src/app.py\n"
+    assert done.err == "not checked, because no tool or procedure has them: README.md, src/app.py\n"
     assert run("validate", "-q", "README.md").err == ""
 
 

@@ -125,7 +125,7 @@ def test_a_result_replaces_no_file_of_a_tool(run: Run, write: Write) -> None:
     for name in ("other.json", "result.json"):
         done = run("validate", "--format", f"json=tools/other/{name}")
         assert (done.code, done.out) == (2, "")
-        assert "would lie in a tool's folder; write the result elsewhere" in done.err
+        assert "would be in a tool's folder; write the result elsewhere" in done.err
     assert file.read_bytes() == before
     assert not (file.parent / "result.json").exists()
 
@@ -133,7 +133,7 @@ def test_a_result_replaces_no_file_of_a_tool(run: Run, write: Write) -> None:
 @check_each(
     ("setting", "words"),
     [
-        ("exclude = ['*']", "nothing is left to check: all is excluded by '*'"),
+        ("exclude = ['*']", "nothing is left to check: everything is excluded by '*'"),
         ("exclude = ['[[:alpha:]]*']", "'[[:alpha:]]*' is no pattern of paths"),
         ("pythonpath = ['nowhere']", "pythonpath: there is no 'nowhere'"),
     ],

@@ -98,7 +98,7 @@ def test_modules_that_nobody_has_configured_are_not_run(run: Run, tmp_path: Path
     # a file that is handed over may be anything
     done = run("validate", "code/one.py")
     assert done.code == 0
-    assert done.err == "not checked, being of no tool and no procedure: code/one.py\n"
+    assert done.err == "not checked, because no tool or procedure has them: code/one.py\n"
 
 
 def test_modules_beside_tools_are_none(run: Run, write: Write, tmp_path: Path) -> None:
