@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import partial, wraps
-from ipaddress import ip_network
 from typing import Any, NamedTuple
 
 import click
 
 from sovl_tools.cli.command import (
-    SECONDS,
     Command,
     Misuse,
     ToolOptions,
@@ -25,29 +22,21 @@ from sovl_tools.cli.command import (
     options,
     registry_options,
     timeout_option,
-    value_reader,
 )
 from sovl_tools.cli.load_tools import all_tools
-from sovl_tools.cli.output import json_text, results, show, write
+from sovl_tools.cli.output import results, show, write
 from sovl_tools.cli.watch import moment_of, pieces, until_ended
 from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import Mode
 from sovl_tools.model.catalog import CatalogChange
-from sovl_tools.model.document import JSON
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
-from sovl_tools.serving.limits import (
-    MAX_BODY_BYTES,
-    MAX_CONCURRENCY,
-    MOST_TOKENS,
-    MOST_TOOLS,
-    SHUTDOWN_TIMEOUT,
-)
+from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 
 
 class HttpOptions(NamedTuple):
-    """What the command line says of the server."""
+    """The options of ``--transport http``, by the names of their parameters."""
 
     host: str
     port: int
@@ -57,109 +46,46 @@ class HttpOptions(NamedTuple):
     allow_origin: tuple[str, ...]
     stateless: bool
     json_response: bool
-    max_body: int
-    max_concurrency: int
-    shutdown_timeout: float
-    root_path: str
-    trust_proxy: tuple[str, ...]
-    access_log: bool
 
 
-def _prefix(value: str) -> str:
-    path = value.rstrip("/")
-    if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*", path):
-        raise ValueError("it is a path such as /ai or /tools/v1")
-    return path
-
-
-def _addresses(values: tuple[str, ...]) -> tuple[str, ...]:
-    try:
-        for value in values:
-            ip_network(value)
-    except ValueError as error:
-        raise ValueError("it is an IP address or a network, 10.0.0.0/8") from error
-    return values
-
-
-_POSITIVE = click.IntRange(min=1)
 _OPTIONS = (
-    click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen."),
+    click.option("--host", default="127.0.0.1", show_default=True, help="The address to bind."),
     click.option(
         "--port",
         type=click.IntRange(0, 65_535),
         default=8000,
         show_default=True,
-        help="0 is any that is free; standard output has the address.",
+        help="The port; 0 selects a free one. The URL is written to the standard output.",
     ),
     click.option(
         "--token-env",
         multiple=True,
         metavar="NAME",
-        help="Demand the bearer token in this environment variable; with several any of them.",
+        help="Require the bearer token in this environment variable, or one of several.",
     ),
     click.option(
         "--allow-unauthenticated",
         is_flag=True,
-        help="Listen without a token where others can reach it.",
+        help="Bind an address that other machines can reach, without a token.",
+    ),
+    click.option("--allow-host", multiple=True, metavar="NAME", help="A host name of the server."),
+    click.option(
+        "--allow-origin",
+        multiple=True,
+        metavar="URL",
+        help="An origin whose pages can call the tools from a browser.",
     ),
     click.option(
-        "--allow-host", multiple=True, metavar="NAME", help="A name under which it is reached."
-    ),
-    click.option(
-        "--allow-origin", multiple=True, metavar="URL", help="Pages that may call from a browser."
-    ),
-    click.option(
-        "--stateless", is_flag=True, help="No sessions: any of several processes may answer."
+        "--stateless", is_flag=True, help="No sessions: any of several processes can answer."
     ),
     click.option("--json-response", is_flag=True, help="MCP: answer with JSON, never a stream."),
-    click.option(
-        "--max-body",
-        type=_POSITIVE,
-        default=MAX_BODY_BYTES,
-        show_default=True,
-        metavar="BYTES",
-        help="How long a request may be.",
-    ),
-    click.option(
-        "--max-concurrency",
-        type=_POSITIVE,
-        default=MAX_CONCURRENCY,
-        show_default=True,
-        metavar="N",
-        help="How many requests may be under way; more get 503.",
-    ),
-    click.option(
-        "--shutdown-timeout",
-        type=SECONDS,
-        default=SHUTDOWN_TIMEOUT,
-        show_default=True,
-        metavar="SECONDS",
-        help="How long calls may take to end after the first signal.",
-    ),
-    click.option(
-        "--root-path",
-        default="",
-        callback=value_reader(_prefix),
-        metavar="PATH",
-        help="What a proxy takes away from the front of each path, such as /ai.",
-    ),
-    click.option(
-        "--trust-proxy",
-        multiple=True,
-        callback=value_reader(_addresses),
-        metavar="ADDRESS",
-        help="A proxy that says in X-Forwarded-For who calls, for the log; may be a network.",
-    ),
-    click.option(
-        "--access-log", is_flag=True, help="Write a line of JSON for each request to stderr."
-    ),
 )
 
 
 def http_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the server, which the command gets as one value, ``http``.
+    """Add the options of the HTTP server, which the command gets as one value, ``http``.
 
-    With another transport it gets None, and options that were given all the same are refused.
+    With another transport it's None, and these options are misuse.
     """
 
     @wraps(function)
@@ -181,17 +107,17 @@ def http_options(function: Callable[..., Any]) -> Callable[..., Any]:
         type=transports,
         default="stdio",
         show_default=True,
-        help="How clients talk to it: as the parent process, or over the network.",
+        help="Serve the parent process over stdio, or clients in the network over HTTP.",
     )
     return options(transport, *_OPTIONS)(packed)
 
 
 @contextmanager
 def _listening(options: HttpOptions | None) -> Iterator[Callable[..., None] | None]:
-    """Listen for as long as a block, if it is to be over HTTP; yield what serves there.
+    """Listen during a block if the transport is HTTP; yield a function that serves there.
 
     Raises:
-        Misuse: the options make no sense, or there is nowhere to listen.
+        Misuse: an option is wrong, or the address can't be bound.
     """
     if options is None:
         yield None
@@ -204,8 +130,6 @@ def _listening(options: HttpOptions | None) -> Iterator[Callable[..., None] | No
             tokens=tuple(map(_token, options.token_env)),
             hosts=options.allow_host,
             origins=options.allow_origin,
-            max_body_bytes=options.max_body,
-            max_concurrency=options.max_concurrency,
         )
         listening = listen(
             options.host, options.port, security, allow_all=options.allow_unauthenticated
@@ -224,39 +148,25 @@ def _serve_http(
     listening: Any,
     offered: str,
 ) -> None:
-    """Serve until a signal comes what ``McpServer.app`` makes; ``offered`` says what it is."""
-    from sovl_tools.serving.run_http import Proxy, serve  # noqa: PLC0415 - an extra
-
-    def log(record: dict[str, JSON]) -> None:
-        click.echo(json_text(record), err=True)
+    """Serve the application of ``McpServer.app`` until a signal; ``offered`` names its tools."""
+    from sovl_tools.serving.run_http import serve  # noqa: PLC0415 - an extra
 
     app = make_app(
-        security=security,
-        stateless=options.stateless,
-        json_response=options.json_response,
-        log=log if options.access_log else None,
+        security=security, stateless=options.stateless, json_response=options.json_response
     )
 
     def on_start(url: str) -> None:
         note(f"serving {offered} at {url}: JSON at /tools, MCP at /mcp")
-        with suppress(BrokenPipeError):  # nobody needs the address
+        with suppress(BrokenPipeError):  # no program reads the URL
             write(url)
 
-    serving = serve(
-        app,
-        listening,
-        shutdown_timeout=options.shutdown_timeout,
-        proxy=Proxy(options.root_path, options.trust_proxy),
-        on_start=on_start,
-    )
-    _run(serving)
+    _run(serve(app, listening, on_start=on_start))
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
-    """Run to its end, whatever is raised by a task that a tool has left behind.
+    """Run to the end, even if a task that a tool left behind raises SystemExit or the like.
 
-    For a KeyboardInterrupt or a SystemExit in any task asyncio ends the loop. A Ctrl-C comes in
-    another way, as soon as somebody handles its signal.
+    asyncio ends the loop for these. A real Ctrl-C is handled as a signal.
     """
     import asyncio  # noqa: PLC0415 - with all that a server needs
 
@@ -289,7 +199,7 @@ Examples:
   sovl-tools serve --transport http --port 0
   sovl-tools serve --transport http --host 0.0.0.0 --token-env TOOLS_TOKEN"""
 EXITS = {
-    0: "After the client has closed its side, Ctrl-C and SIGTERM.",
+    0: "After the client has left, Ctrl-C or SIGTERM.",
     1: "The extra mcp is not installed: pip install 'sovl-tools[mcp]'.",
 }
 
@@ -299,9 +209,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @registry_options
-@click.option("--no-watch", is_flag=True, help="Do not load tools anew as they are edited.")
-@click.option("--poll", is_flag=True, help="Look each second instead of asking the system.")
-@timeout_option("How long a call may take, unless its tool says otherwise.")
+@click.option("--no-watch", is_flag=True, help="Do not reload tools as they are edited.")
+@click.option("--poll", is_flag=True, help="Scan each second instead of waiting for file events.")
+@timeout_option("The time limit of a call, unless its manifest has another.")
 @mode_option
 @locked_option
 @click.option("--otel", is_flag=True, help="Trace and measure calls with OpenTelemetry.")
@@ -309,15 +219,15 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
     "--search-tools/--no-search-tools",
     "search_tools",
     default=None,
-    help="Offer two tools that find and call all others. Default: if there are more than"
-    f" {MOST_TOOLS}, or their definitions take more than {MOST_TOKENS:,} tokens.",
+    help="Offer two tools that find and call all others. Default: with more than"
+    f" {MOST_TOOLS} tools, or {MOST_TOKENS:,} tokens of definitions.",
 )
 @click.option(
     "--procedures",
     multiple=True,
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False),
-    help="Offer the procedures in a directory as tools, too; may be repeated.",
+    help="Also offer the procedures in a directory as tools; may be repeated.",
 )
 @http_options
 def serve(
@@ -332,16 +242,16 @@ def serve(
     procedures: tuple[str, ...],
     http: HttpOptions | None,
 ) -> None:
-    """Offer the tools to clients of the Model Context Protocol, and follow their edits.
+    """Offer the tools to clients of the Model Context Protocol, and reload them when edited.
 
     An editor or an assistant starts this command and talks to it over its standard input and
-    output. A folder that is dropped in, edited or removed is announced to connected clients;
-    of a tool that an edit broke the last good version keeps serving. What tools print goes to
-    the error output, and so does the log.
+    output. Added, edited and removed folders are announced to connected clients; when an edit
+    breaks a tool, the last good version keeps serving. The log and the output of tools go to the
+    error output.
 
-    With --transport http any number of clients connect to /mcp, and programs that do not speak
-    the protocol use the JSON API beside it: /tools, /search, /openapi.json. Others than this
-    machine's own need a token.
+    With --transport http any number of clients connect to /mcp, and other programs use the JSON
+    API: /tools, /search, /openapi.json. Clients on other machines need a token. For more settings,
+    run McpServer.app() with uvicorn.
     """
     try:
         import mcp.server  # noqa: F401, PLC0415 - an extra, and heavy
@@ -350,7 +260,7 @@ def serve(
             f"serving needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
         ) from error
     found = tools.settings()
-    # it listens first, so that options that are wrong are refused before any tool is imported
+    # it listens first, so that wrong options are rejected before any tool is imported
     with until_ended(), _listening(http) as serve_http:
         registry = all_tools(tools)
         for each in procedures:
@@ -363,7 +273,7 @@ def serve(
                 )
             except ImportError as error:
                 raise click.ClickException(str(error)) from error
-            observers.append(OpenTelemetry())  # it reports where its environment variables say
+            observers.append(OpenTelemetry())  # environment variables configure it
         with Tooler(registry, timeout=timeout, mode=mode, observers=observers) as tooler:
             server = registry.mcp_server(tooler, search_tools=search_tools)
             watching: AbstractContextManager[object] = nullcontext()
@@ -376,7 +286,7 @@ def serve(
 
 
 def _log(server: Any) -> Callable[[CatalogChange], None]:
-    """Return what tells on the error output of each change, in the words of ``watch``."""
+    """Return a listener that writes each change to the error output, as ``watch`` does."""
     known = server.advertised.left_out
 
     def log(change: CatalogChange) -> None:

@@ -9,7 +9,6 @@ import socket
 from collections.abc import Callable
 from ipaddress import ip_address
 from types import FrameType
-from typing import NamedTuple
 
 import uvicorn
 from sse_starlette.sse import AppStatus
@@ -72,27 +71,11 @@ def url_of(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class Proxy(NamedTuple):
-    """What is in front of a server.
-
-    Attributes:
-        root_path: what it takes away from the front of each path, such as ``/ai``.
-        addresses: its addresses or networks, if it says in ``X-Forwarded-For`` who calls.
-    """
-
-    root_path: str = ""
-    addresses: tuple[str, ...] = ()
-
-
-NO_PROXY = Proxy()
-
-
 async def serve(
     app: Starlette,
     listening: socket.socket,
     *,
     shutdown_timeout: float = SHUTDOWN_TIMEOUT,
-    proxy: Proxy = NO_PROXY,
     on_start: Callable[[str], object] | None = None,
 ) -> None:
     """Serve the application that ``make_app`` made until SIGINT or SIGTERM comes.
@@ -105,7 +88,6 @@ async def serve(
         app: what is served.
         listening: where; it is closed at the end.
         shutdown_timeout: how long calls may take to end, in seconds.
-        proxy: what is in front of it.
         on_start: called with the URL when requests are answered.
 
     Raises:
@@ -118,9 +100,7 @@ async def serve(
         log_config=None,
         log_level="error",
         access_log=False,
-        root_path=proxy.root_path,
-        proxy_headers=bool(proxy.addresses),
-        forwarded_allow_ips=[*proxy.addresses],
+        proxy_headers=False,
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=math.ceil(shutdown_timeout),

@@ -11,15 +11,13 @@ from threading import Thread
 
 from starlette.applications import Starlette
 
-from sovl_tools.serving.run_http import NO_PROXY, Proxy, listen, serve
+from sovl_tools.serving.run_http import listen, serve
 from sovl_tools.serving.security import Security
 from tests.patience import PATIENCE
 
 
 @contextmanager
-def running(
-    app: Starlette, *, shutdown_timeout: float = PATIENCE, proxy: Proxy = NO_PROXY
-) -> Iterator[str]:
+def running(app: Starlette, *, shutdown_timeout: float = PATIENCE) -> Iterator[str]:
     """Serve an application for as long as a block, and yield its URL."""
     started: SimpleQueue[str] = SimpleQueue()
     tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []
@@ -30,7 +28,6 @@ def running(
                 app,
                 listen("127.0.0.1", 0, Security()),
                 shutdown_timeout=shutdown_timeout,
-                proxy=proxy,
                 on_start=started.put,
             )
         )

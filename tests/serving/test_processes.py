@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import signal
 import subprocess
 import sys
@@ -70,7 +69,7 @@ class Balancer(httpx2.AsyncHTTPTransport):
 async def test_any_of_several_processes_answers(tmp_path: Path, forks: Forker) -> None:
     arguments = [
         *("--tools", str(REPOSITORY / "tools"), "--no-watch"),
-        *("--stateless", "--token-env", "TOOLS_TOKEN", "--access-log"),
+        *("--stateless", "--token-env", "TOOLS_TOKEN"),
     ]
     logs = [tmp_path / "first", tmp_path / "second"]
     with ExitStack() as stack:
@@ -100,9 +99,6 @@ async def test_any_of_several_processes_answers(tmp_path: Path, forks: Forker) -
         assert len(set(balancer.asked)) == 2
     for log in logs:
         written = log.read_text()
-        records = [json.loads(line) for line in written.splitlines() if line.startswith("{")]
-        assert {each["status"] for each in records} >= {200}
-        assert "/tools" in {each["path"] for each in records}
         assert TOKEN not in written
         assert "Traceback" not in written
 
@@ -129,8 +125,6 @@ def test_an_edit_changes_what_is_served(tmp_path: Path, write: Write) -> None:
         (["--token-env", "ODD"], "visible ASCII"),
         (["--allow-origin", "example.com"], "an origin is like"),
         (["--port", "65536"], "65536 is not in the range"),
-        (["--max-body", "0"], "0 is not in the range"),
-        (["--shutdown-timeout", "nan"], "is no number"),
     ],
 )
 def test_what_makes_no_sense_is_one_clear_line(

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import Event
-from typing import IO, Any
+from typing import IO
 
 import httpx
 import pytest
 
 from sovl_tools import ToolContext, Tooler
 from sovl_tools.serving.limits import MAX_CONCURRENCY
-from sovl_tools.serving.run_http import ListeningError, Proxy, listen, url_of
+from sovl_tools.serving.run_http import ListeningError, listen, url_of
 from sovl_tools.serving.security import Security
 from tests.conftest import REPOSITORY
 from tests.patience import PATIENCE, wait_until
-from tests.serving.apps import app_of, registry_of, tooler_of
+from tests.serving.apps import app_of, registry_of
 from tests.serving.servers import connect, read_all, running
 from tests.tables import check_each
 
@@ -215,22 +215,3 @@ def test_an_address_of_the_newer_kind_has_brackets() -> None:
         pytest.skip("there is none")
     with listening:
         assert url_of(listening).startswith("http://[::1]:")
-
-
-def test_below_a_path_of_a_proxy_everything_is_where_clients_look_for_it() -> None:
-    records: list[dict[str, Any]] = []
-    registry = registry_of()
-    app = registry.mcp_server(tooler_of(registry)).app(log=records.append)
-    proxy = Proxy("/ai", ("127.0.0.0/8",))
-    headers = {"content-type": "application/json", "x-forwarded-for": "192.0.2.7"}
-    with running(app, proxy=proxy) as url:
-        called = httpx.post(f"{url}/tools/add", content=b'{"first": 1}', headers=headers)
-        document = httpx.get(f"{url}/openapi.json").json()
-        assert httpx.get(f"{url}/readyz").status_code == 200
-        mcp = httpx.post(f"{url}/mcp", content=b"{}", headers=headers)
-    assert called.json() == 3
-    assert document["servers"] == [{"url": "/ai"}]
-    assert mcp.status_code in (400, 406)
-    assert records[0]["client"] == "192.0.2.7"
-    assert records[0]["path"] == "/ai/tools/add"
-    assert records[1]["client"] == "127.0.0.1"
