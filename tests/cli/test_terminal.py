@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -151,6 +151,7 @@ def test_wrapped_text_has_all_words_and_fits(text: str, width: int) -> None:
 
 @moderate
 @given(st.lists(WORDS), st.integers(5, 30))
+@example(["aaa b", "bb", " c"], 6)
 def test_a_text_in_pieces_is_wrapped_between_its_words(pieces: list[str], width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(width))

@@ -140,6 +140,7 @@ def test_git_says_what_has_changed(run: Run, tree: Path, git: Git) -> None:
     git("add", ".")
     assert checked(run, "--since", "HEAD", code=0) == ["echo"]
     (tools / "echo" / "echo.py").write_text(code_of("echo"))  # staged alone
+    assert checked(run, "--since", "HEAD", code=0) == ["echo"]
     git("commit", "-qm", "Staged")
     assert checked(run, "--since", "HEAD", code=0) == ["echo"]
     git("checkout", "-q", "--", ".")
