@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from rich.cells import cell_len
@@ -22,13 +22,15 @@ from rich.text import Text
 
 from sovl_tools.reporting.text import Piece
 
+_WIDTH = 80
+
 
 def width_of(stream: TextIO) -> int:
-    """Return the width of a terminal: ``COLUMNS``, or what the system says."""
-    try:
-        return int(os.environ.get("COLUMNS", "0")) or os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        return 80
+    """Return the width of a terminal: ``COLUMNS``, or the system's answer, or 80."""
+    with suppress(OSError, ValueError):
+        found = int(os.environ.get("COLUMNS", "0"))
+        return found or os.get_terminal_size(stream.fileno()).columns or _WIDTH
+    return _WIDTH
 
 
 def console(stream: TextIO) -> Console:
