@@ -29,7 +29,6 @@ from sovl_tools.serving.install import (
     is_variable,
     is_writable,
     literals,
-    read_variables,
     reference,
     remove_server,
     required_variables,
@@ -89,12 +88,6 @@ def _name(value: str) -> str:
     help="An environment variable for the tools; may be repeated.",
 )
 @click.option(
-    "--env-file",
-    type=click.Path(),
-    metavar="FILE",
-    help="A file with such variables, one KEY=VALUE a line.",
-)
-@click.option(
     "--file",
     "path",
     type=click.Path(),
@@ -112,7 +105,6 @@ def install(
     is_user: bool,
     name: str,
     variables: dict[str, str],
-    env_file: str | None,
     path: str | None,
     dry_run: bool,
     undo: bool,
@@ -126,8 +118,8 @@ def install(
 
     The entry has absolute paths, so that it works wherever the client is started, and the
     variables that manifests name in requires.env, which desktop programs may not inherit: from
-    --env, --env-file or the environment here. With --project, variables of the environment are
-    written as references if the client supports them, so that the file can be shared.
+    --env or the environment here. With --project, variables of the environment are written as
+    references if the client supports them, so that the file can be shared.
 
     The rest of the client's file stays unchanged, comments included. A backup is kept next to it.
     """
@@ -150,8 +142,7 @@ def install(
         write(plain(place))
         note(f"{'would remove' if dry_run else 'removed'} {name!r}")
         return
-    said = {} if env_file is None else read_variables(env_file)
-    server = _server(known, name, tools, {**said, **variables}, is_user=is_user)
+    server = _server(known, name, tools, variables, is_user=is_user)
     server = replace(server, arguments=(*server.arguments, *options))
     if place is None:
         write(_shown(known, name, server.entry(known)))
@@ -208,8 +199,7 @@ def _server(
             environment[variable] = value
         else:
             of = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")  # noqa: PLR2004
-            advice = f"--env {variable}=… or --env-file FILE"
-            note(f"{variable} is not set, so {of} will be unavailable; give it with {advice}")
+            note(f"{variable} is not set, so {of} will be unavailable; --env {variable}=… sets it")
     paths = tuple(os.path.abspath(each) for each in found.paths)
     options = [word for each in paths for word in ("--tools", each)]
     # -P: a module of the directory that the client starts in must not pass for one of Python's

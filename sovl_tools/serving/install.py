@@ -145,8 +145,6 @@ _ATTEMPTS = 10
 _BUSY = "another program keeps writing it; try again"
 _BOM = "\ufeff"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ASSIGNMENT = re.compile(rf"(?:export\s+)?({_VARIABLE.pattern})\s*=\s*(.*)", re.DOTALL)
-_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,38 +207,6 @@ def required_variables(found: Configuration) -> dict[str, list[str]]:
 def is_variable(name: str) -> bool:
     """Tell whether an environment variable may have that name."""
     return _VARIABLE.fullmatch(name) is not None
-
-
-def read_variables(path: str) -> dict[str, str]:
-    """Return what an ``.env`` file sets: lines of ``KEY=VALUE``, values in quotes or without.
-
-    Raises:
-        ConfigurationError: it can't be read, or a line says something else.
-    """
-    variables: dict[str, str] = {}
-    for number, line in enumerate(_read(path).splitlines(), 1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
-        found = _ASSIGNMENT.fullmatch(text)
-        if found is None:
-            raise ConfigurationError(f"{path}:{number}", "it should be KEY=VALUE")
-        name, value = found[1], found[2]
-        if value[:1] in ("'", '"'):
-            closed = re.fullmatch(r"""(?:'([^']*)'|"((?:[^"\\]|\\.)*)")\s*(?:#.*)?""", value)
-            if closed is None:
-                raise ConfigurationError(f"{path}:{number}", f"the quotes of {name} do not end")
-            value = (
-                closed[1]
-                if closed[2] is None
-                else re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), closed[2])
-            )
-        else:
-            value = re.sub(r"\s+#.*", "", value).strip()
-        if "\0" in value:
-            raise ConfigurationError(f"{path}:{number}", f"{name} has a null character")
-        variables[name] = value
-    return variables
 
 
 class Change(NamedTuple):

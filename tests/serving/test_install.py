@@ -17,7 +17,6 @@ from sovl_tools.serving.install import (
     CLIENTS,
     Server,
     add_server,
-    read_variables,
     remove_server,
 )
 from tests.tables import check_each
@@ -238,31 +237,3 @@ def test_those_who_write_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
         each.join()
     assert [each.exitcode for each in workers] == [0] * 8
     assert len(json.loads(path.read_text())["mcpServers"]) == 8
-
-
-def test_a_file_of_variables_is_read_as_others_read_it(tmp_path: Path) -> None:
-    path = tmp_path / ".env"
-    path.write_text(
-        '# keys\n\nA=1\nexport B = two words # said\nC=\'#3 \\n\'\nD="a\\n\\"b" # c\nE=\nF=a#b\n'
-    )
-    expected = {"A": "1", "B": "two words", "C": "#3 \\n", "D": 'a\n"b', "E": "", "F": "a#b"}
-    assert read_variables(str(path)) == expected
-
-
-@check_each(
-    ("content", "words"),
-    [
-        (b"A=1\nno value\n", ":2: it should be KEY=VALUE"),
-        (b"1A=1", ":1: it should be KEY=VALUE"),
-        (b'A="1', ":1: the quotes of A do not end"),
-        (b"A='1' 2", ":1: the quotes of A do not end"),
-        (b"A=\0", ":1: A has a null character"),
-        (b"\xff", "it is not UTF-8"),
-    ],
-)
-def test_a_line_that_sets_no_variable_is_told(tmp_path: Path, content: bytes, words: str) -> None:
-    path = tmp_path / ".env"
-    path.write_bytes(content)
-    with pytest.raises(ConfigurationError) as caught:
-        read_variables(str(path))
-    assert words in str(caught.value)
