@@ -13,7 +13,6 @@ from sovl_tools.cli.command import (
     ToolOptions,
     format_option,
     note,
-    output_option,
     registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools, complete_names
@@ -49,7 +48,13 @@ EXITS = {1: "The provider would reject the definitions."}
     help="Only this tool; may be repeated, the order counts.",
 )
 @click.option("--tokens", is_flag=True, help="Estimate the tokens of the definitions instead.")
-@output_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write into a file; - is the standard output.",
+)
 @click.pass_context
 def export(
     ctx: click.Context,

@@ -14,7 +14,6 @@ from sovl_tools.cli.arguments import MAX_BYTES, read_input
 from sovl_tools.cli.command import (
     Command,
     Misuse,
-    is_quiet,
     note,
     options,
     timeout_option,
@@ -163,9 +162,8 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
             raise Misuse(f"{directory!r} can't be written: {error.strerror}") from error
     lines = [f"{directory}/{each.name}/{file}" for each in found.tools for file in each.files]
     write("\n".join(map(plain, lines)))
-    if target.dry_run and not is_quiet():
-        words = f"nothing is written: these would be {counted(len(found.tools), 'tool')}"
-        click.echo(words, err=True)
+    if target.dry_run:
+        note(f"nothing is written: these would be {counted(len(found.tools), 'tool')}")
 
 
 OPENAI_EXAMPLES = """\b
@@ -193,8 +191,8 @@ def import_openai(*, file: str, target: Target) -> None:
         raise Misuse(f"{file!r} is not JSON: {error}") from error
     definitions = definitions_in(document, target.selection)
     write_all(import_tools(definitions, stub), target, source=file)
-    if not target.dry_run and not is_quiet():
-        click.echo("next: write the functions, then: sovl-tools validate", err=True)
+    if not target.dry_run:
+        note("next: write the functions, then: sovl-tools validate")
 
 
 MCP_EXAMPLES = """\b

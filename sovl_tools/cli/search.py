@@ -11,7 +11,6 @@ from sovl_tools.cli.command import (
     Command,
     ToolOptions,
     format_option,
-    limit_option,
     options,
     registry_options,
 )
@@ -32,7 +31,15 @@ Examples:
 
 
 def _lookup_options(limit: int | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    return options(registry_options, limit_option(limit), format_option("text", "json"))
+    limit_option = click.option(
+        "--limit",
+        type=click.IntRange(min=1),
+        default=limit,
+        show_default=limit is not None,
+        metavar="N",
+        help="The maximum number of results.",
+    )
+    return options(registry_options, limit_option, format_option("text", "json"))
 
 
 @click.command(cls=Command, epilog=SEARCH_EXAMPLES, exits={0: "Whether a tool was found or not."})

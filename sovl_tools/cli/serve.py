@@ -180,7 +180,7 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
                 if task.done() or (is_ours and isinstance(error, KeyboardInterrupt)):
                     raise
                 name = type(error).__name__
-                click.echo(f"a task that a tool has left raised {name}; serving goes on", err=True)
+                show(f"a task that a tool has left raised {name}; serving goes on", err=True)
             else:
                 return
 
@@ -295,7 +295,7 @@ def _log(server: Any) -> Callable[[CatalogChange], None]:
         known, before = server.advertised.left_out, known
         for each in known:
             if each not in before:
-                click.echo(plain(str(each)), err=True)
+                show(plain(str(each)), err=True)
 
     return log
 

@@ -17,10 +17,8 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
-    configured_targets,
     locked_option,
     note,
-    targets_option,
     tools_option,
     value_reader,
 )
@@ -30,6 +28,7 @@ from sovl_tools.configuration import DEFAULT_SOURCE, KEYS, Configuration, config
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import codes_of, selection_of
+from sovl_tools.loading.exporting import Target
 from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.errors import ConfigurationError
@@ -74,6 +73,28 @@ def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
     return click.option(option, multiple=True, callback=callback, metavar="RULES", help=words)
 
 
+def _targets(values: Sequence[str]) -> tuple[str, ...]:
+    """Return targets such as ``openai-strict,gemini`` one by one."""
+    names = [name.strip() for value in values for name in value.split(",") if name.strip()]
+    if values and not names:
+        raise ValueError("name at least one format")
+    for name in names:
+        Target.of(name)
+    return tuple(dict.fromkeys(names))
+
+
+def _configured_targets(found: Configuration) -> tuple[str, ...]:
+    """Return the targets of the configuration.
+
+    Raises:
+        ConfigurationError: a target is unknown.
+    """
+    try:
+        return _targets(found.target)
+    except ValueError as error:
+        raise ConfigurationError(f"{found.file}: target", str(error)) from error
+
+
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
 @tools_option
@@ -94,7 +115,14 @@ def _selected_rules(option: str, words: str) -> Callable[[_F], _F]:
 )
 @_selected_rules("--select", "Only these rules.")
 @_selected_rules("--ignore", "Not these rules.")
-@targets_option("Report what these formats lose: openai-strict,gemini.")
+@click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    callback=value_reader(_targets),
+    metavar="TARGETS",
+    help="Report what these formats lose: openai-strict,gemini.",
+)
 @locked_option
 @click.option("--warnings-as-errors", is_flag=True, help="Treat warnings as errors.")
 @click.option("--fix", is_flag=True, help="Fix what has one sure fix, in the files.")
@@ -278,7 +306,7 @@ def _check_of(asked: _Options, places: Places) -> Check:
     is_run = not asked.no_import
     settings = Settings(imports=is_run, limit=found.import_timeout, locked=lock)
     selection = selection_of(found, asked.select, asked.ignore)
-    targets = asked.targets or configured_targets(found)
+    targets = asked.targets or _configured_targets(found)
     plugged, unusable = plugins_of(places, settings)
     return Check(
         places,
@@ -328,7 +356,7 @@ def _settings_text(asked: _Options) -> str:
     """
     found = configuration(asked.tools)
     selection_of(found)
-    configured_targets(found)
+    _configured_targets(found)
     values = {key: getattr(found, key.replace("-", "_")) for key in KEYS}
     values["pythonpath"] = found.module_paths
     sources = {key: found.sources.get(key, DEFAULT_SOURCE) for key in values}
