@@ -18,7 +18,6 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
 
-from anyio import CancelScope
 from mcp.server.connection import Connection, allowed_log_levels
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -246,11 +245,7 @@ class Answered(NamedTuple):
 
 
 class InputRequests:
-    """Asks a client for what one call wants to know.
-
-    Attributes:
-        scope: the call is made in it, and cancelled where the client has to call again with input.
-    """
+    """Asks a client for what one call wants to know."""
 
     def __init__(
         self,
@@ -273,7 +268,9 @@ class InputRequests:
         self._count = 0
         self._pending: dict[str, dict[str, JSON]] = {}
         self._missing: Kind | None = None
-        self.scope = CancelScope()
+        self._is_ended = False
+        self._task = asyncio.current_task()
+        self._cancelling = 0 if self._task is None else self._task.cancelling()
 
     def ask(self, request: ClientRequest) -> Future[Any]:
         """Begin to ask; may be called in any thread."""
@@ -351,21 +348,31 @@ class InputRequests:
         if isinstance(given, kind.results):  # the client knows the request by its key
             self._answered[number : number + 1] = [Answered(digest, _form(given), request.key)]
             return given
-        if not self.scope.cancel_called:
+        if not self._is_ended:
             if not key:
                 taken = {each.key for each in self._answered}
                 key = request.key if request.key not in {"", *taken} else str(number + 1)
             if not self._pending:
                 # what a tool asks at the same time comes in the same turn of the loop
-                self._loop.call_soon(self.scope.cancel)
+                self._loop.call_soon(self._end)
             self._pending[key] = asked
             self._answered[number : number + 1] = [Answered(digest, None, key)]
         # until the call has ended
         await asyncio.Event().wait()
         raise AssertionError
 
-    def input_required(self) -> dict[str, JSON]:
-        """Return the result that asks for input, for a call that ``scope`` has cancelled."""
+    def _end(self) -> None:
+        self._is_ended = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def input_required(self) -> dict[str, JSON] | None:
+        """Return the result that asks for input, or None if something else ended the call.
+
+        Call it where the cancellation of the task is caught.
+        """
+        if not self._is_ended or self._task is None or self._task.uncancel() > self._cancelling:
+            return None
         return {
             "resultType": "input_required",
             "inputRequests": self._pending,

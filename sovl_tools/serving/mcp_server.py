@@ -307,6 +307,14 @@ class McpServer:
         return {}
 
     async def _call_tool(self, ctx: Context, params: CallToolRequestParams) -> dict[str, JSON]:
+        try:
+            with self._client(ctx).call():
+                return await self._call(ctx, params)
+        except BusyError as error:
+            raise MCPError(BUSY, str(error)) from error
+        raise MCPError(CONNECTION_CLOSED, "the client has left")
+
+    async def _call(self, ctx: Context, params: CallToolRequestParams) -> dict[str, JSON]:
         name, arguments = params.name, params.arguments
         known = self._known
         if known.is_searching and name in known.modern:
@@ -317,7 +325,7 @@ class McpServer:
         reports = Reports(ctx, name)
         inputs = InputRequests(ctx, params, name, self.registry)
         try:
-            with self._client(ctx).call() as call, inputs.scope, serving():
+            with serving():
                 result = await self.tooler.call(
                     name,
                     arguments,
@@ -326,15 +334,14 @@ class McpServer:
                     on_sample=inputs.ask,
                     on_list_roots=inputs.ask,
                 )
-                await reports.finish()
-        except BusyError as busy:
-            raise MCPError(BUSY, str(busy)) from busy
+            await reports.finish()
+        except asyncio.CancelledError:
+            required = inputs.input_required()
+            if required is None:
+                raise
+            return required
         finally:
             reports.give_up()
-        if call.cancelled_caught:
-            raise MCPError(CONNECTION_CLOSED, "the client has left")
-        if inputs.scope.cancelled_caught:
-            return inputs.input_required()
         inputs.check(result)
         if (error := result.error) is not None:
             # called by way of call_tool, it is a wrong argument, which a model can correct

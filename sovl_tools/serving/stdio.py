@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, BinaryIO, Final, Self
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
@@ -38,6 +38,9 @@ MAX_MESSAGE: Final = 16 * 2**20
 
 GRACE: Final = 5.0
 """How many seconds calls have to end after the client has closed its side."""
+
+_MOST_WAITING = 16
+_CANCELLED = "notifications/cancelled"
 
 
 @contextmanager
@@ -88,64 +91,86 @@ async def serve_stdio(
 
 
 async def _serve(server: Server[Any], lines: Any, output: Any) -> None:
-    conversation = _Conversation()
-    read_stream: MemoryObjectReceiveStream[SessionMessage | Exception]
-    to_server: MemoryObjectSendStream[SessionMessage | Exception]
-    to_server, read_stream = anyio.create_memory_object_stream(0)
-    write_stream: MemoryObjectSendStream[SessionMessage]
-    from_server: MemoryObjectReceiveStream[SessionMessage]
-    write_stream, from_server = anyio.create_memory_object_stream(0)
-    async with (
-        stdio_server(lines, output) as (incoming, outgoing),
-        anyio.create_task_group() as tasks,
-    ):
-        tasks.start_soon(conversation.pass_in, incoming, to_server, outgoing)
-        tasks.start_soon(conversation.pass_out, from_server, outgoing)
-        await server.run(read_stream, write_stream, server.create_initialization_options())
+    open_requests = _OpenRequests()
+    async with stdio_server(lines, output) as (read_stream, write_stream):
+        answers: Any = _Answers(write_stream, open_requests)
+        requests: Any = _Requests(read_stream, open_requests, answers)
+        await server.run(requests, answers, server.create_initialization_options())
 
 
-class _Conversation:
-    """Passes messages on between the transport and the server, which cancels calls at the end.
-
-    So it keeps the end from the server until the requests before it have their answers.
-    """
+class _OpenRequests:
+    """The requests without an answer, but for those that stay open."""
 
     def __init__(self) -> None:
-        self._unanswered: set[RequestId] = set()
-        self._answered = asyncio.Event()
+        self._ids: set[RequestId] = set()
+        self._is_settled = asyncio.Event()
 
-    async def pass_in(self, incoming: Any, to_server: Any, outgoing: Any) -> None:
-        async with incoming, to_server:
-            async for item in incoming:
-                if isinstance(item, Exception):
-                    await outgoing.send(SessionMessage(_error(item)))
-                    continue
-                message = item.message
-                if isinstance(message, JSONRPCRequest) and message.method != "subscriptions/listen":
-                    self._unanswered.add(message.id)
-                elif isinstance(message, JSONRPCNotification):
-                    self._cancelled(message)
-                await to_server.send(item)
-            with anyio.move_on_after(GRACE):
-                while self._unanswered:
-                    self._answered.clear()
-                    await self._answered.wait()
+    def add(self, request: JSONRPCRequest) -> None:
+        if request.method != "subscriptions/listen":
+            self._ids.add(request.id)
+            self._is_settled.clear()
 
-    async def pass_out(self, from_server: Any, outgoing: Any) -> None:
-        async with from_server, outgoing:
-            async for item in from_server:
-                await outgoing.send(item)
-                if isinstance(item.message, JSONRPCResponse | JSONRPCError):
-                    self._settle(item.message.id)
-
-    def _cancelled(self, message: JSONRPCNotification) -> None:
-        if message.method == "notifications/cancelled":
-            self._settle((message.params or {}).get("requestId"))
-
-    def _settle(self, request_id: Any) -> None:
+    def discard(self, request_id: Any) -> None:
         if isinstance(request_id, str | int):
-            self._unanswered.discard(request_id)
-            self._answered.set()
+            self._ids.discard(request_id)
+            if not self._ids:
+                self._is_settled.set()
+
+    async def settled(self) -> None:
+        """Wait until all have their answers, or have had the time for it."""
+        with anyio.move_on_after(GRACE):
+            if self._ids:
+                await self._is_settled.wait()
+
+
+class _Stream:
+    """A stream of the transport's, for the server, which notes the messages that pass."""
+
+    def __init__(self, stream: Any, open_requests: _OpenRequests) -> None:
+        self._stream = stream
+        self._open = open_requests
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class _Answers(_Stream):
+    async def send(self, item: SessionMessage) -> None:
+        await self._stream.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
+            self._open.discard(item.message.id)
+
+
+class _Requests(_Stream):
+    """Ends only when the requests have their answers: the server cancels its calls at the end."""
+
+    def __init__(self, stream: Any, open_requests: _OpenRequests, answers: _Answers) -> None:
+        super().__init__(stream, open_requests)
+        self._answers = answers
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        while (item := await anext(self._stream, None)) is not None:
+            if isinstance(item, Exception):
+                await self._answers.send(SessionMessage(_error(item)))
+                continue
+            message = item.message
+            if isinstance(message, JSONRPCRequest):
+                self._open.add(message)
+            elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
+                self._open.discard((message.params or {}).get("requestId"))
+            found: SessionMessage = item
+            return found
+        await self._open.settled()
+        raise StopAsyncIteration
 
 
 def _error(problem: Exception) -> JSONRPCError:
@@ -165,35 +190,51 @@ class _Lines:
 
     def __init__(self, descriptor: int) -> None:
         self.is_ended = False
-        self._end = asyncio.get_running_loop().create_future()
-        self._file = os.fdopen(descriptor, "rb", closefd=False)
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[bytes] = asyncio.Queue()
+        self._room = threading.Semaphore(_MOST_WAITING)
+        threading.Thread(target=self._read, name="sovl-tools-stdin", daemon=True).start()
+
+    def _read(self) -> None:
+        file = os.fdopen(self._descriptor, "rb", closefd=False)
+        line = b"-"
+        while line:
+            self._room.acquire()
+            try:
+                line = _line_of(file)
+            except OSError:
+                line = b""
+            try:
+                self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+            except RuntimeError:  # the loop is closed
+                return
 
     def end(self) -> None:
         """Take no more lines."""
         self.is_ended = True
-        if not self._end.done():
-            self._end.set_result(None)
-
-    def _line(self) -> bytes:
-        line = self._file.readline(MAX_MESSAGE)
-        if len(line) < MAX_MESSAGE or line.endswith(b"\n"):
-            return line
-        while (rest := self._file.readline(MAX_MESSAGE)) and not rest.endswith(b"\n"):
-            pass
-        return b"[a message that is too long]"
+        self._lines.put_nowait(b"")
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> str:
-        reading = asyncio.ensure_future(await_thread(self._line))
-        await asyncio.wait({reading, self._end}, return_when=asyncio.FIRST_COMPLETED)
-        if self.is_ended or not reading.result():
-            reading.cancel()
-            self.end()
+        line = await self._lines.get()
+        self._room.release()
+        if self.is_ended or not line:
+            self.is_ended = True
             raise StopAsyncIteration
         # programs on Windows may begin with a mark
-        return reading.result().decode("utf-8-sig", "replace")
+        return line.decode("utf-8-sig", "replace")
+
+
+def _line_of(file: BinaryIO) -> bytes:
+    line = file.readline(MAX_MESSAGE)
+    if len(line) < MAX_MESSAGE or line.endswith(b"\n"):
+        return line
+    while (rest := file.readline(MAX_MESSAGE)) and not rest.endswith(b"\n"):
+        pass
+    return b"[a message that is too long]"
 
 
 class _Output:
