@@ -7,7 +7,6 @@ import sys
 from threading import Event
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.serving.app import make_app
 from sovl_tools.serving.run_http import listen, serve
 from sovl_tools.serving.security import Security
 
@@ -26,10 +25,18 @@ def wait() -> str:
     return "done"
 
 
+def slow() -> str:
+    """Take longer than the SDK's streams need to notice a signal."""
+    say("called")
+    GO.wait(1.2)
+    return "done"
+
+
 def main() -> None:
     registry = ToolRegistry()
     registry.register(wait)
-    app = make_app(registry, Tooler(registry))
+    registry.register(slow)
+    app = registry.mcp_server(Tooler(registry)).app()
 
     async def run() -> None:
         def go() -> None:

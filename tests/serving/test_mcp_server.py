@@ -156,7 +156,8 @@ async def test_what_a_model_got_wrong_is_a_result_that_it_can_act_on(
         assert result(failed) == (True, None, "there is no file")
         is_error, _, words = result(await client.call_tool("broken", {"text": "x"}))
         assert is_error
-        assert "is not available" in words
+        assert "is not available: broken/" in words
+        assert str(tools) not in words
         with pytest.raises(
             MCPError, match="there is no tool 'ecko'; did you mean 'echo'"
         ) as caught:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ from typing import IO
 
 import httpx
 import pytest
+from mcp_types import TextContent
 
 from sovl_tools import ToolContext, Tooler
 from sovl_tools.serving.limits import MAX_CONCURRENCY
@@ -21,6 +23,7 @@ from tests.conftest import REPOSITORY
 from tests.patience import PATIENCE, wait_until
 from tests.serving.apps import app_of, registry_of
 from tests.serving.servers import connect, read_all, running
+from tests.serving.test_mcp_http import connected
 from tests.tables import check_each
 
 HEAD = b"POST /tools/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -145,6 +148,18 @@ def test_the_first_signal_lets_calls_end_and_the_second_does_not(number: signal.
             with pytest.raises(httpx.HTTPError):
                 call.result()
         assert line(process) == "ended"
+        assert process.wait(PATIENCE) == 0
+
+
+async def test_a_signal_lets_the_calls_of_sessions_end() -> None:
+    with started() as process:
+        async with connected(line(process), "legacy") as client:
+            await client.list_tools()  # which it would ask for after the call
+            call = asyncio.ensure_future(client.call_tool("slow"))
+            assert await asyncio.to_thread(line, process) == "called"
+            process.send_signal(signal.SIGTERM)
+            assert (await call).content == [TextContent(type="text", text="done")]
+        assert await asyncio.to_thread(line, process) == "ended"
         assert process.wait(PATIENCE) == 0
 
 

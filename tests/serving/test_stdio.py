@@ -130,7 +130,7 @@ async def test_half_a_request_is_waited_for_and_one_without_an_end_is_one(
         await asyncio.sleep(0)
         await client.write(whole[20:])
         client.leave()
-        assert (await client.hear())["id"] == 3
+        assert (await client.hear())["result"]["content"] == [{"type": "text", "text": "hi"}]
 
 
 async def test_a_client_that_reads_nothing_stops_only_itself(server: Any) -> None:
@@ -154,7 +154,7 @@ async def test_a_call_under_way_gets_its_answer_when_the_client_has_closed_its_s
         await client.greet()
         await client.say(call(1, "slow"))
         client.leave()
-        assert (await client.hear())["id"] == 1
+        assert (await client.hear())["result"]["content"] == [{"type": "text", "text": "hi"}]
 
 
 async def test_a_result_that_is_no_utf8_is_an_error_of_its_call(write: Write) -> None:
@@ -195,7 +195,7 @@ async def test_a_signal_lets_calls_end_and_a_second_one_ends_them(write: Write) 
         await client.say(call(1, "slow"))
         assert (await client.ask("ping", request_id=2))["id"] == 2
         os.kill(os.getpid(), signal.SIGUSR1)
-        assert (await client.hear())["id"] == 1
+        assert (await client.hear())["result"]["content"] == [{"type": "text", "text": "hi"}]
         await client.serving
     async with lines(server, signals=[signal.SIGUSR1]) as client:
         await client.greet()
