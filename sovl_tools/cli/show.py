@@ -157,8 +157,7 @@ def show(ctx: click.Context, *, name: str, tools: ToolOptions, format_: str) -> 
 def _show_procedure(path: str, format_: str) -> int:
     """Show the steps of a procedure; return the exit code."""
     from sovl_tools.cli.procedures import with_procedures_it_runs  # noqa: PLC0415 - heavy
-    from sovl_tools.cli.run import plan  # noqa: PLC0415 - likewise
-    from sovl_tools.procedures.outline import mermaid  # noqa: PLC0415 - likewise
+    from sovl_tools.procedures.outline import mermaid, plan  # noqa: PLC0415 - likewise
 
     if format_ in {"json", "yaml"}:
         raise Misuse(f"a procedure is shown as text or mermaid, not as {format_}")

@@ -1,10 +1,10 @@
-"""What a procedure does: in a few words, and as a flowchart (Mermaid)."""
+"""Describes a procedure: in words, as a tree of its steps, and as a flowchart (Mermaid)."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON
@@ -85,6 +85,48 @@ def bare(value: JSON) -> str:
 def shortened(text: str, longest: int = _LONGEST) -> str:
     """Return a text in one line of bounded length that a terminal can be trusted with."""
     return cut(plain(" ".join(text.split())), longest)
+
+
+def plan(procedure: Procedure) -> str:
+    """Return the name, the inputs, the tree of steps and the output of a procedure."""
+    lines = [f"{procedure.name}: {shortened(procedure.description, 90)}"]
+    required: Sequence[str] = procedure.inputs.get("required", ())
+    inputs = []
+    for name, schema in procedure.inputs.get("properties", {}).items():
+        known = schema if isinstance(schema, dict) else {}
+        said = known.get("type", "any")
+        words = said if isinstance(said, str) else " or ".join(said)
+        if "default" in known:
+            words += f", default {shortened(json.dumps(known['default'], ensure_ascii=False))}"
+        elif name not in required:
+            words += ", optional"
+        inputs.append(f"{name} ({words})")
+    if inputs:
+        lines.append(f"inputs: {', '.join(inputs)}")
+    lines += _tree(outline_steps(procedure))
+    if procedure.output is not None:
+        lines.append(f"output: {bare(procedure.output)}")
+    return "\n".join(lines)
+
+
+def _tree(steps: Sequence[Outline]) -> Iterator[str]:
+    for number, step in enumerate(steps):
+        is_last = number == len(steps) - 1
+        notes = f"  ({'; '.join(step.notes)})" if step.notes else ""
+        yield f"{'└' if is_last else '├'} {step.title}{notes}"
+        for line in _blocks(step):
+            yield f"{' ' if is_last else '│'} {line}"
+
+
+def _blocks(step: Outline) -> Iterator[str]:
+    for number, block in enumerate(step.blocks):
+        if not block.caption:
+            yield from _tree(block.steps)
+            continue
+        is_last = number == len(step.blocks) - 1
+        yield f"{'└' if is_last else '├'} {block.caption}:"
+        for line in _tree(block.steps):
+            yield f"{' ' if is_last else '│'} {line}"
 
 
 WORDS: Mapping[str, Callable[[Step], str]] = {

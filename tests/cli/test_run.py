@@ -373,7 +373,7 @@ def test_a_step_that_was_under_way_is_repeated_only_if_told_to(
     ended = run("run", "two_steps.yaml", "--timeout", "0.5", "--journal", "runs.db")
     resume = ["run", "--journal", "runs.db", "--resume", run_id(ended.err)]
     *_, why, way_on = ended.err.splitlines()
-    assert why == "'rest' was under way [steps.1]: going on runs it once more"
+    assert why == "'rest' was running [steps.1]: resuming takes it once more"
     command = way_on.removeprefix("to go on: sovl-tools ")
     assert shlex.split(command) == [*resume, "--repeat-unfinished"]
     write("rest")
