@@ -1,7 +1,7 @@
-"""``sovl-tools map``, and its files: inputs as they are needed, results that can be gone on with.
+"""``sovl-tools map``, and its files: inputs read one by one, results that can be resumed.
 
-A result is one line, also in CSV: what was written when a process was killed is whole up to the
-last line end, and the rest is written again.
+A result is one line, also in CSV. If the process is killed, all lines but the last are complete,
+and the last one is written again.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ Examples:
   sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --resume
   sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --dask tcp://10.0.0.1:8786"""
 EXITS = {
-    1: "A call has failed, the run was interrupted, or a result can't be written.",
-    2: "There is no such tool, or a file can't be read or gone on with.",
+    1: "A call failed, the run was interrupted, or a result can't be written.",
+    2: "The tool is unknown, or a file can't be read or resumed.",
 }
 _MOST_FAILURES = 20
 
@@ -82,13 +82,13 @@ _MOST_FAILURES = 20
     "--workers",
     type=click.IntRange(1, 10_000),
     metavar="N",
-    help="How many calls are made at a time. Default: one a core.",
+    help="The number of calls at a time. Default: one a core.",
 )
 @mode_and_dask_options
-@timeout_option("How long each call may take.")
+@timeout_option("The time limit of each call.")
 @locked_option
 @click.option("--ordered", is_flag=True, help="Write the results in the order of the inputs.")
-@click.option("--resume", is_flag=True, help="Go on with the results in -o.")
+@click.option("--resume", is_flag=True, help="Continue the results in -o.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first call that fails.")
 @click.pass_context
 def map_tool(
@@ -108,14 +108,14 @@ def map_tool(
 ) -> None:
     """Call one tool with each of many inputs.
 
-    A result is {"index": 0, "input_hash": "…", "value": …}, with {"error": {"kind", "message"}} in
-    place of the value for a call that fails. Results come as they are there; index is the place of
-    the input, from 0. In CSV the value is a cell of JSON. Inputs are read, and results written, one
-    by one: there may be any number.
+    A result is {"index": 0, "input_hash": "…", "value": …}, or has {"error": {"kind", "message"}}
+    instead of the value if the call failed. Results are written as they finish; index is the place
+    of the input, from 0. In CSV the value is a cell of JSON. Inputs are read and results written
+    one by one, so their number isn't limited.
 
-    Calls are made in worker processes if sovl-tools[process] is installed and neither --mode nor
-    the manifest says otherwise. After Ctrl-C or a crash --resume makes the calls that have no
-    result yet, and no other: each input has exactly one.
+    Calls are made in worker processes if sovl-tools[process] is installed, unless --mode or the
+    manifest has another mode. After Ctrl-C or a crash --resume makes only the calls without a
+    result: each input has exactly one.
     """
     if resume and (output is None or inputs == "-"):
         raise Misuse("--resume needs -o FILE and --inputs FILE")
@@ -124,8 +124,10 @@ def map_tool(
     by_default: Mode | None = "process" if processes_missing() is None else None
     total = _total(inputs)
     if resume and total is None:
-        raise Misuse(f"--resume reads the inputs once more, and {inputs} is no file")
+        raise Misuse(f"--resume reads the inputs once more, and {inputs} is not a file")
     with ExitStack() as stack:
+        # the limit of a cell's length is 128 KiB by default, and one for the whole process
+        stack.callback(csv.field_size_limit, csv.field_size_limit(_LONGEST_CELL))
         file = stack.enter_context(opened_input(inputs))
         earlier = EarlierResults(0)
         put: Callable[[str], object] = partial(write, end="")
@@ -146,11 +148,11 @@ def map_tool(
         stack.enter_context(tooler)
         run = _Run(put, earlier, as_csv=as_csv)
         progress = stack.enter_context(Progress(total or 0, done=earlier.count))
-        # those that have a result already come between, so the places are ours and not of map
+        # inputs with a result are skipped, so these places differ from those of Tooler.map
         mapped = tooler.map(
             name,
             run.due(read_inputs(file, inputs, parameters)),
-            # more than it can run at a time, so that no worker waits for the next
+            # more than run at a time, so that no worker waits for the next
             limit=workers or 2 * cluster.threads or None,
             ordered=ordered,
             mode=mode,
@@ -162,7 +164,7 @@ def map_tool(
 
 
 def _total(path: str) -> int | None:
-    """Return how many inputs there are at most; None for what can be read only once."""
+    """Return the maximum number of inputs; None for a source that can be read only once."""
     if path == "-":
         return None
     try:
@@ -188,15 +190,15 @@ def _writer(file: FileIO, name: str) -> Callable[[str], None]:
 
 
 class _Run:
-    """The calls of a run: which are due, and what came of them.
+    """The calls of a run, and their results.
 
     Args:
         put: writes a line of the results.
-        earlier: the results that are there already.
-        as_csv: whether they are rows of CSV.
+        earlier: the results of earlier runs.
+        as_csv: whether results are rows of CSV.
 
     Attributes:
-        failures: how many calls have failed.
+        failures: the number of failed calls.
     """
 
     def __init__(
@@ -205,7 +207,7 @@ class _Run:
         self._put = put
         self._earlier = earlier
         self._as_csv = as_csv
-        # index and hash of each input that is under way, by the place that map gives it
+        # index and hash of each running input, by its place in Tooler.map
         self._places: dict[int, tuple[int, str]] = {}
         self.failures = 0
         self._lines: list[str] = []
@@ -217,14 +219,14 @@ class _Run:
             try:
                 is_done = self._earlier.has(index, given.hash)
             except ValueError as error:
-                raise Misuse(f"-o can't be gone on with: {error}") from error
+                raise Misuse(f"-o can't be resumed: {error}") from error
             if not is_done:
                 self._places[place] = index, given.hash
                 place += 1
                 yield given.arguments
 
     def add(self, mapped: Mapped) -> None:
-        """Write a result, in one piece; of a failure a line is kept for the report as well."""
+        """Write a result in one piece, and keep a line for the report if the call failed."""
         index, hash_ = self._places.pop(mapped.place)
         value, error = mapped.result.value, mapped.result.error
         words = "" if error is None else " ".join(error.message.split())
@@ -243,7 +245,7 @@ class _Run:
         self._put(json.dumps(document, ensure_ascii=False) + "\n")
 
     def report(self) -> None:
-        """Tell which calls have failed, the first of them in a line each."""
+        """Report the failed calls, the first ones in a line each."""
         for line in self._lines:
             note(line)
         more = self.failures - len(self._lines)
@@ -256,7 +258,7 @@ class _Run:
 
 
 def _take(run: _Run, mapped: Iterator[Mapped], progress: Progress, *, fail_fast: bool) -> None:
-    """Write the results as they come, unless the tool can't be called at all."""
+    """Write the results as they finish, unless the tool can't be called at all."""
     started = perf_counter()
     try:
         for count, each in enumerate(mapped, 1):
@@ -268,11 +270,11 @@ def _take(run: _Run, mapped: Iterator[Mapped], progress: Progress, *, fail_fast:
             if error is not None and fail_fast:
                 break
     except KeyboardInterrupt:
-        raise click.ClickException("interrupted; --resume goes on with it") from None
+        raise click.ClickException("interrupted; --resume continues it") from None
 
 
 def _pace(count: int, left: int, seconds: float) -> str:
-    """Return how fast it goes, and how long it will."""
+    """Return the rate of calls and the remaining time."""
     rate = count / max(seconds, 1e-6)
     minutes, rest = divmod(round(left / rate), 60)
     hours, minutes = divmod(minutes, 60)
@@ -287,25 +289,25 @@ _HASH = re.compile(r"[0-9a-f]{16}")
 
 
 class Input(NamedTuple):
-    """One of the inputs, and a hash by which it is known when a run goes on."""
+    """An input, and a hash that identifies it when a run is resumed."""
 
     arguments: Arguments
     hash: str
 
 
 def is_csv(path: str) -> bool:
-    """Tell whether a file is CSV, by its name; all others are JSON Lines."""
+    """Return whether a file is CSV, by its name; other files are JSON Lines."""
     return path.lower().endswith(".csv")
 
 
 def read_inputs(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
     """Yield the inputs of a file: objects, one a line, or rows of values for its columns.
 
-    A line that is no object is yielded as it is: its call says what is wrong with it. Cells are
-    read as the parameters say; an empty one is an argument left out.
+    A line that isn't an object is yielded unchanged: its call reports the error. Cells are read
+    according to the parameters; an empty cell is an omitted argument.
 
     Raises:
-        Misuse: it is no CSV, or a line is too long.
+        Misuse: the file isn't CSV, or a line is too long.
     """
     if is_csv(name):
         yield from _read_rows(file, name, parameters)
@@ -324,42 +326,8 @@ def _read_lines(file: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
         yield number, line
 
 
-def _csv_rows(lines: Iterable[str]) -> Iterator[list[str]]:
-    # The longest cell is one limit for the whole process, tools that read CSV included, and 128 KiB
-    # by default: it is raised for rows that may need it, and only while they are parsed.
-    theirs: list[int] = []
-    length = 0
-
-    def counted() -> Iterator[str]:
-        nonlocal length
-        for line in lines:
-            length += len(line)
-            if length > csv.field_size_limit():
-                theirs.append(csv.field_size_limit(_LONGEST_CELL))
-            yield line
-
-    rows = csv.reader(counted(), strict=True)
-    while True:
-        length = 0
-        try:
-            row = next(rows, None)
-        finally:
-            while theirs:
-                csv.field_size_limit(theirs.pop())
-        if row is None:
-            return
-        yield row
-
-
 def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Iterator[Input]:
-    number = 0
-
-    def texts() -> Iterator[str]:
-        nonlocal number
-        for number, line in _read_lines(file, name):  # noqa: B007 - for who reads the rows
-            yield line.decode()
-
-    rows = _csv_rows(texts())
+    rows = csv.reader((line.decode() for _, line in _read_lines(file, name)), strict=True)
     try:
         header = [each.removeprefix("\ufeff") for each in next(rows, [])] or [""]
         if "" in header or len({*header}) < len(header):
@@ -367,14 +335,16 @@ def _read_rows(file: BinaryIO, name: str, parameters: Mapping[str, JSON]) -> Ite
         for row in rows:
             if len(row) > len(header):
                 words = f"{len(row)} cells for {len(header)} columns"
-                raise Misuse(f"{name}:{number}: the row has {words}")
+                raise Misuse(f"{name}:{rows.line_num}: the row has {words}")
             cells = dict(zip(header, row, strict=False))
             pairs = [f"{key}={text}" for key, text in cells.items() if text]
             if row:
                 arguments = parse_pairs(pairs, parameters)
                 yield Input(arguments, _hash_of(json.dumps(arguments).encode()))
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise Misuse(f"{name}:{number}: this is no CSV: {error}") from error
+    except csv.Error as error:
+        raise Misuse(f"{name}:{rows.line_num}: this is not CSV: {error}") from error
+    except UnicodeDecodeError as error:  # the reader never got this line
+        raise Misuse(f"{name}:{rows.line_num + 1}: this is not CSV: {error}") from error
 
 
 def _hash_of(data: bytes) -> str:
@@ -382,11 +352,11 @@ def _hash_of(data: bytes) -> str:
 
 
 class EarlierResults:
-    """The results that a file has already.
+    """The results that a file already has.
 
     Attributes:
-        count: how many there are.
-        failures: how many of them are none.
+        count: the number of results.
+        failures: the number of errors among them.
     """
 
     def __init__(self, total: int) -> None:
@@ -398,12 +368,12 @@ class EarlierResults:
         """Add a result.
 
         Raises:
-            ValueError: it can't be one of these inputs, or is there already.
+            ValueError: it isn't a result of these inputs, or is there twice.
         """
         if type(index) is not int or not 0 <= index < len(self._hashes):
             raise ValueError(f"there is no input of the index {index!r:.40}")
         if not isinstance(hash_, str) or not _HASH.fullmatch(hash_):
-            raise ValueError(f"{hash_!r:.40} is no hash of an input")
+            raise ValueError(f"{hash_!r:.40} is not the hash of an input")
         if self._hashes[index]:
             raise ValueError(f"there is a result of the index {index} already")
         self._hashes[index] = int(hash_, 16) or 1
@@ -411,10 +381,10 @@ class EarlierResults:
         self.failures += is_failure
 
     def has(self, index: int, hash_: str) -> bool:
-        """Tell whether there is a result of an input.
+        """Return whether an input has a result.
 
         Raises:
-            ValueError: it is of another input.
+            ValueError: the result belongs to another input.
         """
         known = self._hashes[index] if index < len(self._hashes) else 0
         if known and known != (int(hash_, 16) or 1):
@@ -429,10 +399,10 @@ def _row(cells: Iterable[object]) -> str:
 
 
 def read_earlier(file: io.FileIO, name: str, total: int) -> EarlierResults:
-    """Read the results that a file has, and cut off a last line that is not whole.
+    """Read the results in a file, and cut off an incomplete last line.
 
     Raises:
-        Misuse: a line is no result, or of other inputs.
+        Misuse: a line isn't a result of these inputs.
     """
     earlier, whole = EarlierResults(total), 0
     lines = io.BufferedReader(file)
@@ -444,7 +414,7 @@ def read_earlier(file: io.FileIO, name: str, total: int) -> EarlierResults:
             try:
                 _add_line(earlier, line, as_csv=is_csv(name), is_first=number == 1)
             except (ValueError, RecursionError, csv.Error) as error:
-                words = f"this is no result of map with these inputs: {error}"
+                words = f"this is not a result of map with these inputs: {error}"
                 raise Misuse(f"{name}:{number}: {words}") from error
     finally:
         lines.detach()
@@ -457,23 +427,23 @@ def _add_line(earlier: EarlierResults, line: bytes, *, as_csv: bool, is_first: b
     if not as_csv:
         document = parse_json(line)
         if not isinstance(document, dict) or not ("value" in document) ^ ("error" in document):
-            raise ValueError("it is no object with a value or an error")
+            raise ValueError("it is not an object with a value or an error")
         is_failure = "error" in document
         earlier.add(document.get("index"), document.get("input_hash"), is_failure=is_failure)
     elif not is_first:
-        (cells,) = _csv_rows([line.decode()])
+        (cells,) = csv.reader([line.decode()], strict=True)
         if len(cells) != len(COLUMNS) or not cells[0].isascii() or not cells[0].isdigit():
-            raise ValueError("it is no row of an index, a hash, a value and an error")
+            raise ValueError("it is not a row of an index, a hash, a value and an error")
         earlier.add(int(cells[0][:18]), cells[1], is_failure=cells[3] != "")
     elif line.decode() != _row(COLUMNS):
-        raise ValueError("the first row is another one")
+        raise ValueError("the first row has other names")
 
 
 def open_results(path: str, *, resumes: bool) -> io.FileIO:
     """Open the file of results for this process alone.
 
     Raises:
-        Misuse: it has results and the run is a new one, somebody else writes it, or it is no file.
+        Misuse: a new run would append to results, another process writes the file, or it isn't one.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
@@ -483,7 +453,7 @@ def open_results(path: str, *, resumes: bool) -> io.FileIO:
     with ExitStack() as stack:
         stack.callback(file.close)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise Misuse(f"{path} is no file; without -o the results go to the standard output")
+            raise Misuse(f"{path} is not a file; without -o the results go to the standard output")
         try:
             if os.name == "posix":
                 import fcntl  # noqa: PLC0415 - not on every platform
@@ -492,6 +462,6 @@ def open_results(path: str, *, resumes: bool) -> io.FileIO:
         except OSError as error:
             raise Misuse(f"{path}: another process writes it") from error
         if not resumes and os.fstat(descriptor).st_size:
-            raise Misuse(f"{path} is there already; --resume goes on with it")
+            raise Misuse(f"{path} already exists; --resume continues it")
         stack.pop_all()
     return file
