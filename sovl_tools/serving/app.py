@@ -37,7 +37,7 @@ from sovl_tools.serving.problems import (
     problem,
     without_directories,
 )
-from sovl_tools.serving.security import Guard, Log, Security
+from sovl_tools.serving.security import Guard, Security
 from sovl_tools.serving.traffic import CLIENT, BusyError, Traffic
 
 
@@ -47,7 +47,6 @@ def make_app(
     *,
     mcp: McpEndpoint | None = None,
     security: Security | None = None,
-    log: Log | None = None,
 ) -> Starlette:
     """Return the application that serves the tools of a registry.
 
@@ -58,12 +57,11 @@ def make_app(
         tooler: makes the calls.
         mcp: answers at ``/mcp``, behind the same checks.
         security: who may call and how much; without it, what ``Security()`` says.
-        log: called with each request when its answer has ended.
     """
     checks = security or Security()
     traffic = Traffic(checks.max_concurrency)
     endpoints = [] if mcp is None else [Route("/mcp", mcp)]
-    middleware = [Middleware(Guard, security=checks, traffic=traffic, log=log)]
+    middleware = [Middleware(Guard, security=checks, traffic=traffic)]
     if checks.origins:
         cross_origin = Middleware(
             CORSMiddleware,

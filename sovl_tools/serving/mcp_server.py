@@ -73,7 +73,7 @@ from sovl_tools.serving.mcp_calls import (
     is_modern,
 )
 from sovl_tools.serving.problems import without_directories
-from sovl_tools.serving.security import Log, Security
+from sovl_tools.serving.security import Security
 from sovl_tools.serving.stdio import serve_stdio
 from sovl_tools.serving.traffic import CLIENT, BusyError, Client, Traffic
 
@@ -212,7 +212,6 @@ class McpServer:
         security: Security | None = None,
         stateless: bool = False,
         json_response: bool = False,
-        log: Log | None = None,
     ) -> Starlette:
         """Return an application that serves the protocol at ``/mcp`` and a JSON API beside it.
 
@@ -225,7 +224,6 @@ class McpServer:
                 anything.
             json_response: whether answers are JSON and never streams, which costs progress, log
                 messages and questions.
-            log: called with each request when its answer has ended.
         """
         # a server over pipes needs neither
         from sovl_tools.serving.app import make_app  # noqa: PLC0415
@@ -238,7 +236,7 @@ class McpServer:
             is_json=json_response,
             max_body_bytes=checks.max_body_bytes,
         )
-        return make_app(self.registry, self.tooler, mcp=endpoint, security=checks, log=log)
+        return make_app(self.registry, self.tooler, mcp=endpoint, security=checks)
 
     def _input_schema(self, name: str) -> dict[str, JSON] | None:
         known = self._known

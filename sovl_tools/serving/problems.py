@@ -17,7 +17,7 @@ from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.registry import ToolRegistry
 
 CLIENT_LEFT = 499
-"""The status, which nobody reads but the log, of a request whose client did not wait; nginx's."""
+"""The status, which no client reads, of a request whose client didn't wait; nginx has it, too."""
 
 
 def encoded(value: JSON) -> bytes:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import lru_cache
 from ipaddress import ip_address
-from time import perf_counter, time
 from typing import Any, cast
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sovl_tools.model.document import JSON
 from sovl_tools.serving.limits import MAX_BODY_BYTES, MAX_CONCURRENCY
-from sovl_tools.serving.problems import CLIENT_LEFT, problem
+from sovl_tools.serving.problems import problem
 from sovl_tools.serving.traffic import CLIENT, Client, Traffic
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
@@ -26,9 +22,6 @@ OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 
 _SINGLE = (b"authorization", b"content-type", b"host", b"origin")
 _CLOSE = {"Connection": "close"}
-
-Log = Callable[[dict[str, JSON]], object]
-"""Called with each request when its answer has ended: a line of an access log."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,17 +166,14 @@ def path_of(scope: Scope) -> str:
 class Guard:
     """The middleware in front of everything: it rejects what ``Security`` doesn't allow.
 
-    It reads the body of a request for the application, notices when the client leaves, writes the
-    access log, and answers the requests that a shutdown cuts off.
+    It reads the body of a request for the application, notices when the client leaves, and answers
+    the requests that a shutdown cuts off.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, security: Security, traffic: Traffic, log: Log | None
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, security: Security, traffic: Traffic) -> None:
         self._app = app
         self._security = security
         self._traffic = traffic
-        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -203,12 +193,6 @@ class Guard:
                 raise
             cast("asyncio.Task[Any]", asyncio.current_task()).uncancel()
             await answer.cut_off(scope, receive)
-        except Exception:
-            answer.status = answer.status or 500  # which is sent further out
-            raise
-        finally:
-            if self._log is not None:
-                self._log(answer.record(scope))
 
     async def _body(self, receive: Receive) -> Message | Response | None:
         """Return the body as one message, a refusal, or None if the client has left."""
@@ -255,39 +239,19 @@ class _Answer:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._started = time()
-        self._clock = perf_counter()
-        self.status = 0
-        self.size = 0
-        self.is_whole = False
+        self._is_begun = False
+        self._is_whole = False
 
     async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-        else:
-            self.size += len(message.get("body", b""))
-            self.is_whole = not message.get("more_body", False)
+        self._is_begun = True
+        if message["type"] == "http.response.body":
+            self._is_whole = not message.get("more_body", False)
         await self._send(message)
 
     async def cut_off(self, scope: Scope, receive: Receive) -> None:
         """End an answer that the server does not wait for any more."""
-        if not self.status:
+        if not self._is_begun:
             ending = problem(503, "the server ended before the answer was there", _CLOSE)
             await ending(scope, receive, self.send)
-        elif not self.is_whole:
+        elif not self._is_whole:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    def record(self, scope: Scope) -> dict[str, JSON]:
-        """Return what the access log says; neither queries nor headers, which may be secret."""
-        moment = datetime.fromtimestamp(self._started, UTC)
-        client = scope.get("client")
-        path = scope.get("raw_path") or scope["path"].encode()
-        return {
-            "time": moment.isoformat(timespec="microseconds").replace("+00:00", "Z"),
-            "client": client[0] if client else None,
-            "method": scope["method"],
-            "path": path.decode("ascii", "backslashreplace"),
-            "status": self.status or CLIENT_LEFT,
-            "bytes": self.size,
-            "duration": round(perf_counter() - self._clock, 6),
-        }

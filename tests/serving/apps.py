@@ -83,12 +83,11 @@ def app_of(
     tooler: Tooler | None = None,
     *,
     mcp: Any = None,
-    log: Any = None,
     **limits: Any,
 ) -> Starlette:
     """Return the application that serves tools; ``limits`` say who may ask for what."""
     security = Security(**limits)
-    return make_app(registry, tooler or tooler_of(registry), mcp=mcp, security=security, log=log)
+    return make_app(registry, tooler or tooler_of(registry), mcp=mcp, security=security)
 
 
 @asynccontextmanager
