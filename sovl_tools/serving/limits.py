@@ -1,4 +1,4 @@
-"""What a server bears unless somebody decides; needs no extra, so that commands can quote it."""
+"""Limits and defaults of servers; needs no extra, so that commands can quote them."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Final
 from sovl_tools.formats.providers import OPENAI
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
-"""How long a request may be."""
+"""The maximum size of a request."""
 
 MAX_CONCURRENCY: Final = 100
-"""How many requests may be under way at a time."""
+"""The maximum number of calls at a time."""
 
 MOST_REPORTS: Final = 1_000
-"""How many reports of a call wait for a client that reads slowly; then the oldest are left out."""
+"""The maximum number of waiting reports of a call; beyond it the oldest are dropped."""
 
 PROMPT: Final = 0.5
-"""How long an answer waits for a call that says nothing, before its stream begins, in seconds."""
+"""Seconds until the stream of a call starts, if the call reports nothing."""
 
 PING: Final = 15.0
-"""How often a silent stream says that it is alive, in seconds; proxies close others."""
+"""Seconds between the comments in a silent stream, which proxies would close."""
 
 SHUTDOWN_TIMEOUT: Final = 10.0
-"""How long calls may take to end after the first signal, in seconds."""
+"""Seconds that calls have to finish after the first signal."""
 
 MOST_TOOLS: Final = OPENAI.tools
-"""How many tools are offered one by one: what most clients' models take."""
+"""The maximum number of tools that are offered one by one: the limit of most models."""
 
 MOST_TOKENS: Final = 25_000
-"""How many tokens their definitions may take, by our estimate."""
+"""The maximum number of tokens of their definitions, by our estimate."""

@@ -1,4 +1,4 @@
-"""Who may ask the server for something, and how much of it at a time."""
+"""Checks requests before the application gets them: hosts, origins, tokens and sizes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sovl_tools.serving.problems import problem
 from sovl_tools.serving.traffic import CLIENT, Client, Traffic
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-"""What is answered without a token: probes have none, and learn nothing else."""
+"""The paths that need no token: probes have none."""
 
 _SINGLE = (b"authorization", b"content-type", b"host", b"origin")
 _CLOSE = {"Connection": "close"}
@@ -26,21 +26,21 @@ _CLOSE = {"Connection": "close"}
 
 @dataclass(frozen=True, kw_only=True)
 class Security:
-    """What a request must have, and what a server bears.
+    """The requirements for requests, and the limits of a server.
 
-    Whatever is served, a page in a browser must not reach it by a name that leads here (DNS
+    A page in a browser must not reach the tools by a name that resolves to this machine (DNS
     rebinding). So without tokens the ``Host`` of a request must be an IP address, ``localhost`` or
     one of ``hosts``; and an ``Origin`` must be the server's own, one of ``origins`` or, for a
     request to this machine, of this machine.
 
     Attributes:
-        tokens: bearer tokens, one of which each request must have; without any nobody needs one.
-        hosts: names under which the server is known, such as ``tools.example.com``; with them
-            other names are refused, whether there are tokens or not.
-        origins: pages that may call from a browser, such as ``https://chat.example.com``; ``*``
-            for all.
+        tokens: bearer tokens; each request must have one of them, if there are any.
+        hosts: the server's host names, such as ``tools.example.com``; other names are then
+            rejected, even with a token.
+        origins: origins whose pages can call from a browser, such as ``https://chat.example.com``;
+            ``*`` for all.
         max_body_bytes: longer requests are rejected.
-        max_concurrency: how many calls may be under way at a time; clients try others again later.
+        max_concurrency: the maximum number of calls at a time; further ones are rejected.
 
     Raises:
         ValueError: a token can't be sent in a header, an origin is none, or a limit is below 1.
@@ -65,7 +65,7 @@ class Security:
                 raise ValueError(f"{name} must be more than 0, not {getattr(self, name)!r}")
 
     def refusal(self, scope: Scope) -> Response | None:
-        """Return the answer to a request that nobody may make, judged by its head; else None."""
+        """Return the answer to a request that isn't allowed by its head, or None."""
         headers: dict[bytes, str] = {}
         for name, value in scope["headers"]:
             if name in _SINGLE and name in headers:
@@ -103,7 +103,7 @@ class Security:
             return None
         scheme, _, token = (given or "").partition(" ")
         sent = token.strip().encode()
-        # all are compared, each in constant time, so that nothing tells which is nearly right
+        # compare all, each in constant time, so that timing doesn't reveal a token
         matches = [hmac.compare_digest(sent, each.encode()) for each in self.tokens]
         if scheme.lower() == "bearer" and any(matches):
             return None
@@ -115,9 +115,9 @@ class Security:
         return problem(401, "the token is not valid", {"WWW-Authenticate": challenge})
 
     def knows_host(self, given: str) -> bool:
-        """Tell whether the server answers under the ``Host`` of a request."""
+        """Return True if the server answers requests with this ``Host``."""
         name = _name_of(given)
-        # no name can be made to lead to an address; probes ask by it
+        # DNS can't rebind an address, and probes use it
         if _is_local(name) or _is_address(name):
             return True
         if self.hosts:
@@ -125,7 +125,7 @@ class Security:
         return bool(name) and bool(self.tokens)  # a client with a token knows where to ask
 
     def knows_origin(self, origin: str, host: str) -> bool:
-        """Tell whether pages of an origin may call under a host that is known."""
+        """Return True if pages of this origin can call a server at this host."""
         if "*" in self.origins or origin in self.origins:
             return True
         _, _, place = origin.partition("://")
@@ -153,18 +153,18 @@ def _is_address(name: str) -> bool:
 
 @lru_cache(256)
 def _is_local(name: str) -> bool:
-    """Tell whether a name or an address is this machine's own."""
+    """Return True for a name or an address of this machine."""
     return name == "localhost" or (_is_address(name) and ip_address(name).is_loopback)
 
 
 def path_of(scope: Scope) -> str:
-    """Return the path of a request below the one under which the application is mounted."""
+    """Return the path of a request, without the path of the mount."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", "")) or "/"
 
 
 class Guard:
-    """The middleware in front of everything: it rejects what ``Security`` doesn't allow.
+    """The outermost middleware: it rejects the requests that ``Security`` doesn't allow.
 
     It reads the body of a request for the application, notices when the client leaves, and answers
     the requests that a shutdown cuts off.
@@ -208,7 +208,7 @@ class Guard:
     async def _forward(
         self, scope: Scope, body: Message, receive: Receive, answer: _Answer
     ) -> None:
-        """Let the application answer, and cancel its calls if the client leaves meanwhile."""
+        """Let the application answer, and cancel its calls if the client disconnects."""
         client = Client(self._traffic)
         waiting = [body]
 
@@ -249,7 +249,7 @@ class _Answer:
         await self._send(message)
 
     async def cut_off(self, scope: Scope, receive: Receive) -> None:
-        """End an answer that the server does not wait for any more."""
+        """End an answer that the server no longer waits for."""
         if not self._is_begun:
             ending = problem(503, "the server ended before the answer was there", _CLOSE)
             await ending(scope, receive, self.send)

@@ -1,4 +1,4 @@
-"""The calls under way: how many there may be, and whether their clients still wait for them."""
+"""Counts the running calls, and cancels those whose clients have left."""
 
 from __future__ import annotations
 
@@ -16,14 +16,17 @@ CLIENT: Final = "sovl_tools.client"
 
 
 class BusyError(SovlToolsError):
-    """As many calls are under way as there may be."""
+    """The maximum number of calls is running."""
 
 
 class Traffic:
-    """What is under way in one application, or over one pair of pipes.
+    """The open requests and running calls of one application.
+
+    Args:
+        max_calls: the maximum number of calls at a time.
 
     Attributes:
-        clients: those whose requests aren't answered yet.
+        clients: the clients of the requests that aren't answered yet.
         is_ending: whether the server is shutting down.
     """
 
@@ -38,7 +41,7 @@ class Traffic:
         """Count a call for as long as a block.
 
         Raises:
-            BusyError: there are too many already.
+            BusyError: the maximum number of calls is running.
         """
         if self._calls >= self._max_calls:
             raise BusyError(f"{self._max_calls:,} calls are under way; try again later")
@@ -49,7 +52,7 @@ class Traffic:
             self._calls -= 1
 
     def end(self) -> None:
-        """Let calls finish, and end the streams that wait for news, which never end otherwise."""
+        """Let calls finish, and end the streams of notifications, which never end otherwise."""
         self.is_ending = True
         for client in self.clients:
             if not client.calls:
@@ -57,11 +60,11 @@ class Traffic:
 
 
 class Client:
-    """The client of one request, which may leave before it has the answer.
+    """The client of one request, which can disconnect before it has the answer.
 
     Attributes:
-        calls: the number of its calls under way.
-        left: set when it leaves.
+        calls: the number of its running calls.
+        left: set when it disconnects.
     """
 
     def __init__(self, traffic: Traffic) -> None:
@@ -71,7 +74,7 @@ class Client:
         self._scopes: set[CancelScope] = set()
 
     def leave(self) -> None:
-        """Cancel the client's calls: there is nobody to answer any more."""
+        """Cancel the client's calls: no client waits for their results."""
         self.left.set()
         for scope in self._scopes:
             scope.cancel()
@@ -81,7 +84,7 @@ class Client:
         """Count a call for as long as a block.
 
         Raises:
-            BusyError: too many calls are under way.
+            BusyError: the maximum number of calls is running.
         """
         with self._traffic.counted():
             self.calls += 1
@@ -95,7 +98,7 @@ class Client:
         """Count a call, and cancel it when the client leaves.
 
         Raises:
-            BusyError: too many calls are under way.
+            BusyError: the maximum number of calls is running.
         """
         with self.counted(), CancelScope() as scope:
             self._scopes.add(scope)
