@@ -31,7 +31,7 @@ from sovl_tools.reporting.text import Piece, plain
 
 EXAMPLES = """\b
 Examples:
-  sovl-tools diff main                    the tools here against those of a branch
+  sovl-tools diff main                    the tools here and those of a branch
   sovl-tools diff v1.2 v1.3               two revisions
   sovl-tools diff old/tools new/tools     two directories
   sovl-tools diff main --format json      for programs"""

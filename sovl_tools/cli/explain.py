@@ -58,7 +58,7 @@ def _line(rule: Rule) -> str:
 
 SCHEMA_EXAMPLES = """\b
 Examples:
-  sovl-tools schema tool > tool.schema.json      then name it under "$schema" in a manifest"""
+  sovl-tools schema tool > tool.schema.json      for "$schema" in a manifest"""
 
 
 @click.command(cls=Command, epilog=SCHEMA_EXAMPLES)

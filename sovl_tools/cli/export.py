@@ -11,7 +11,6 @@ from sovl_tools.cli.command import (
     Command,
     Misuse,
     ToolOptions,
-    format_option,
     note,
     registry_options,
 )
@@ -37,7 +36,15 @@ EXITS = {1: "The provider would reject the definitions."}
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @registry_options
-@format_option(*FORMATS)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    default=next(iter(FORMATS)),
+    show_default=True,
+    metavar="FORMAT",
+    help=f"One of {', '.join(FORMATS)}.",
+)
 @click.option("--strict", is_flag=True, help="Convert schemas to what the provider can enforce.")
 @click.option(
     "--tool",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -38,6 +38,11 @@ class HelpContext(click.Context):
     """The context of our commands, for their help texts."""
 
     formatter_class = WholeWords
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise a usage error, whose message a terminal wraps between words."""
+        # not at the top: --help and completion need nothing of the package
+        super().fail(import_module("sovl_tools.cli.output").wrapped(message))
 
 
 class LazyGroup(click.Group):

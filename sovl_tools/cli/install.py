@@ -38,9 +38,9 @@ EXAMPLES = """\b
 Examples:
   sovl-tools install claude-desktop
   sovl-tools install vscode --project
-  sovl-tools install cursor --name weather --env WEATHER_KEY=abc --tools weather/tools
-  sovl-tools install cursor -- --procedures procedures    with options of serve
-  sovl-tools install mcp-json                             print it, for any other client
+  sovl-tools install cursor --name weather --env KEY=abc --tools weather/tools
+  sovl-tools install cursor -- --procedures procedures   with options of serve
+  sovl-tools install mcp-json                            for any other client
   sovl-tools install claude-desktop --undo"""
 EXITS = {2: "The client's configuration can't be read or written, or has another such server."}
 

@@ -19,7 +19,7 @@ EXAMPLES = """\b
 Examples:
   sovl-tools lock               after a review: these tools may run
   sovl-tools lock --check       in CI: write nothing, fail if a tool differs
-  sovl-tools validate --locked  the same, with everything else that validate checks"""
+  sovl-tools validate --locked  the same, and all other checks"""
 EXITS = {
     1: "A tool can't be locked, or with --check a tool differs from the lock.",
     2: "A directory does not exist, or with --check the lock file is missing or damaged.",

@@ -50,9 +50,9 @@ from sovl_tools.reporting.text import plain
 EXAMPLES = """\b
 Examples:
   sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl
-  sovl-tools map resize --inputs photos.csv -o sizes.csv --workers 8 --timeout 30
+  sovl-tools map resize --inputs photos.csv -o sizes.csv --workers 8
   sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --resume
-  sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --dask tcp://10.0.0.1:8786"""
+  sovl-tools map resize --inputs photos.jsonl --dask tcp://10.0.0.1:8786"""
 EXITS = {
     1: "A call failed, the run was interrupted, or a result can't be written.",
     2: "The tool is unknown, or a file can't be read or resumed.",

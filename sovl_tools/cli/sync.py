@@ -28,8 +28,8 @@ EXAMPLES = """\b
 Examples:
   sovl-tools sync                      every tool
   sovl-tools sync get_weather          one tool
-  sovl-tools sync --check              in CI: change nothing, fail if anything would change
-  sovl-tools sync get_weather --prune  without the properties that the function does not take"""
+  sovl-tools sync --check              in CI: fail if a manifest would change
+  sovl-tools sync get_weather --prune  also remove other properties"""
 EXITS = {1: "A contradiction needs fixing by hand, or with --check a manifest would change."}
 
 

@@ -54,7 +54,7 @@ Examples:
   sovl-tools validate docs/examples/procedures procedures, and the tools
   sovl-tools validate --since HEAD             what I'm about to commit
   sovl-tools validate --since origin/main      what my branch changes
-  sovl-tools validate --no-import              without running a line of any tool
+  sovl-tools validate --no-import              without running any tool
   sovl-tools validate --format github          in a workflow
   sovl-tools validate --ignore ST306,ST305     without these findings
   sovl-tools validate --diff                   show what --fix would change

@@ -74,9 +74,10 @@ def test_a_command_has_few_options(command: str, most: int) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_breaks_no_word(run: Run, name: str) -> None:
+def test_help_breaks_no_word_and_fits_80_columns(run: Run, name: str) -> None:
     lines = run(name, "--help", COLUMNS="60").out.splitlines()
     assert not [line for line in lines if re.search(r"\w-$", line)]
+    assert max(map(len, run(name, "--help", COLUMNS="80").out.splitlines())) <= 80
 
 
 @pytest.mark.usefixtures("two")
