@@ -124,12 +124,7 @@ def install(
     The rest of the client's file stays unchanged, comments included. A backup is kept next to it.
     """
     known = CLIENTS[client]
-    # what serve would refuse is refused here, before a client finds it out
-    chosen = serve.make_context("serve", list(options)).params
-    if chosen["transport"] != "stdio":
-        raise Misuse("a client that starts the server talks to it over stdio, not over HTTP")
-    if chosen["tools"]:
-        raise Misuse("--tools stands before --")
+    _check_options(options)
     if path == "":
         raise Misuse("--file: there is no file ''")
     place = path or _place(known, is_user=is_user)
@@ -150,18 +145,33 @@ def install(
         return
     change = add_server(place, known, server, force=force, dry_run=dry_run)
     if dry_run:
-        hidden = literals(known, change.entry)
-        environment = {key: "…" if key in hidden else value for key, value in _env(change).items()}
-        shown = {**change.entry, "env": environment} if environment else change.entry
-        write(_shown(known, name, shown))
-        note(f"would be written into {place}" if change.is_changed else f"{place} says so already")
-        _report_replaced(change)
+        _show_dry_run(known, name, change)
         return
     write(plain(place))
     undoing = [*(["--name", name] if name != "sovl-tools" else []), *["--project"] * (not is_user)]
     undoing += ["--file", path] if path else []
     command = shlex.join(["sovl-tools", "install", client, "--undo", *undoing])
     _report_change(known, change, command)
+
+
+def _check_options(options: Sequence[str]) -> None:
+    """Reject options that serve would reject, before a client starts it with them."""
+    chosen = serve.make_context("serve", list(options)).params
+    if chosen["transport"] != "stdio":
+        raise Misuse("a client that starts the server talks to it over stdio, not over HTTP")
+    if chosen["tools"]:
+        raise Misuse("--tools stands before --")
+
+
+def _show_dry_run(client: Client, name: str, change: Change) -> None:
+    """Print the entry without the values of variables."""
+    hidden = literals(client, change.entry)
+    environment = {key: "…" if key in hidden else value for key, value in _env(change).items()}
+    shown = {**change.entry, "env": environment} if environment else change.entry
+    write(_shown(client, name, shown))
+    state = f"would be written into {change.path}"
+    note(state if change.is_changed else f"{change.path} says so already")
+    _report_replaced(change)
 
 
 def _place(client: Client, *, is_user: bool) -> str | None:
@@ -171,7 +181,7 @@ def _place(client: Client, *, is_user: bool) -> str | None:
     if is_user:
         home = os.path.expanduser("~")
         if not os.path.isabs(home):
-            raise Misuse("it can't be told where your own directory is; name a file with --file")
+            raise Misuse("your home directory is unknown; name a file with --file")
         return os.path.abspath(client.user(System(sys.platform, Path(home), os.environ)))
     if not client.project:
         raise Misuse(f"{client.title} has no configuration for a project; leave --project out")
@@ -186,7 +196,7 @@ def _server(
     *,
     is_user: bool,
 ) -> Server:
-    """Return how the client is to start the server; say which variables are missing."""
+    """Return how the client starts the server; note which variables are missing."""
     found = settings(tools)
     environment = {**given}
     for variable, names in required_variables(found).items():
@@ -202,7 +212,7 @@ def _server(
             note(f"{variable} is not set, so {of} will be unavailable; --env {variable}=… sets it")
     paths = tuple(os.path.abspath(each) for each in found.paths)
     options = [word for each in paths for word in ("--tools", each)]
-    # -P: a module of the directory that the client starts in must not pass for one of Python's
+    # -P: modules in the directory where the client starts must not hide Python's
     start = ("-P", "-m", "sovl_tools", "--directory", os.getcwd(), "serve")
     command = os.path.abspath(sys.executable)
     return Server(name, command, (*start, *options), paths, environment)
@@ -218,13 +228,13 @@ def _shown(client: Client, name: str, entry: Mapping[str, JSON]) -> str:
 
 
 def _report_change(client: Client, change: Change, undo: str) -> None:
-    """Say what was done, and what to do next."""
+    """Report the change, and the next step."""
     if not change.is_changed:
         note("it says so already")
         return
     _report_replaced(change)
     if change.backup:
-        note(f"as it was before: {change.backup}")
+        note(f"backup: {change.backup}")
     hidden = literals(client, change.entry)
     if change.is_private:
         names = ", ".join(hidden)
@@ -237,10 +247,10 @@ def _report_change(client: Client, change: Change, undo: str) -> None:
 
 
 def _report_replaced(change: Change) -> None:
-    """Say which arguments the entry had: somebody may have written them by hand."""
+    """Report the former arguments of the entry, which may have been written by hand."""
     if change.replaced is not None:
         said = json.dumps(change.replaced, ensure_ascii=False)
-        note(f"in the place of these arguments: {said}; those of serve go after --")
+        note(f"these arguments were replaced: {said}; those of serve go after --")
 
 
 def _warn() -> None:

@@ -27,6 +27,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import json_text, write_each
 from sovl_tools.cli.routes import check_routes
+from sovl_tools.configuration import Configuration
 from sovl_tools.linting.example_processes import run_examples
 from sovl_tools.linting.examples import LIMIT, Example, Tested, examples_of, groups_of
 from sovl_tools.linting.routing import DEPTHS
@@ -153,50 +154,39 @@ def test(
         raise Misuse("--at-least goes with --routes")
     started = perf_counter()
     found = settings(tools, locked=locked)
-    lock_file = found.lock_file if found.locked else None
-    collected = collect(found.paths, exclude=found.exclude)
-    refuse_unlisted(collected.diagnostics)
-    folders = _chosen(collected.folders, names, found.paths)
-    lock = None if lock_file is None else read_lock(lock_file)
-    # parsing runs nothing of a tool, which the processes of the examples will do
-    candidates = [load_folder(each, Settings(imports=False, locked=lock)) for each in folders]
-    examples = [each for one in candidates for each in examples_of(one, include, timeout)]
-    examples = [each for each in examples if _has_any(words, each)]
+    locked_tools = read_lock(found.lock_file) if found.locked else None
+    examples = [
+        example
+        for folder in _folders(found, names)
+        # parsing runs no code of a tool; that's left to the processes of the examples
+        for example in examples_of(
+            load_folder(folder, Settings(imports=False, locked=locked_tools)), include, timeout
+        )
+        if _has_any(words, example)
+    ]
     if words and not examples:
         raise Misuse("no example has the words of -k")
     with Progress(len(examples)) as progress:
         tested = run_examples(
             examples,
             import_timeout=found.import_timeout,
-            locked=lock_file,
+            locked=found.lock_file if found.locked else None,
             processes=processes,
             observe=lambda each: progress.advance(each.example.folder.name),
         )
-    duration = perf_counter() - started
-    if format_ == "json":
-        shown: str | list[Piece] = json_text(_document(tested), indent=2)
-    else:
-        # first what was skipped, so that failures are next to the summary
-        kinds = ("skipped", "failed")
-        unpassed = [each for kind in kinds for each in tested if each.status == kind]
-        shown = [*chain.from_iterable(map(_pieces, unpassed)), _summary(tested, duration)]
-    results: list[tuple[str | None, str | list[Piece]]] = [(None, shown)]
-    if junit is not None:
-        report = junit_document("sovl-tools test", [_case(each) for each in tested], duration)
-        results.append((junit, report))
-    write_each(results)
+    _write(tested, perf_counter() - started, format_, junit)
     ctx.exit(FINDINGS if any(each.status == "failed" for each in tested) else 0)
 
 
-def _chosen(
-    folders: Sequence[ToolFolder], names: Collection[str], paths: Sequence[str]
-) -> list[ToolFolder]:
+def _folders(found: Configuration, names: Collection[str]) -> list[ToolFolder]:
     """Return the folders of the tools of some names, or all; the first of each name."""
+    collected = collect(found.paths, exclude=found.exclude)
+    refuse_unlisted(collected.diagnostics)
     first: dict[str, ToolFolder] = {}
-    for each in folders:
+    for each in collected.folders:
         first.setdefault(each.name, each)
     if not first:
-        raise Misuse(f"there is no tool in {' or '.join(map(repr, paths))}")
+        raise Misuse(f"there is no tool in {' or '.join(map(repr, found.paths))}")
     for name in names:
         if name not in first:
             hint = did_you_mean(name, first) or "sovl-tools list shows the tools"
@@ -209,8 +199,24 @@ def _has_any(words: Sequence[str], example: Example) -> bool:
     return not words or any(word.casefold() in text for word in words)
 
 
+def _write(tested: Sequence[Tested], duration: float, format_: str, junit: str | None) -> None:
+    """Write the results to the standard output and, for ``--junit``, to a file."""
+    if format_ == "json":
+        shown: str | list[Piece] = json_text(_document(tested), indent=2)
+    else:
+        # failures come last, next to the summary
+        kinds = ("skipped", "failed")
+        unpassed = [each for kind in kinds for each in tested if each.status == kind]
+        shown = [*chain.from_iterable(map(_pieces, unpassed)), _summary(tested, duration)]
+    results: list[tuple[str | None, str | list[Piece]]] = [(None, shown)]
+    if junit is not None:
+        cases = [_case(each) for each in tested]
+        results.append((junit, junit_document("sovl-tools test", cases, duration)))
+    write_each(results)
+
+
 def _pieces(tested: Tested) -> Iterator[Piece]:
-    """Yield a line on what was skipped, and everything known about what failed."""
+    """Yield a line for a skipped example, and all details of a failed one."""
     status, example = tested.status, tested.example
     yield f"{plain(example.place)}: {example.name} "
     yield from ((status, _COLORS[status]), f": {plain(tested.first)}\n")

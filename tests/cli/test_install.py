@@ -109,7 +109,7 @@ def test_options_of_serve_are_handed_on(run: Run, home: Path) -> None:
     said = '"--search-tools", "--timeout", "5"]; those of serve go after --'
     for option in (["--dry-run"], []):
         done = install(run, home, "cursor", *option)
-        assert "in the place of these arguments: [" in done.err
+        assert "these arguments were replaced: [" in done.err
         assert said in done.err
     assert "in the place" not in install(run, home, "cursor").err
 
