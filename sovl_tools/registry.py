@@ -205,7 +205,7 @@ class ToolRegistry:
             defer_loading: for Anthropic, names of tools that are found by searching only.
 
         Raises:
-            ValueError: the format is unknown.
+            ValueError: the format is unknown, or has no strict form and that is asked for.
             ToolNotFoundError: one of the names is unknown.
         """
         from sovl_tools.loading.exporting import Exporter  # noqa: PLC0415 - 10 ms for its users

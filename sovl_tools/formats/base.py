@@ -144,11 +144,11 @@ STRICT = frozenset({"openai", "openai-responses", "anthropic", "openrouter"})
 """Formats of which there is a strict form."""
 
 
-def format_of(name: str) -> Format:
+def format_of(name: str, *, strict: bool = False) -> Format:
     """Return a format by its name.
 
     Raises:
-        ValueError: there is no such format.
+        ValueError: the format is unknown, or has no strict form and ``strict`` asks for one.
     """
     check_text("format", name)
     if name not in FORMATS:
@@ -157,6 +157,8 @@ def format_of(name: str) -> Format:
             raise ValueError(f"there is no format {name!r}; ask for {plain!r} and strict")
         hint = did_you_mean(name, FORMATS) or f"there are {', '.join(FORMATS)}"
         raise ValueError(f"there is no format {name!r}; {hint}")
+    if strict and name not in STRICT:
+        raise ValueError(f"there is no strict {name}; there is of {', '.join(sorted(STRICT))}")
     module, _, attribute = FORMATS[name].partition(":")
     return cast("Format", getattr(import_module(module), attribute))
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import lru_cache, partial
+from typing import NamedTuple
 
-from sovl_tools.formats.base import ROOT, Format, Loss, Options, Shape, too_many
+from sovl_tools.formats.base import ROOT, Format, Loss, Options, Shape, as_list
 from sovl_tools.formats.compat import Adaptation, Changed, Compatible
 from sovl_tools.formats.meaning import note
 from sovl_tools.formats.providers import GEMINI
@@ -47,18 +47,7 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
     return Shape(tool, definition, (*losses, *found.losses, *_infinite_recursions(found)))
 
 
-def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss, ...]]:
-    """Return the definitions as a list, whether there are too many, and how to have them strict."""
-    losses = []
-    if options.strict and shapes:
-        message = "not strict: Gemini is asked for that once a request, not of each tool"
-        advice = "set the mode VALIDATED in the request's function_calling_config (tool_config)"
-        losses.append(Loss("loose", (), message, advice))
-    losses += too_many(len(shapes), GEMINI.tools, GEMINI.name)
-    return [shape.definition for shape in shapes], tuple(losses)
-
-
-DECLARATIONS = Format(convert, collect)
+DECLARATIONS = Format(convert, partial(as_list, most=GEMINI.tools, provider=GEMINI.name))
 
 
 def declared(parameters: dict[str, JSON]) -> Compatible:

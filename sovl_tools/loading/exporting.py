@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sovl_tools.formats.base import STRICT, Loss, Options, Shape, format_of
+from sovl_tools.formats.base import Loss, Options, Shape, format_of
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator, SourceLocation
 from sovl_tools.loading.pipeline import bind
@@ -46,14 +46,12 @@ class Target(NamedTuple):
             ValueError: the format is unknown, or has no strict form.
         """
         name = text.removesuffix("-strict")
-        format_of(name)
-        if name != text and name not in STRICT:
-            raise ValueError(f"there is no strict {name}; there is of {', '.join(sorted(STRICT))}")
+        format_of(name, strict=name != text)
         return cls(name, Options(strict=name != text))
 
     def __str__(self) -> str:
         """Return the target as users write it."""
-        return f"{self.name}-strict" if self.options.strict and self.name in STRICT else self.name
+        return f"{self.name}-strict" if self.options.strict else self.name
 
 
 class Export:
@@ -139,7 +137,7 @@ def exported(
 
     Leaves out a tool whose schema can't be made at the moment; a diagnostic reports it.
     """
-    form = format_of(target.name)
+    form = format_of(target.name, strict=target.options.strict)
     # where a provider limits all tools together, which are strict is decided when all are there
     is_alone = form.apply_limits is not None
     options = target.options._replace(strict=False) if is_alone else target.options
@@ -228,7 +226,7 @@ class Exporter:
         """Return tools of a catalog in a format, with what Options says; None are all of them.
 
         Raises:
-            ValueError: there is no such format.
+            ValueError: the format is unknown, or has no strict form and that is asked for.
         """
         target = Target(name, Options(**options))
         if tools is not None:

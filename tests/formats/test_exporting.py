@@ -49,6 +49,13 @@ def test_a_format_that_is_not_there_is_refused_with_a_suggestion(registry: ToolR
         format_of("zzz")
 
 
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - STRICT))
+def test_a_format_without_a_strict_form_rejects_strict(registry: ToolRegistry, name: str) -> None:
+    message = f"there is no strict {name}; there is of anthropic, openai"
+    with pytest.raises(ValueError, match=message):
+        registry.definitions(name, strict=True)
+
+
 def test_some_tools_come_in_the_order_in_which_they_are_wanted(registry: ToolRegistry) -> None:
     names = ["read_text_file", "calculate"]
     assert [each["name"] for each in registry.definitions("anthropic", tools=names)] == names

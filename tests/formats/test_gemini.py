@@ -52,18 +52,6 @@ def test_an_empty_description_is_left_out(description: str) -> None:
     assert (loss.kind, loss.path) == ("doubt", ("description",))
 
 
-def test_a_definition_is_the_same_where_strictness_is_asked_for() -> None:
-    lax, strict = shaped("gemini", tool()), shaped("gemini", tool(), strict=True)
-    assert (lax.definition, lax.losses) == (strict.definition, strict.losses)
-    definitions, losses = collected("gemini", [strict], strict=True)
-    assert definitions == [strict.definition]
-    (loss,) = losses
-    assert (loss.kind, loss.path) == ("loose", ())
-    assert loss.help is not None
-    assert "VALIDATED" in loss.help
-    assert collected("gemini", [], strict=True) == ([], ())
-
-
 def test_there_may_be_only_so_many_declarations() -> None:
     shapes = [shaped("gemini", tool())] * GEMINI.tools
     assert collected("gemini", shapes) == ([shapes[0].definition] * GEMINI.tools, ())

@@ -113,10 +113,6 @@ def test_an_output_schema_of_no_object_is_a_limit_of_older_clients(schema: Any) 
     )
 
 
-def test_strict_changes_nothing() -> None:
-    assert shaped("mcp", tool(), strict=True)[1:] == shaped("mcp", tool())[1:]
-
-
 @moderate
 @given(manifests())
 def test_every_definition_is_one_of_the_protocol(manifest: dict[str, Any]) -> None:
