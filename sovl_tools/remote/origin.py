@@ -227,15 +227,15 @@ class _Refresh:
     """
 
     def __init__(self, look: Any, origin: RemoteTools) -> None:
-        self._look = weakref.WeakMethod(look)
-        self._origin = origin
+        self.look = weakref.WeakMethod(look)
+        self.origin = origin
         self._lock = threading.Lock()
         self._is_due = False
         self._is_looking = False
 
     def is_same(self, other: _Refresh) -> bool:
         """Tell whether another one does the same."""
-        return (self._origin, self._look()) == (other._origin, other._look())
+        return (self.origin, self.look()) == (other.origin, other.look())
 
     def __call__(self) -> None:
         """Begin to look, on a thread: this one carries the answers."""
@@ -254,10 +254,10 @@ class _Refresh:
                 self._is_due = False
             if not self._is_looking:
                 return
-            look = self._look()
+            look = self.look()
             if look is None:
-                listeners = session_of(self._origin.server).on_change
+                listeners = session_of(self.origin.server).on_change
                 if self in listeners:
                     listeners.remove(self)
             else:
-                look(self._origin)
+                look(self.origin)

@@ -237,13 +237,13 @@ class McpSession:
 
     async def _page(self, cursor: str | None) -> dict[str, Any]:
         async def send(client: Any) -> dict[str, Any]:
-            # The SDK's own method refuses a whole list for one tool that is wrong.
             session = client.session
             data: dict[str, Any] = {"method": "tools/list"}
             data |= {"params": {"cursor": cursor}} if cursor is not None else {}
             options: dict[str, Any] = {}
-            session._stamp(data, options)  # noqa: SLF001
-            found: dict[str, Any] = await session._dispatcher.send_raw_request(  # noqa: SLF001
+            session._stamp(data, options)  # noqa: SLF001 - the dispatcher's own needs it
+            dispatcher = session._dispatcher  # noqa: SLF001 - list_tools rejects all for one tool
+            found: dict[str, Any] = await dispatcher.send_raw_request(
                 data["method"], data.get("params"), options
             )
             return found
@@ -298,8 +298,7 @@ class McpSession:
         """Return a client that is connected, after connecting if need be."""
         async with self._lock:
             client = self._client
-            # after the end of its stream the SDK's dispatcher takes no request any more
-            if client is not None and not client.session._dispatcher._closed:  # noqa: SLF001
+            if client is not None and not _is_closed(client):
                 return client
             await self._stop()
             await self._connect()
@@ -405,6 +404,12 @@ class McpSession:
         await self._stop()
         if self._given_up:
             await asyncio.wait(self._given_up, timeout=_PARTING)
+
+
+def _is_closed(client: Any) -> bool:
+    """Tell whether a connection has ended, so that a call can be sent on another one."""
+    dispatcher = client.session._dispatcher  # noqa: SLF001 - the SDK raises the same error
+    return bool(dispatcher._closed)  # noqa: SLF001 - before and after it sends a request
 
 
 _PARTING = 6.0

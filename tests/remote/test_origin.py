@@ -244,13 +244,6 @@ def test_a_registry_that_nobody_needs_is_not_kept(raw: Raw) -> None:
     eventually(lambda: not session.on_change)
 
 
-def test_half_a_surrogate_pair_in_a_list_spoils_no_other(raw: Raw, registry: ToolRegistry) -> None:
-    raw.says([tool("fine"), tool("half", description="\ud800")])
-    registry.load_mcp(raw.command, timeout=PATIENCE)
-    assert Tooler(registry).call_sync("fine", {}).value == "called"
-    assert registry["half"].description == "?"
-
-
 def test_tools_that_are_gone_are_not_kept(raw: Raw, registry: ToolRegistry) -> None:
     raw.says([tool("fine"), tool("old")])
     registry.load_mcp(raw.command, timeout=PATIENCE)

@@ -28,7 +28,7 @@ def private_members(source: str) -> Iterator[int]:
                 yield node.lineno
 
 
-@pytest.mark.parametrize("package", ["serving"])
+@pytest.mark.parametrize("package", ["serving", "remote"])
 def test_no_private_member_of_the_sdk_or_uvicorn_is_used(package: str) -> None:
     modules = sorted((REPOSITORY / "sovl_tools" / package).glob("*.py"))
     assert modules
