@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
@@ -94,8 +94,8 @@ class Check:
             return ()
         if not self.settings.imports:
             return child_checks.check_procedures(paths, None)
-        found = replace(self.places.configuration, import_timeout=self.settings.limit)
-        return child_checks.check_procedures_with_tools(paths, found, self._catalog(candidates))
+        catalog = self._catalog(candidates)
+        return child_checks.check_procedures_with_tools(paths, self.places.configuration, catalog)
 
     def shown(self, found: Found) -> tuple[LoadReport, dict[Diagnostic, Fix]]:
         """Return the report, and the fixes of its findings."""

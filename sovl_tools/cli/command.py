@@ -238,6 +238,20 @@ def locked_option(function: _F) -> _F:
     )(function)
 
 
+def poll_option(function: _F) -> _F:
+    """Add ``--poll``, for commands that watch files."""
+    return click.option(
+        "--poll", is_flag=True, help="Scan each second instead of waiting for file events."
+    )(function)
+
+
+def check_option(function: _F) -> _F:
+    """Add ``--check``, for commands that write files."""
+    return click.option(
+        "--check", is_flag=True, help="Write nothing; exit with 1 if anything would change."
+    )(function)
+
+
 def format_option(*formats: str) -> Callable[[_F], _F]:
     """Add ``--format``, with one of these formats; the first is the default."""
     return click.option(

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from sovl_tools.cli.command import FINDINGS, Command, note, settings, tools_option
+from sovl_tools.cli.command import FINDINGS, Command, check_option, note, settings, tools_option
 from sovl_tools.cli.output import save, show
 from sovl_tools.loading.lock import lock_changes, lock_of, read_lock, written
 from sovl_tools.loading.rules.folder import missing_directory
@@ -28,7 +28,7 @@ EXITS = {
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @tools_option
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if anything would change.")
+@check_option
 @click.pass_context
 def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
     """Record the content of each tool, so that only reviewed tools are loaded.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import partial, wraps
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from sovl_tools.cli.command import (
     mode_option,
     note,
     options,
+    poll_option,
     registry_options,
     timeout_option,
 )
@@ -160,29 +162,7 @@ def _serve_http(
         with suppress(BrokenPipeError):  # no program reads the URL
             write(url)
 
-    _run(serve(app, listening, on_start=on_start))
-
-
-def _run(work: Coroutine[Any, Any, None]) -> None:
-    """Run to the end, even if a task that a tool left behind raises SystemExit or the like.
-
-    asyncio ends the loop for these. A real Ctrl-C is handled as a signal.
-    """
-    import asyncio  # noqa: PLC0415 - with all that a server needs
-
-    with asyncio.Runner() as runner:
-        task = runner.get_loop().create_task(work)
-        while True:
-            try:
-                runner.get_loop().run_until_complete(task)
-            except (KeyboardInterrupt, SystemExit) as error:
-                is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-                if task.done() or (is_ours and isinstance(error, KeyboardInterrupt)):
-                    raise
-                name = type(error).__name__
-                show(f"a task that a tool has left raised {name}; serving goes on", err=True)
-            else:
-                return
+    asyncio.run(serve(app, listening, on_start=on_start))
 
 
 def _token(name: str) -> str:
@@ -210,7 +190,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @registry_options
 @click.option("--no-watch", is_flag=True, help="Do not reload tools as they are edited.")
-@click.option("--poll", is_flag=True, help="Scan each second instead of waiting for file events.")
+@poll_option
 @timeout_option("The time limit of a call, unless its manifest has another.")
 @mode_option
 @locked_option
@@ -315,4 +295,4 @@ def _serve(server: Any, serve_http: Callable[..., None] | None) -> None:
 
     note(f"serving {offered} over standard input and output")
     with own_input() as descriptor:
-        _run(server.run_stdio(descriptor, results().fileno(), signals=_SIGNALS))
+        asyncio.run(server.run_stdio(descriptor, results().fileno(), signals=_SIGNALS))

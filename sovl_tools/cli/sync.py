@@ -11,6 +11,7 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    check_option,
     note,
     settings,
     tools_option,
@@ -36,7 +37,7 @@ EXITS = {1: "A contradiction needs fixing by hand, or with --check a manifest wo
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @click.argument("name", required=False, shell_complete=complete_names)
 @tools_option
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if anything would change.")
+@check_option
 @click.option(
     "--prune", is_flag=True, help="Remove properties and values that the function does not take."
 )

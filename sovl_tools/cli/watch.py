@@ -22,6 +22,7 @@ from sovl_tools.cli.command import (
     format_option,
     is_quiet,
     note,
+    poll_option,
     tools_option,
 )
 from sovl_tools.cli.output import excerpt_width, json_text, listed, results, show, write
@@ -71,7 +72,7 @@ class Moment(NamedTuple):
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @tools_option
-@click.option("--poll", is_flag=True, help="Scan each second instead of waiting for file events.")
+@poll_option
 @format_option("text", "json")
 def watch(
     *,

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,7 +12,6 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.conftest import Run, Write, clean_environment
 from tests.forked_commands import Forker
-from tests.patience import PATIENCE
 from tests.serving.lines import INITIALIZE
 
 CALL = {"name": "echo", "arguments": {"text": "hi"}}
@@ -121,43 +119,6 @@ def test_two_tools_stand_for_all_and_procedures_are_tools(
     [_, listed] = [json.loads(line) for line in done.out.splitlines()]
     assert [each["name"] for each in listed["result"]["tools"]] == ["echo", "greet"]
     assert run("serve", "--procedures", "nowhere").code == 2
-
-
-LEAVING = """
-import asyncio
-
-
-async def echo(text: str) -> str:
-    async def leave() -> None:
-        raise {"exit": SystemExit(3), "interrupt": KeyboardInterrupt()}[text]
-
-    asyncio.create_task(leave())
-    await asyncio.sleep(0)
-    return text
-"""
-
-
-def test_a_task_that_a_tool_leaves_behind_does_not_end_the_server(
-    write: Write, forks: Forker, tmp_path: Path
-) -> None:
-    write("echo", code=LEAVING)
-    calls = [
-        ("tools/call", {"name": "echo", "arguments": {"text": text}})
-        for text in ("exit", "interrupt", "exit")
-    ]
-    done = subprocess.run(
-        [forks.python, "-m", "sovl_tools", "serve", "--no-watch"],
-        input=said(*calls, ("ping", None)),
-        cwd=tmp_path,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=True,
-    )
-    assert {json.loads(line)["id"] for line in done.stdout.splitlines()} == {0, 1, 2, 3, 4}
-    for name in ("SystemExit", "KeyboardInterrupt"):
-        assert f"a task that a tool has left raised {name}; serving goes on" in done.stderr
 
 
 @pytest.mark.parametrize(
