@@ -20,7 +20,7 @@ import click
 
 from sovl_tools.agent.events import Event, RoundFinished, TextDelta, ToolFinished, ToolStarted
 from sovl_tools.agent.history import tool_message
-from sovl_tools.cli.output import results, show, write
+from sovl_tools.cli.output import results, show, wrapped, write
 from sovl_tools.formats.messages import as_one_text
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.text import cut, plain
@@ -261,7 +261,8 @@ class Transcript:
 
     def question(self, name: str, arguments: Mapping[str, JSON]) -> str:
         """Return the question that asks for approval of a call."""
-        return f"call {cut(plain(_call(name, arguments)), _LONGEST)}? [y/N] "
+        text = f"call {cut(plain(_call(name, arguments)), _LONGEST)}? [y/N]"
+        return f"{wrapped(text, head='')} "
 
 
 def _say(text: str, tint: str) -> None:

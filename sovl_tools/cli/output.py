@@ -128,13 +128,12 @@ def show_diagnostics(found: Iterable[Diagnostic], *, err: bool = False) -> None:
         show(block(each, width=width), err=err)
 
 
-def wrapped(message: str) -> str:
-    """Return an error message as click shows it, after ``Error: ``, wrapped between words."""
+def wrapped(message: str, head: str = "Error: ") -> str:
+    """Return a message that is shown after ``head``, wrapped between words in a terminal."""
     if not sys.stderr.isatty():
         return message
     from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
 
-    head = "Error: "
     return terminal.styled([f"{head}{message}"], sys.stderr).removeprefix(head)
 
 
