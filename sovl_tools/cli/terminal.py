@@ -61,8 +61,13 @@ def styled(pieces: Iterable[Piece], stream: TextIO) -> str:
     return shown.get().removesuffix("\n")
 
 
+_MOST_COLOURED = 100_000
+
+
 def highlighted(json_text: str, stream: TextIO) -> str:
     """Return JSON in colours; it isn't wrapped, so that it can be copied."""
+    if len(json_text) > _MOST_COLOURED:  # a megabyte takes seconds, and no one reads it
+        return json_text
     screen, text = console(stream), Text(json_text)
     JSONHighlighter().highlight(text)
     with screen.capture() as shown:
