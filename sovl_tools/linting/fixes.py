@@ -162,14 +162,17 @@ def _problems(document: Document) -> list[Problem]:
     return published("tool").problems(document)
 
 
-def _only_meant(case: FixCase, path: Path, known: frozenset[str]) -> str | None:
-    """Return the known key that a key is meant to be, if only one key is meant to be that."""
-    holder = value_at(case.document, path[:-1])
-    name = meant(str(path[-1]), known)
-    unknown = [each for each in holder if each not in known]
+def _only_meant(word: str, unknown: Sequence[str], known: frozenset[str]) -> str | None:
+    """Return the known name that a word is meant to be, if no other unknown word is meant so."""
+    name = meant(word, known)
     if len(unknown) > _MOST or [meant(each, known) for each in unknown].count(name) > 1:
         return None
     return name
+
+
+def _renamed_to_one_of(case: FixCase, path: Path, known: frozenset[str]) -> Fix | None:
+    unknown = [each for each in value_at(case.document, path[:-1]) if each not in known]
+    return _renamed(case, path, _only_meant(str(path[-1]), unknown, known))
 
 
 def misspelt_manifest_key(case: FixCase, path: Path) -> Fix | None:
@@ -177,12 +180,12 @@ def misspelt_manifest_key(case: FixCase, path: Path) -> Fix | None:
     known = KEYS
     if path[:-1]:
         known = SECTIONS.get(str(path[0]), rules.EXAMPLE_KEYS)
-    return _renamed(case, path, _only_meant(case, path, known))
+    return _renamed_to_one_of(case, path, known)
 
 
 def misspelt_keyword(case: FixCase, path: Path) -> Fix | None:
     """Renames the keyword if it can only be one other."""
-    return _renamed(case, path, _only_meant(case, path, _KEYWORDS))
+    return _renamed_to_one_of(case, path, _KEYWORDS)
 
 
 def valid_schema(case: FixCase, path: Path) -> Fix | None:
@@ -267,11 +270,11 @@ def required_name(case: FixCase, path: Path) -> Fix | None:
     # a parameter of that name needs a property, which sync adds
     if path[:-2] == ("parameters",) and name in (case.parameters_of_function() or ()):
         return None
-    near = meant(name, properties.difference(schema["required"]))
-    others = [each for each in schema["required"] if each not in properties]
-    if len(others) > _MOST:
+    unknown = [each for each in schema["required"] if each not in properties]
+    if len(unknown) > _MOST:
         return None
-    if near is not None and [meant(each, properties) for each in others].count(near) == 1:
+    near = _only_meant(name, unknown, properties.difference(schema["required"]))
+    if near is not None:
         return _fix(f"write {near!r}", partial(_put, path, near))
     return _fix("remove it", partial(_remove, path))
 

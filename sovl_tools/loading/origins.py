@@ -143,7 +143,7 @@ def mark_outdated(path: str) -> None:
 def reimporting(path: str) -> Iterator[str]:
     """Enter the package of a directory, without modules that have changed on disk.
 
-    Modules that import them are removed, too. A module that fails is restored afterwards.
+    Modules that import others are removed with them. A module that fails is restored afterwards.
     """
     install(PLUGIN_ROOT, _spec_of)
     package = package_of(path)
@@ -215,28 +215,20 @@ class _Plugins(PrivatePackage):
         super().exec_module(module)
 
     def stale(self) -> list[str]:
-        """Return the modules that differ from their files, or import such a module."""
-        names = {each for each in self.sources if each in sys.modules}
-        found: list[str] = []
-        due = []
-        for name in sorted(names):
-            spec = _variables(sys.modules[name]).get("__spec__")
-            file = spec.loader_state if isinstance(spec, ModuleSpec) else None
-            is_same = file is not None and self._source.read(file) == self.sources[name]
-            if not is_same or name in self.outdated:
-                due.append(name)
-        while due:
-            found += due
-            stems = {name.rpartition(".")[2].encode() for name in due}
-            # a guess by words, not by parsing: one import too many is harmless
-            due = sorted(
-                each
-                for each in names - {*found}
-                if re.search(_RELATIVE, self.sources[each]) is not None
-                and not stems.isdisjoint(re.findall(_WORDS, self.sources[each]))
-            )
-        return found
+        """Return the modules that must run again.
+
+        If a module differs from its file, every module that imports others of the directory is
+        run again with it.
+        """
+        names = sorted(each for each in self.sources if each in sys.modules)
+        due = [each for each in names if each in self.outdated or not self._is_current(each)]
+        importing = [each for each in names if _RELATIVE.search(self.sources[each]) is not None]
+        return sorted({*due, *importing}) if due else []
+
+    def _is_current(self, name: str) -> bool:
+        spec = _variables(sys.modules[name]).get("__spec__")
+        file = spec.loader_state if isinstance(spec, ModuleSpec) else None
+        return file is not None and self._source.read(file) == self.sources[name]
 
 
-_RELATIVE = rb"\bfrom\s*\."
-_WORDS = rb"[\w\x80-\xff]+"
+_RELATIVE = re.compile(rb"\bfrom\s*\.")

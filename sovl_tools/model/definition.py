@@ -13,7 +13,7 @@ StepHandler: TypeAlias = Callable[[Mapping[str, Any], Any], Any]
 """``handler(step, context)``, sync or async; its return value is the step's result."""
 
 _RESOLVED = "sovl_tools.schema.dynamic:resolved"
-_PARAMETERS = "sovl_tools.schema.applicators:parameter_definitions"
+_PARAMETERS = "sovl_tools.schema.parameters:parameter_definitions"
 """Functions that read schemas, in the layer above."""
 
 PYTHON_TYPES = {name: each for each, name in JSON_TYPES.items()}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.engine import matches
 from sovl_tools.schema.subschemas import SchemaNode, follow
@@ -108,38 +107,3 @@ def exclude_each_other(types: Kinds, others: Kinds) -> bool:
 def is_wider(types: Kinds, others: Kinds) -> bool:
     """Tell whether the first has types that the second lacks; null doesn't count."""
     return not (types is None or others is None or (types - {"null"} or types) <= others)
-
-
-def parameter_definitions(
-    parameters: Mapping[str, JSON], types: Mapping[str, Any]
-) -> list[ToolParameterDefinition]:
-    """Return the parameters of a schema of arguments, in its order; ``types`` are annotations."""
-    required = parameters.get("required", ())
-    found = []
-    for name, each in parameters.get("properties", {}).items():
-        schema = each if isinstance(each, dict) else {}
-        branches = [schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        names = [type_ for branch in branches for type_ in _types(branch, parameters)]
-        annotation, own = types.get(name), _types(schema, parameters)
-        # an annotation in quotes that could not be resolved is a string still
-        if annotation is None or isinstance(annotation, str):
-            annotation = PYTHON_TYPES.get(own[0], Any) if len(own) == 1 else Any
-        found.append(
-            ToolParameterDefinition(
-                name,
-                schema.get("description", ""),
-                annotation,
-                " | ".join(dict.fromkeys(names)) or "any",
-                name in required,
-                schema.get("default"),
-                "default" in schema,
-            )
-        )
-    return found
-
-
-def _types(schema: JSON, root: Mapping[str, JSON]) -> list[str]:
-    """Return the types that a schema names, or else the one that it refers to."""
-    found = schema if isinstance(schema, dict) and "type" in schema else follow(schema, root)
-    types = found.get("type", []) if isinstance(found, dict) else []
-    return [types] if isinstance(types, str) else list(types)

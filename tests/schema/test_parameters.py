@@ -13,7 +13,7 @@ from sovl_tools import (
     ToolRegistry,
     tool,
 )
-from sovl_tools.schema.applicators import parameter_definitions
+from sovl_tools.schema.parameters import parameter_definitions
 from tests.conftest import Write, manifest_of
 from tests.tables import check_each
 
