@@ -73,10 +73,14 @@ def test_rubbish_on_the_way_disturbs_nobody(server: McpServer) -> None:
     assert call(server, "rubbish") == "after rubbish"
 
 
-def test_a_server_that_dies_costs_the_call_and_begins_anew(server: McpServer) -> None:
+def test_a_server_that_dies_costs_the_call_and_begins_anew(
+    server: McpServer, tmp_path: Path
+) -> None:
+    calls = tmp_path / "calls"
     before = call(server, "echo")["pid"]
     with pytest.raises(ToolError, match="ended the connection during the call, which may have"):
-        call(server, "die")
+        call(server, "die", text=str(calls))
+    assert calls.read_text() == "called\n"
     after = call(server, "echo", repeatable=True)["pid"]
     assert after != before
     os.kill(after, signal.SIGKILL)

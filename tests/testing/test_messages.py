@@ -103,6 +103,7 @@ GOOD: dict[str, dict[str, Any]] = {
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no limit": ({"max_tokens": None}, "max_tokens: Input should be a valid integer"),
+    "a limit that is true": ({"max_tokens": True}, "max_tokens: Input should be a valid integer"),
     "a limit of none": ({"max_tokens": -1}, "max_tokens: Input should be greater than or equal"),
     "a limit of none in a stream": ({"max_tokens": 0, "stream": True}, "max_tokens: Input should"),
     "no messages": ({"messages": []}, "messages: at least one message is required"),
