@@ -1,4 +1,4 @@
-"""What schemas say: in words for a model, of which properties, of null; and which exclude another.
+"""What schemas say: in words for a model, and of null; and which exclude one another.
 
 A keyword that a provider does not take goes into the description instead. Values are written as
 JSON, since that is how the model writes its arguments.
@@ -6,13 +6,12 @@ JSON, since that is how the model writes its arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from sovl_tools.annotations.jsonvalues import text_of
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON
 from sovl_tools.schema.keywords import SILENT
-from sovl_tools.schema.rewrite import Definitions, Rewrite, in_definitions
 
 
 def note(keyword: str, value: JSON) -> str:
@@ -153,7 +152,6 @@ _WORDINGS: dict[tuple[str, type], _Wording] = {
 
 _SILENT = SILENT | {"discriminator", "externalDocs", "xml"}
 _DEFINITION = "#/$defs/"
-_CONSEQUENCES = ("then", "else")
 
 
 def is_silent(keyword: str) -> bool:
@@ -174,40 +172,6 @@ def _silent_among(keywords: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(filter(is_silent, keywords))
 
 
-def mentioned(schema: JSON) -> Iterator[str]:
-    """Yield the names of properties that a schema demands or describes.
-
-    Its ``if`` and ``not`` do neither, and what it says of values within the value does not count.
-    """
-    if not isinstance(schema, dict):
-        return
-    yield from schema.get("properties", ())
-    yield from schema.get("required", ())
-    if not CONDITIONAL.isdisjoint(schema):
-        yield from consequences(schema)
-    for each in schema.get("allOf", ()):
-        yield from mentioned(each)
-
-
-CONDITIONAL = frozenset({"dependentRequired", "dependentSchemas", "then", "else", "anyOf", "oneOf"})
-"""Keywords under which something depends on something."""
-
-
-def consequences(schema: Mapping[str, JSON]) -> Iterator[str]:
-    """Yield the names that a schema mentions where they depend on something."""
-    for name, others in schema.get("dependentRequired", {}).items():
-        yield name
-        yield from others
-    for name, each in schema.get("dependentSchemas", {}).items():
-        yield name
-        yield from mentioned(each)
-    for keyword in _CONSEQUENCES:
-        yield from mentioned(schema.get(keyword))
-    for keyword in ("anyOf", "oneOf"):
-        for each in schema.get(keyword, ()):
-            yield from mentioned(each)
-
-
 def accepts_null(
     schema: dict[str, JSON], definitions: Mapping[str, JSON], seen: tuple[str, ...] = ()
 ) -> bool:
@@ -225,32 +189,6 @@ def accepts_null(
         return False
     values = [schema["const"]] if "const" in schema else schema.get("enum", [None])
     return None in values
-
-
-class EndlessError(Exception):
-    """A schema that contains itself."""
-
-
-class SpelledOut(Rewrite):
-    """A copy with definitions in the places of references."""
-
-    def __init__(self, definitions: Definitions) -> None:
-        super().__init__(definitions)
-        self._open = [in_definitions(None)]
-
-    def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
-        """Return what a reference leads to, with the keywords beside it."""
-        del schema
-        if "$ref" not in made:
-            return made
-        address = made.pop("$ref")
-        if address in self._open or not self.definitions.is_address(address):
-            raise EndlessError
-        # open while it is spelled out: met again within, it contains itself
-        self._open.append(address)
-        target = self.schema(self.definitions.target(address), path)
-        self._open.pop()
-        return {**target, **made} if isinstance(target, dict) else target
 
 
 def are_disjoint(branches: Sequence[Mapping[str, JSON]]) -> bool:

@@ -13,23 +13,18 @@ from typing import Literal, NamedTuple, TypeAlias
 from sovl_tools.annotations.jsonvalues import text_of
 from sovl_tools.formats.base import ROOT, Loss
 from sovl_tools.formats.meaning import (
-    CONDITIONAL,
-    EndlessError,
-    SpelledOut,
     accepts_null,
     are_disjoint,
     audible,
-    consequences,
     is_silent,
-    mentioned,
     note,
     with_notes,
 )
 from sovl_tools.formats.providers import Dialect, Size
 from sovl_tools.model.document import JSON, Path, copied, kind
 from sovl_tools.schema.keywords import ANNOTATIONS, IN_LIST, IN_OBJECT, SCALAR, SINGLE
-from sovl_tools.schema.merge import merged
 from sovl_tools.schema.rewrite import Definitions, refer
+from sovl_tools.schema.subschemas import REFERENCES, nodes
 
 _SCALARS = frozenset({"string", "integer", "number", "boolean", "null"})
 _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "items"})
@@ -42,9 +37,6 @@ _IDLE: dict[str, JSON] = {
     "readOnly": False, "writeOnly": False, "required": [], "examples": [],
 }  # fmt: skip
 _WITH_SCHEMAS = frozenset({*IN_OBJECT, *IN_LIST, *SINGLE})
-# references that go round grow the path, or the steps, beyond what anybody writes
-_MOST = 256
-_SHOWN = 9
 # OpenAI bounds the characters of a choice only if it has more texts than this
 _MANY = 250
 _DEFINITION = "#/$defs/"
@@ -68,20 +60,27 @@ class StrictError(Exception):
         self.help = help
 
 
-_Way: TypeAlias = Literal["plain", "union", "reference", "several"]
+_Way: TypeAlias = Literal["plain", "union", "reference"]
 _MOST_PLANS = 4096
+_REFUSED = {
+    "allOf": "allOf isn't merged into one schema",
+    **dict.fromkeys(
+        ("if", "then", "else", "dependentRequired", "dependentSchemas"),
+        "a condition can't be enforced",
+    ),
+}
 
 
 class _Plan(NamedTuple):
     """What has to be done for a schema that has certain keywords.
 
     Attributes:
-        way: what it is; ``several`` for what has to be merged first.
+        way: what it is.
         type: its type; None if there is none, or several.
         is_dynamic: whether there is a dynamic reference.
         beside: keywords beside the structure, each with whether it stays, whatever its value.
         choices: keywords that list its values.
-        has_conditions: whether something depends on something else.
+        refused: the first keyword that no provider enforces as it is written here.
         whole: all keywords of a scalar that stay, whatever their values; empty for any other.
     """
 
@@ -90,7 +89,7 @@ class _Plan(NamedTuple):
     is_dynamic: bool
     beside: tuple[tuple[str, bool], ...]
     choices: tuple[str, ...]
-    has_conditions: bool
+    refused: str | None
     whole: tuple[str, ...]
 
 
@@ -104,12 +103,12 @@ def _plan(dialect: Dialect, key: tuple[str | None, ...]) -> _Plan:
     """Return what has to be done for schemas of a type, None for any other, and of keywords."""
     keywords = [each for each in key[1:] if each is not None and not is_silent(each)]
     way: _Way = "plain"
-    if "allOf" in keywords:
-        way = "several"
-    elif "$ref" in keywords:
-        way = "reference" if ANNOTATIONS.issuperset({*keywords} - {"$ref"}) else "several"
-    elif "anyOf" in keywords or "oneOf" in keywords:
-        way = "union"
+    refused = next((each for each in keywords if each in _REFUSED), None)
+    alone = next((each for each in ("$ref", "anyOf", "oneOf") if each in keywords), None)
+    if alone is not None:
+        way = "reference" if alone == "$ref" else "union"
+        if not ANNOTATIONS.issuperset({*keywords} - {alone, "$dynamicRef"}):
+            refused = refused or alone
     others = [each for each in keywords if each not in _STRUCTURE]
     sure = {each for each in others if each in dialect.keeps & SCALAR and each not in _IDLE}
     is_said = key[0] in _SCALARS and sure.union({"type"}).issuperset(keywords)
@@ -119,7 +118,7 @@ def _plan(dialect: Dialect, key: tuple[str | None, ...]) -> _Plan:
         "$dynamicRef" in keywords,
         tuple((each, each in sure) for each in others),
         tuple(each for each in ("enum", "const") if each in keywords),
-        not CONDITIONAL.isdisjoint(keywords),
+        refused,
         ("type", *others) if is_said else (),
     )
 
@@ -169,10 +168,6 @@ def strict_subset(
     """
     work = _Subset(parameters, dialect, require_all=require_all, spend=spend)
     schema = work.root()
-    # notes are written last, when nothing else can fail and all definitions are known
-    for noted, moved in work.notes:
-        words = [note(each, work.spelled_out(each, *place)) for each, *place in moved]
-        noted.update(with_notes(noted, words))
     # Whether a reference admits null is known when all definitions are there.
     for properties, name in work.nullable:
         before = properties[name]
@@ -185,10 +180,6 @@ def strict_subset(
         work.characters += sum(map(len, work.definitions))
     size = Size(work.properties, work.values, work.characters, work.longest, work.depth)
     return StrictSubset(made, tuple(work.losses), work.names, work.has_optional, size)
-
-
-# a keyword that goes into the description, its value and its place
-_Moved: TypeAlias = tuple[str, JSON, Path]
 
 
 class _Subset:
@@ -208,7 +199,6 @@ class _Subset:
         self._plans = _PLANS.setdefault(dialect, {})
         self._require_all = require_all
         self._spend = spend
-        self.notes: list[tuple[dict[str, JSON], Sequence[_Moved]]] = []
         self._open: list[str | None] = []  # definitions on the way; None is the root
 
     def _plan(self, schema: dict[str, JSON]) -> _Plan:
@@ -225,47 +215,16 @@ class _Subset:
 
     def root(self) -> dict[str, JSON]:
         """Return the schema of all arguments, an object with nothing beside its properties."""
-        notes: Sequence[_Moved] = ()
-        schema, plan = self._merge_all_of(self._source.root, ROOT)
-        if not schema.keys() >= _OF_ROOT or plan.way == "union":
+        schema, plan = self._direct(self._source.root, ROOT)
+        if plan.way != "plain":
+            raise StrictError(ROOT, "the arguments as a whole aren't one plain object")
+        if not schema.keys() >= _OF_ROOT:
             schema = {"type": "object", "properties": {}, "additionalProperties": False, **schema}
-            if plan.way == "union":
-                schema, notes = self._without_alternatives(schema)
             plan = self._plan(schema)
         self._open.append(None)
         made = self._plain(schema, plan, ROOT)
         self._open.pop()
-        if notes:
-            self.notes.append((made, notes))
         return made
-
-    def _without_alternatives(
-        self, schema: dict[str, JSON]
-    ) -> tuple[dict[str, JSON], Sequence[_Moved]]:
-        """Return the root without alternatives, which its description tells of."""
-        notes = []
-        for keyword in [each for each in ("anyOf", "oneOf") if each in schema]:
-            # They can be taken away if they are about known properties alone.
-            notes.append((keyword, schema[keyword], (*ROOT, keyword)))
-            said = self.spelled_out(*notes[-1])
-            known = schema["properties"].keys()
-            if any(not isinstance(each, dict) or not known >= {*mentioned(each)} for each in said):
-                message = f"{keyword} describes the arguments as a whole"
-                raise StrictError((*ROOT, keyword), message)
-            message = f"{keyword} of all arguments stands in the description only"
-            self._record_loss("moved", (*ROOT, keyword), message)
-            schema = {key: each for key, each in schema.items() if key != keyword}
-        return schema, notes
-
-    def spelled_out(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return what is said in words, with definitions in the places of references."""
-        if keyword not in _WITH_SCHEMAS:
-            return value
-        try:
-            made: JSON = SpelledOut(self._source).schema({keyword: value}, ())
-        except EndlessError:
-            raise StrictError(path, "it refers to what contains itself") from None
-        return made[keyword]
 
     def _record_loss(self, what: str, path: Path, message: str) -> None:
         self.losses.append(Loss(what, path, message))  # type: ignore[arg-type]  # literals all
@@ -277,8 +236,7 @@ class _Subset:
         plan = self._plan(schema)
         if plan.whole:
             return {keyword: schema[keyword] for keyword in plan.whole}
-        if plan.way == "several" or plan.is_dynamic:
-            schema, plan = self._merge_all_of(schema, path)
+        schema, plan = self._direct(schema, path)
         if plan.way == "plain":
             return self._plain(schema, plan, path)
         schema = audible(schema)
@@ -286,21 +244,15 @@ class _Subset:
             return self._reference(schema, path)
         return self._union(schema, "anyOf" if "anyOf" in schema else "oneOf", path)
 
-    def _merge_all_of(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], _Plan]:
-        """Return a schema without ``allOf``, and without a reference beside other constraints."""
-        steps, schema = 0, self._resolve_dynamic(audible(schema))
+    def _direct(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], _Plan]:
+        """Return a schema without dynamic references, and what has to be done for it."""
         plan = self._plan(schema)
-        while plan.way == "several" or (path == ROOT and "$ref" in schema):
-            steps += 1  # what is merged may bring up another ``allOf`` or reference
-            if steps > _MOST or len(path) > _MOST:
-                raise StrictError(path[:_SHOWN], "it refers to itself")
-            parts = [{key: each for key, each in schema.items() if key not in {"allOf", "$ref"}}]
-            parts += [{"$ref": schema["$ref"]}] if "$ref" in schema else []
-            parts += schema.get("allOf", ())
-            found = merged([audible(self._inline_reference(each, path)) for each in parts])
-            if found is None:
-                raise StrictError(path, "allOf can't be said as one schema")
-            schema, plan = found, self._plan(found)
+        if plan.is_dynamic:
+            schema = self._resolve_dynamic(schema)
+            plan = self._plan(schema)
+        if plan.refused is not None:
+            message = _REFUSED.get(plan.refused, f"{plan.refused} stands beside other keywords")
+            raise StrictError((*path, plan.refused), message)
         return schema, plan
 
     def _resolve_dynamic(self, schema: JSON) -> JSON:
@@ -312,15 +264,6 @@ class _Subset:
         made = dict(schema)
         refer(made, made.pop("$dynamicRef"))
         return made
-
-    def _inline_reference(self, schema: JSON, path: Path) -> JSON:
-        """Return what a reference leads to, with the keywords beside it."""
-        schema = self._resolve_dynamic(schema)
-        if not isinstance(schema, dict) or "$ref" not in schema:
-            return schema
-        others = {key: each for key, each in schema.items() if key != "$ref"}
-        target = self._source.target(self._address(schema["$ref"], path))
-        return {**others, "allOf": [target, *others.get("allOf", ())]}
 
     def _address(self, reference: str, path: Path) -> str:
         found = self._source.address(reference)
@@ -345,7 +288,7 @@ class _Subset:
             beside = {key: each for key, each in schema.items() if key != "$ref"}
             return self._inlined({**target, **beside}, name, path)
         self._define(name, target)
-        return self._remember_notes({"anyOf": [{"$ref": address}], **others}, moved)
+        return with_notes({"anyOf": [{"$ref": address}], **others}, moved)
 
     def _inlined(self, schema: JSON, name: str | None, path: Path) -> dict[str, JSON]:
         self._open.append(name)
@@ -370,8 +313,8 @@ class _Subset:
 
     def _annotated(
         self, schema: dict[str, JSON], path: Path
-    ) -> tuple[dict[str, JSON], Sequence[_Moved]]:
-        """Return the annotations that may stay, and those that may not."""
+    ) -> tuple[dict[str, JSON], Sequence[str]]:
+        """Return the annotations that may stay, and what the others say in words."""
         kept: dict[str, JSON] = {}
         others: list[str] = []
         for keyword, value in schema.items():
@@ -389,16 +332,9 @@ class _Subset:
         branches: Sequence[JSON] = schema[keyword]
         place = (*path, keyword)
         self._warn_of_alternatives(branches, keyword, place)
-        beside = schema.keys() - ANNOTATIONS - {keyword}
-        if beside:
-            whole = [audible(self._inline_reference(each, place)) for each in branches]
-            common = {key: each for key, each in schema.items() if key in beside}
-            branches = [merged([common, each]) for each in whole]
-            if None in branches:
-                raise StrictError(place, f"{keyword} stands beside other keywords")
         made = [self._node(each, (*place, index)) for index, each in enumerate(branches)]
         others, moved = self._annotated(schema, path)
-        return self._remember_notes({"anyOf": made, **others}, moved)
+        return with_notes({"anyOf": made, **others}, moved)
 
     def _warn_of_alternatives(self, branches: Sequence[JSON], keyword: str, place: Path) -> None:
         if keyword != "oneOf" and not self._dialect.tells_by_first:
@@ -445,26 +381,24 @@ class _Subset:
         for keyword in plan.choices:
             self._add_values(made, keyword, schema, path)
         if is_object:
-            self._add_properties(made, schema, plan, path)
+            self._add_properties(made, schema, path)
         if is_array:
             made["items"] = self._items(schema, path)
         self.depth += is_object or is_array
-        return self._remember_notes(made, moved)
+        return with_notes(made, moved)
 
-    def _remember_notes(self, made: dict[str, JSON], moved: Sequence[_Moved]) -> dict[str, JSON]:
-        """Remember to write in a schema's description what is not said elsewhere in it."""
-        if moved:
-            self.notes.append((made, moved))
-        return made
-
-    def _moved(
-        self, schema: dict[str, JSON], keywords: Sequence[str], path: Path
-    ) -> Sequence[_Moved]:
-        """Return keywords that can't stay, and note that they are lost."""
+    def _moved(self, schema: dict[str, JSON], keywords: Sequence[str], path: Path) -> Sequence[str]:
+        """Return in words the keywords that can't stay, and record that they are lost."""
+        for each in keywords:
+            part = {each: schema[each]}
+            if each in _WITH_SCHEMAS and any(
+                REFERENCES & at.schema.keys() for at in nodes(part, ())
+            ):
+                raise StrictError((*path, each), f"{each} refers to another schema")
         *first, last = keywords
         words = f"{', '.join(first)} and {last} stand" if first else f"{last} stands"
         self._record_loss("moved", (*path, keywords[0]), f"{words} in the description only")
-        return [(each, schema[each], (*path, each)) for each in keywords]
+        return [note(each, schema[each]) for each in keywords]
 
     def _types(self, schema: dict[str, JSON], path: Path) -> list[str]:
         given = schema.get("type")
@@ -514,17 +448,10 @@ class _Subset:
             raise StrictError(path, "an array does not say what its items are", "add 'items'")
         return self._node(schema["items"], (*path, "items"))
 
-    def _add_properties(
-        self, made: dict[str, JSON], schema: dict[str, JSON], plan: _Plan, path: Path
-    ) -> None:
+    def _add_properties(self, made: dict[str, JSON], schema: dict[str, JSON], path: Path) -> None:
         """Add the properties to an object, and that it has no others."""
         properties, required = schema.get("properties", {}), {*schema.get("required", ())}
         self._check_closed(schema, path)
-        if plan.has_conditions:
-            unknown = {*consequences(schema)} - properties.keys()
-            if unknown:
-                message = f"a condition is about {min(unknown)!r}, which is not listed"
-                raise StrictError(path, message)
         # a property that may be left out and admits nothing is left out
         kept = {
             key: each for key, each in properties.items() if each is not False or key in required
