@@ -349,3 +349,10 @@ def test_values_that_differ_in_case_alone_are_told_of_where_that_matters() -> No
     assert lost(found) == [("doubt", "properties/a/enum", message)]
     assert losses_of(schema) == []
     assert strict_subset(arguments(a={**TEXT, "enum": ["Red", "blue"]}), ANTHROPIC).losses == ()
+
+
+def test_only_the_shortest_array_is_enforced_at_anthropic() -> None:
+    array = {"type": "array", "items": TEXT}
+    for least, is_kept in ((1, True), (2, False)):
+        found = strict_subset(arguments(a={**array, "minItems": least}), ANTHROPIC).schema
+        assert ("minItems" in found["properties"]["a"]) is is_kept

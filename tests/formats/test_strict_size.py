@@ -6,6 +6,7 @@ from typing import Any
 
 from sovl_tools.formats.providers import OPENAI, Size
 from sovl_tools.formats.strict import strict_subset
+from tests.formats.tools import arguments, shaped, tool
 
 TEXT = {"type": "string"}
 
@@ -60,3 +61,10 @@ def test_only_objects_and_arrays_are_levels() -> None:
     for _ in range(6):
         inner = {"anyOf": [{"type": "array", "items": {"properties": {"a": inner}}}]}
     assert size_of({"properties": {"a": inner}}).depth == 13
+
+
+def test_one_value_more_than_the_limit_is_not_strict() -> None:
+    for count in (1000, 1001):
+        choice = {**TEXT, "enum": [f"{index:03}" for index in range(count)]}
+        shape = shaped("openai", tool(arguments("a", a=choice)), strict=True)
+        assert shape.is_strict is (count == 1000)
