@@ -90,7 +90,7 @@ with zsh_source and fish_source."""
     metavar="DIR",
     help="Run as if started in DIR.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing but results and errors.")
+@click.option("-q", "--quiet", is_flag=True, help="Write only results and errors.")
 @click.option(
     "-v",
     "--verbose",
