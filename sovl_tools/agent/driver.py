@@ -13,6 +13,7 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
+    Coroutine,
     Generator,
     Iterator,
 )
@@ -25,7 +26,6 @@ from sovl_tools.agent.errors import reading_answer
 from sovl_tools.agent.events import Event, TextDelta
 from sovl_tools.dispatch.async_runner import await_thread
 from sovl_tools.dispatch.background import iterate_in_background, run_in_background
-from sovl_tools.dispatch.runner import run_without_loop
 from sovl_tools.threads import start
 
 _T = TypeVar("_T")
@@ -111,19 +111,29 @@ def in_async(turn: Steps) -> AsyncGenerator[Event, None]:
 def in_sync(turn: Steps) -> Generator[Event, None, None]:
     """Drive a turn in the caller's thread; what is async runs on a loop in the background."""
     # This runner never suspends, so that the async generator can be stepped without a loop.
-    events, end = _drive(turn, _SyncRunner()), object()
+    events = _drive(turn, _SyncRunner())
 
-    async def following() -> Event | object:
-        return await anext(events, end)
+    async def following() -> Event | None:
+        return await anext(events, None)
 
     async def close() -> None:
         await events.aclose()
 
     try:
-        while (event := run_without_loop(following())) is not end:
-            yield event  # type: ignore[misc]  # it is no end
+        while (event := _without_loop(following())) is not None:
+            yield event
     finally:
-        run_without_loop(close())
+        _without_loop(close())
+
+
+def _without_loop(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine that never suspends."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        value: _T = end.value
+        return value
+    raise RuntimeError("something was awaited where there is no event loop")
 
 
 async def _drive(turn: Steps, runner: _Runner) -> AsyncGenerator[Event, None]:

@@ -12,29 +12,43 @@ from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
-from typing import Any, TypeVar
+from time import perf_counter
+from typing import Any, TypeAlias, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy
-from sovl_tools.dispatch.background import is_cancellation
-from sovl_tools.dispatch.cancellation import begin, set_outcome
-from sovl_tools.dispatch.runner import (
-    IS_ON_THREAD,
-    Runner,
-    Stepwise,
-    ThreadWork,
-    cancel_future,
+from sovl_tools.dispatch.arguments import Arguments
+from sovl_tools.dispatch.background import cancellations, is_cancellation, outcome_of
+from sovl_tools.dispatch.call import (
+    Attempts,
+    check_arguments,
+    end_call,
+    end_in_error,
+    failure_of_call,
 )
-from sovl_tools.dispatch.scope import CallScope, Limiter, leave_once
-from sovl_tools.dispatch.steps import convert_result
+from sovl_tools.dispatch.hooks import (
+    Hook,
+    Pause,
+    advance,
+    as_asked,
+    check_result,
+    failed_hook,
+)
+from sovl_tools.dispatch.limiter import Limiter, leave_once
+from sovl_tools.dispatch.prepared import DynamicTool, PreparedTool
+from sovl_tools.dispatch.remote import RemoteTool
+from sovl_tools.dispatch.runner import IS_ON_THREAD, Stepwise, ThreadWork, cancel_future
+from sovl_tools.dispatch.scope import CallScope, new_call_id, stop_call
+from sovl_tools.dispatch.steps import CancelledWork, convert_result, passable_error
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError
-from sovl_tools.model.result import ToolResult
+from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.threads import start
 
 _S = TypeVar("_S")
 _T = TypeVar("_T")
 
+Following: TypeAlias = Callable[[ToolCall], Awaitable[ToolResult]]
 _IS_SERVING: ContextVar[bool] = ContextVar("_IS_SERVING", default=False)
 
 
@@ -48,93 +62,262 @@ def serving() -> Iterator[None]:
         _IS_SERVING.reset(token)
 
 
-class AsyncRunner(Runner):
-    """The runner of async code: async tools run on the caller's loop, sync ones on threads."""
-
-    def run(self, tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
-        """Take the steps: on a thread, or on this loop if one has to be awaited."""
-        work: Coroutine[Any, Any, Any]
-        if scope is None:
-            return begin(tool.awaited(value, None, await_thread), None, limit)
-        if scope.mode == "process" and tool.remote is not None:
-            work = tool.remote.call(value, scope, _await_future)
-        elif scope.mode != "inline" and tool.is_blocking:
-            # all steps of a sync tool on one thread, not on one for each
-            work = await_thread(partial(tool.take, value, scope), scope, threads=tool.threads)
+async def make_call(
+    tool: PreparedTool | DynamicTool, given: Arguments, scope: CallScope | None, limit: float | None
+) -> ToolResult:
+    """Make a call on an event loop and return its result; see ``call.make_call``."""
+    started, since = perf_counter() if scope is None else scope.started, cancellations()
+    try:
+        if isinstance(tool, PreparedTool) and scope is None:
+            outcome: Any = tool.check(given)
+            if not isinstance(outcome, Failure):
+                outcome = await tool.awaited(outcome, None, await_thread)
         else:
-            work = tool.awaited(value, scope, await_thread)
-        if tool.limiter is not None:
-            work = _await_admitted(work, tool.limiter, scope)
-        return begin(work, scope, limit)
-
-    def whole(self, work: Coroutine[Any, Any, Any], scope: CallScope) -> Any:
-        """Run a coroutine on this loop until the call is stopped."""
-        return begin(work, scope)
-
-    async def pause(self, seconds: float, _scope: CallScope) -> None:
-        """Await some time."""
-        await asyncio.sleep(seconds)
-
-    async def hook(
-        self,
-        function: Callable[[ToolCall, Any], Any],
-        call: ToolCall,
-        scope: CallScope,
-        following: Callable[[ToolCall], Awaitable[ToolResult]],
-    ) -> Any:
-        """Run a sync hook on a thread, so that the loop stays free."""
-        return await await_thread(partial(function, call, blocking(following)), scope)
-
-    def is_own_end(self, error: BaseException, *, since: int | None = None) -> bool:
-        """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits."""
-        # by its type, because an exception of a tool's own may claim to be of any class
-        kind = type(error)
-        if issubclass(kind, KeyboardInterrupt):
-            return not _IS_SERVING.get()  # a server hears of the user's by a signal
-        if since is None:
-            return issubclass(kind, asyncio.CancelledError)
-        return is_cancellation(error, since=since)
+            scope = scope or CallScope(new_call_id(), (tool.name,))
+            with Stopping(scope):
+                outcome = await _attempted(tool, given, scope, limit, since)
+    except BaseException as error:  # becomes the result, or is raised again
+        is_own = is_own_end(error, since)
+        result = end_in_error(tool, given, error, scope, started, is_own_end=is_own)
+        if is_own:
+            raise
+        return result
+    return end_call(tool, given, outcome, scope, started)
 
 
-ASYNC = AsyncRunner()
+async def _attempted(
+    tool: PreparedTool | DynamicTool,
+    given: Arguments,
+    scope: CallScope,
+    limit: float | None,
+    since: int,
+) -> Any:
+    """Take a call through its hooks, if there are any; return its outcome."""
+    ready: PreparedTool = (
+        await run(tool, None, scope, limit) if isinstance(tool, DynamicTool) else tool
+    )
+    found = check_arguments(ready, given, scope)
+    if isinstance(found, Failure):
+        return found
+    if not ready.hooks:
+        return await run(ready, found, scope, limit)
+    attempts = Attempts(ready, found, scope)
+
+    async def attempt(again: ToolCall) -> ToolResult:
+        inner, keywords = attempts.begin(again)
+        try:
+            if not isinstance(keywords, Failure):
+                keywords = await run(ready, keywords, inner, limit)
+        except BaseException as error:
+            if is_own_end(error, since):
+                inner.end()
+                raise
+            keywords = failure_of_call(ready, error, inner)
+        return attempts.end(inner, keywords)
+
+    return await run_hooks(ready.hooks, attempts.call, scope, attempt, since)
 
 
-async def _await_admitted(work: Coroutine[Any, Any, _T], limiter: Limiter, scope: CallScope) -> _T:
+async def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
+    """Take a tool's steps: on a thread, in another process, or on this loop.
+
+    They may take ``limit`` seconds after the call began.
+
+    Raises:
+        TimeLimitError: the limit is over.
+    """
+    if scope is None:
+        return await tool.awaited(value, None, await_thread)
+    work: Coroutine[Any, Any, Any]
+    if scope.mode == "process" and tool.remote is not None:
+        work = _await_remote(tool.remote, value, scope)
+    elif scope.mode != "inline" and tool.is_blocking:
+        # all steps of a sync tool on one thread, not on one for each
+        work = await_thread(partial(tool.take, value, scope), scope, threads=tool.threads)
+    else:
+        work = tool.awaited(value, scope, await_thread)
+    if tool.limiter is not None:
+        work = _await_admitted(work, tool.limiter)
+    return await (work if limit is None else limited(work, scope))
+
+
+async def limited(work: Coroutine[Any, Any, _T], scope: CallScope) -> _T:
+    """Await work in a task of its own, until the time of the call is over.
+
+    Work that ignores its cancellation is left behind after a grace, and reported.
+
+    Raises:
+        TimeLimitError: the time is over.
+        CancelledWork: the work raised a CancelledError that no caller had asked for.
+    """
+    task = asyncio.create_task(outcome_of(work))
+    try:
+        await asyncio.wait({task}, timeout=scope.left)
+        if not task.done():
+            reason = stop_call(scope)
+            await _end(task, scope)
+            raise reason
+    except asyncio.CancelledError:
+        # a caller waits until the work has cleaned up, as for any coroutine
+        await _end(task, scope, is_ours=scope.is_stopped)
+        raise
+    if task.cancelled():
+        raise CancelledWork
+    value, error = task.result()
+    if error is not None:
+        raise error
+    return value  # type: ignore[return-value]  # without an error there is a value
+
+
+async def _end(task: asyncio.Task[Any], scope: CallScope, *, is_ours: bool = True) -> None:
+    """Cancel a task; leave it behind if it doesn't end within a grace, or in the time left."""
+    task.cancel()
+    # a call below is left behind first, and this one can then end as usual
+    grace = _GRACE * 0.9 ** len(scope.above)
+    await asyncio.wait({task}, timeout=grace if is_ours else scope.left)
+    if not task.done():
+        scope.abandon()
+        # so that a program ends without it, which would wait for all its tasks
+        asyncio.tasks._unregister_task(task)  # noqa: SLF001 - documented for makers of tasks
+        _LEFT_BEHIND.add(task)
+        task.add_done_callback(_LEFT_BEHIND.discard)
+
+
+_GRACE = 0.5
+"""How long work that was cancelled can clean up, in seconds."""
+_LEFT_BEHIND: set[asyncio.Task[Any]] = set()
+
+
+class Stopping:
+    """Cancels the current task while a call is awaited in it, if the call is stopped.
+
+    As ``asyncio.timeout`` does: the cancellation ends with the call.
+    """
+
+    def __init__(self, scope: CallScope) -> None:
+        self._scope = scope
+        self._is_over = self._has_cancelled = False
+
+    def __enter__(self) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("only a task can await a call")
+        self._task, self._requests = task, task.cancelling()
+        self._scope.on_stop(self._stop)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Raise RunCancelledError, if the call was stopped and no caller cancels the task, too."""
+        self._is_over = True
+        self._scope.forget(self._stop)
+        left = self._task.uncancel() if self._has_cancelled else self._task.cancelling()
+        is_own = kind is None or (kind is asyncio.CancelledError and left <= self._requests)
+        if is_own and self._scope.is_stopped:
+            raise RunCancelledError from None
+
+    def _stop(self) -> None:
+        """Cancel the task, from any thread."""
+        with suppress(RuntimeError):  # the loop is closed
+            self._task.get_loop().call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        # work whose time is over is cancelled by ``limited``
+        if not (self._is_over or self._scope.is_late):
+            self._has_cancelled = True
+            self._task.cancel()
+
+
+async def run_hooks(
+    hooks: tuple[Hook, ...], call: ToolCall, scope: CallScope, attempt: Following, since: int
+) -> ToolResult:
+    """Take a call through hooks, the first one outermost, and through ``attempt``.
+
+    A sync hook runs on a thread, so that the loop stays free.
+    """
+    if not hooks:
+        return await attempt(call)
+    following = partial(run_hooks, hooks[1:], scope=scope, attempt=attempt, since=since)
+    try:
+        if hooks[0].form == "async":
+            return check_result(await hooks[0](call, following))
+        if hooks[0].form == "sync":
+            work = partial(_call_hook, hooks[0], call, blocking(following))
+            return check_result(await await_thread(work, scope))
+        with closing(hooks[0](call, as_asked)) as steps:
+            reply: ToolResult | None = None
+            while not isinstance(asked := advance(steps, reply), ToolResult):
+                if isinstance(asked, Pause):
+                    reply = None
+                    await asyncio.sleep(asked.seconds)
+                else:
+                    reply = await following(asked)
+            return asked
+    except (GeneratorExit, RunCancelledError):
+        raise
+    except BaseException as error:
+        if is_own_end(error, since):
+            raise
+        return failed_hook(hooks[0], call, error)
+
+
+def _call_hook(hook: Hook, call: ToolCall, following: Any) -> Any:
+    """Call a sync hook; what it raises can pass through coroutines."""
+    try:
+        return hook(call, following)
+    except (StopIteration, GeneratorExit) as error:
+        raise passable_error(error) from None
+
+
+def is_own_end(error: BaseException, since: int) -> bool:
+    """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits.
+
+    ``since`` is how often that had been cancelled before the call.
+    """
+    # by its type, because a tool's exception may claim to be of any class
+    if issubclass(type(error), KeyboardInterrupt):
+        return not _IS_SERVING.get()  # a server hears of the user's by a signal
+    return is_cancellation(error, since)
+
+
+async def _await_admitted(work: Coroutine[Any, Any, _T], limiter: Limiter) -> _T:
     """Await the work when the limiter has room."""
     with closing(work):  # it may never begin
-        await enter(limiter, scope)
+        await enter(limiter)
         try:
             return await work
         finally:
-            limiter.leave(scope)
+            limiter.leave()
+
+
+async def _await_remote(tool: RemoteTool, value: Any, scope: CallScope) -> Any:
+    steps = tool.call(value, scope)
+    future = next(steps)
+    while True:
+        found = await _await_future(future, scope)
+        try:
+            future = steps.send(found)
+        except StopIteration as end:
+            return end.value
 
 
 async def _await_future(future: Future[_T], scope: CallScope) -> _T:
     """Await a future's result; the future is cancelled when the waiting ends early."""
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[None] = loop.create_future()
-
-    def done(_: object) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(set_outcome, ended, None, None)
-
-    future.add_done_callback(done)
     try:
-        await ended
+        return await asyncio.wrap_future(future)
+    except asyncio.CancelledError as error:
+        if is_cancellation(error):
+            raise
+        raise RunCancelledError from None
     finally:
         if not future.done():
             cancel_future(future, scope)
-    if future.cancelled():
-        raise RunCancelledError
-    return future.result()
 
 
-async def enter(limiter: Limiter, scope: CallScope | None = None) -> None:
+async def enter(limiter: Limiter) -> None:
     """Await room at the limiter."""
     loop = asyncio.get_running_loop()
     turn: asyncio.Future[None] = loop.create_future()
     notify = partial(loop.call_soon_threadsafe, set_outcome, turn, None, None)
-    ticket = limiter.queue(notify, scope)
+    ticket = limiter.queue(notify)
     if ticket is None:
         return
     try:
@@ -142,7 +325,7 @@ async def enter(limiter: Limiter, scope: CallScope | None = None) -> None:
     except BaseException:
         # the turn may have come in the same moment; then the room is ours to give back
         if not limiter.give_up(ticket):
-            limiter.leave(scope)
+            limiter.leave()
         raise
 
 
@@ -178,6 +361,16 @@ async def await_thread(
     finally:
         leave()
     return result
+
+
+def set_outcome(future: asyncio.Future[Any], value: object, error: BaseException | None) -> None:
+    """Set a future's result, unless no caller waits for it any more."""
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
 
 
 def blocking(function: Callable[[_S], Awaitable[_T]]) -> Callable[[_S], _T]:

@@ -126,7 +126,7 @@ def run_on(
         if own is not None:
             own.is_blocked = True
     try:
-        value, error = loop.run(_outcome(work), limit)
+        value, error = loop.run(outcome_of(work), limit)
     finally:
         if own is not None:
             own.is_blocked = False
@@ -161,7 +161,7 @@ def iterate_in_background(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
         run_on(loop, close())
 
 
-async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseException | None]:
+async def outcome_of(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseException | None]:
     """Return what the work returned or raised.
 
     As a value, because an exception that ends programs would end the loop, and a future would
@@ -170,16 +170,27 @@ async def _outcome(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseExcept
     try:
         return await work, None
     except BaseException as error:
-        if is_cancellation(error, since=0):
+        if is_cancellation(error):
             raise
         return None, error
 
 
-def is_cancellation(error: BaseException, *, since: int) -> bool:
-    """Tell whether an exception is the cancellation of the current task by somebody else.
+def cancellations() -> int:
+    """Return how often the current task was cancelled.
 
-    ``since`` is how often it had been cancelled before the work began that raises it. If it was
-    not cancelled again, a CancelledError is the work's own.
+    That needn't be 0: before Python 3.13 a TaskGroup that fails may leave one behind.
+    """
+    task = asyncio.current_task()
+    if task is None:
+        raise RuntimeError("only a task can await a call")
+    return task.cancelling()
+
+
+def is_cancellation(error: BaseException, since: int = 0) -> bool:
+    """Tell whether an exception is the cancellation of the current task.
+
+    ``since`` is how often it had been cancelled before the work began that raises it. If it wasn't
+    cancelled again, a CancelledError is the work's own.
     """
     if not issubclass(type(error), asyncio.CancelledError):  # whatever it claims to be
         return False

@@ -1,24 +1,24 @@
 """A call, from the arguments that a model sent to the result that it reads.
 
-It is written once, for sync and for async callers; a runner does what differs between the two.
+``make_call`` is the whole of it for sync code, ``async_runner.make_call`` for async code.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from time import perf_counter, time
-from types import CoroutineType, MappingProxyType
-from typing import Any, Literal, TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
 
 from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.failure import failure_of, log_exception, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
 from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
-from sovl_tools.dispatch.runner import SYNC, Runner, run_without_loop
+from sovl_tools.dispatch.runner import pause, run
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
-from sovl_tools.dispatch.statistics import FULL
+from sovl_tools.dispatch.steps import Value
 from sovl_tools.model.call import MODES, CallEvent, ToolCall
 from sovl_tools.model.caller import (
     check_function,
@@ -32,95 +32,66 @@ from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.model.suggestion import one_of
 
-_T = TypeVar("_T")
 _LOGGER = logging.getLogger("sovl_tools")
-# the reason: mypy takes it for one of tuples alone
-_new: Callable[[type[_T], tuple[Any, ...]], _T] = tuple.__new__  # type: ignore[assignment]
-"""Makes a result or the like of all its fields, in a fifth of the time that its type would take."""
 
 MAX_CHAIN = 16
 """How many tools may call one another."""
 
+Outcome: TypeAlias = Value | Failure | ToolResult
+"""What a call came to: its value and content, a failure, or the result that hooks returned."""
 
-def call(
-    tool: PreparedTool | DynamicTool,
-    given: Arguments,
-    runner: Runner,
-    scope: CallScope | None,
-    limit: float | None,
-) -> ToolResult | Coroutine[Any, Any, ToolResult]:
+
+def make_call(
+    tool: PreparedTool | DynamicTool, given: Arguments, scope: CallScope | None, limit: float | None
+) -> ToolResult:
     """Make a call and return its result, whatever the model or the tool does wrong.
 
-    If something has to be awaited for it, that is returned in its place: most calls wait for
-    nothing, and need no coroutine. The call may take ``limit`` seconds, not counting hooks.
-    ``scope`` is None where none is needed; see ``UnpreparedTool.is_scoped``.
+    It may take ``limit`` seconds, not counting hooks. ``scope`` is None where none is needed; see
+    ``UnpreparedTool.is_scoped``.
     """
     started = perf_counter() if scope is None else scope.started
-    if type(tool) is DynamicTool:
-        return _resolve_and_call(tool, given, runner, scope, limit)
     try:
-        # before anything else: a refused call costs no thread and no room
-        outcome: _Outcome = tool.check(given)
-        if scope is not None and (len(scope.chain) > 1 or scope.coerce == "lenient"):
-            outcome = _check_chain_and_repair(tool, given, outcome, scope)
-        if type(outcome) is not Failure:
-            if scope is not None and tool.hooks:
-                outcome = _call_hooks(tool, outcome, runner, scope, limit)
-            else:
-                outcome = runner.run(tool, outcome, scope, limit)
-    except BaseException as error:  # noqa: BLE001 - becomes the result, or is raised again
-        return _end_in_error(tool, given, error, runner, scope, started)
-    if type(outcome) is CoroutineType:
-        return _await_outcome(tool, given, runner, scope, started, outcome)
-    return _end_call(tool, given, outcome, scope, started)
+        ready: PreparedTool = (
+            tool if isinstance(tool, PreparedTool) else run(tool, None, scope, limit)
+        )
+        # before anything else: a rejected call costs no thread and no room
+        found = check_arguments(ready, given, scope)
+        if isinstance(found, Failure):
+            outcome: Outcome = found
+        elif scope is not None and ready.hooks:
+            attempts = Attempts(ready, found, scope)
+
+            def attempt(again: ToolCall) -> ToolResult:
+                inner, keywords = attempts.begin(again)
+                try:
+                    if not isinstance(keywords, Failure):
+                        keywords = run(attempts.tool, keywords, inner, limit)
+                except BaseException as error:
+                    if issubclass(type(error), KeyboardInterrupt):
+                        raise
+                    keywords = failure_of_call(attempts.tool, error, inner)
+                return attempts.end(inner, keywords)
+
+            outcome = run_hooks(ready.hooks, attempts.call, attempt, partial(pause, scope=scope))
+        else:
+            outcome = run(ready, found, scope, limit)
+    except BaseException as error:  # becomes the result, or is raised again
+        is_own = issubclass(type(error), KeyboardInterrupt)
+        result = end_in_error(tool, given, error, scope, started, is_own_end=is_own)
+        if is_own:
+            raise
+        return result
+    return end_call(tool, given, outcome, scope, started)
 
 
-async def call_async(
-    tool: PreparedTool | DynamicTool,
-    given: Arguments,
-    runner: Runner,
-    scope: CallScope | None,
-    limit: float | None,
-) -> ToolResult:
-    """Make a call on an event loop, and await what has to be awaited; see ``call``."""
-    found = call(tool, given, runner, scope, limit)
-    return found if isinstance(found, ToolResult) else await found
-
-
-_Outcome: TypeAlias = Any
-"""What came of a call: its value and content, or a Failure, or the result that hooks returned."""
-
-
-async def _await_outcome(  # noqa: PLR0913, PLR0917 - what is known of a call that has begun
-    tool: UnpreparedTool,
-    given: Arguments,
-    runner: Runner,
-    scope: CallScope | None,
-    started: float,
-    rest: Awaitable[_Outcome],
-) -> ToolResult:
-    try:
-        outcome = await rest
-    except BaseException as error:  # noqa: BLE001 - becomes the result, or is raised again
-        return _end_in_error(tool, given, error, runner, scope, started)
-    return _end_call(tool, given, outcome, scope, started)
-
-
-async def _resolve_and_call(
-    tool: DynamicTool,
-    given: Arguments,
-    runner: Runner,
-    scope: CallScope | None,
-    limit: float | None,
-) -> ToolResult:
-    """Have a tool's schema made, and make the call with what it is now."""
-    started = perf_counter() if scope is None else scope.started
-    try:
-        ready = runner.run(tool, None, scope, limit)
-        ready = (await ready) if type(ready) is CoroutineType else ready
-    except BaseException as error:  # noqa: BLE001 - becomes the result, or is raised again
-        return _end_in_error(tool, given, error, runner, scope, started)
-    return await call_async(ready, given, runner, scope, limit)
+def check_arguments(
+    tool: PreparedTool, given: Arguments, scope: CallScope | None
+) -> dict[str, Any] | Failure:
+    """Return the checked arguments of a call, or why they are rejected."""
+    keywords = tool.check(given)
+    if scope is None or (len(scope.chain) == 1 and scope.coerce == "strict"):
+        return keywords
+    return _check_chain_and_repair(tool, given, keywords, scope)
 
 
 def _check_chain_and_repair(
@@ -140,78 +111,65 @@ def _check_chain_and_repair(
     return keywords
 
 
-def _call_hooks(
-    tool: PreparedTool,
-    keywords: dict[str, Any],
-    runner: Runner,
-    scope: CallScope,
-    limit: float | None,
-) -> _Outcome:
-    """Take the call through its hooks, which may make any number of attempts or none."""
-    # hooks look at the arguments again, or have them used again: each attempt gets a copy
-    arguments = MappingProxyType(keywords)
+class Attempts:
+    """The attempts that the hooks of a call make: any number, or none.
 
-    async def attempt(again: ToolCall) -> ToolResult:
-        inner = scope.attempt()
-        value, content, failure = None, (), None
-        try:
-            is_same = again.arguments is arguments
-            outcome: _Outcome = copied(keywords) if is_same else tool.check(again.arguments)
-            if type(outcome) is not Failure:
-                outcome = runner.run(tool, outcome, inner, limit)
-            if type(outcome) is CoroutineType:
-                outcome = await outcome
-        except BaseException as error:
-            if runner.is_own_end(error):
-                raise
-            outcome = _failure_of(tool, error, runner, inner)
-        finally:
-            inner.end()
-        if type(outcome) is tuple:
-            value, content = outcome
-        else:
-            failure = outcome
-        duration = perf_counter() - inner.started
-        return _new(ToolResult, (tool.name, value, failure, duration, content, ()))
+    Attributes:
+        tool: the tool.
+        call: the call as the first hook gets it.
+    """
 
-    first = _new(ToolCall, (tool.definition, arguments, scope.call_id, scope.chain))
-    return runner.whole(run_hooks(tool.hooks, first, scope, runner, attempt), scope)
+    def __init__(self, tool: PreparedTool, keywords: dict[str, Any], scope: CallScope) -> None:
+        self.tool = tool
+        self.call = ToolCall(
+            tool.definition, MappingProxyType(keywords), scope.call_id, scope.chain
+        )
+        self._keywords = keywords
+        self._scope = scope
+
+    def begin(self, call: ToolCall) -> tuple[CallScope, Any]:
+        """Return the scope of an attempt, and its arguments or why they are rejected."""
+        # hooks look at the arguments again, or use them again: each attempt gets a copy
+        is_same = call.arguments is self.call.arguments
+        return (
+            self._scope.attempt(),
+            copied(self._keywords) if is_same else self.tool.check(call.arguments),
+        )
+
+    def end(self, scope: CallScope, outcome: Any) -> ToolResult:
+        """Return the result of an attempt, which has a value and content, or a failure."""
+        scope.end()
+        error = outcome if isinstance(outcome, Failure) else None
+        value, content = (None, ()) if isinstance(outcome, Failure) else outcome
+        duration = perf_counter() - scope.started
+        return ToolResult(self.tool.name, value, error, duration, content)
 
 
-def _end_in_error(  # noqa: PLR0913, PLR0917 - what is known of a call that has begun
+def end_in_error(  # noqa: PLR0913 - what is known of a call that has begun
     tool: UnpreparedTool,
     given: Arguments,
     error: BaseException,
-    runner: Runner,
     scope: CallScope | None,
     started: float,
+    *,
+    is_own_end: bool,
 ) -> ToolResult:
-    """End a call that an exception has ended; observers hear of the caller's own end as well."""
-    failure = _failure_of(tool, error, runner, scope)
-    result = _end_call(tool, given, failure, scope, started)
-    try:
-        if runner.is_own_end(error):
-            raise error
-    finally:
-        # or the exception and this frame would wait for the collector together
-        del error
-    return result
-
-
-def _failure_of(
-    tool: UnpreparedTool,
-    error: BaseException,
-    runner: Runner,
-    scope: CallScope | None,
-) -> Failure:
-    """Turn an exception into a failure; the end of the caller is a cancellation."""
-    if runner.is_own_end(error):
-        error = RunCancelledError()
+    """End a call that an exception ended; observers hear of the end of the caller, too."""
+    if is_own_end:
         if scope is not None:
             scope.stop()
-    abandoned: Literal["thread", "call"] | None = None
+        error = RunCancelledError()
+    failure = failure_of_call(tool, error, scope)
+    return end_call(tool, given, failure, scope, started)
+
+
+def failure_of_call(tool: UnpreparedTool, error: BaseException, scope: CallScope | None) -> Failure:
+    """Return the failure of a call that an exception ended."""
+    abandoned: Literal["thread", "task", "call"] | None = None
     if scope is not None and scope.is_abandoned:
-        abandoned = "call" if scope.mode == "process" else "thread"
+        abandoned = "task" if tool.is_async else "thread"
+        if scope.mode == "process":
+            abandoned = "call"
     return failure_of(
         error,
         tool.name,
@@ -221,38 +179,31 @@ def _failure_of(
     )
 
 
-def _end_call(
+def end_call(
     tool: UnpreparedTool,
     given: Arguments,
-    outcome: _Outcome,
+    outcome: Outcome,
     scope: CallScope | None,
     started: float,
 ) -> ToolResult:
-    """Count a call and tell of its end, once; return its result without the tool's secrets."""
+    """Count a call and report its end, once; return its result without the tool's secrets."""
     duration = perf_counter() - started
     error: Failure | None = None
-    if type(outcome) is tuple:
-        value, content = outcome
-    elif type(outcome) is Failure:
+    if isinstance(outcome, ToolResult):
+        _, value, error, _, content, _ = outcome
+    elif isinstance(outcome, Failure):
         value, content, error = None, (), outcome
     else:
-        _, value, error, _, content, _ = outcome
+        value, content = outcome
     if error is not None:
         error = without_secrets(error, tool.secrets)
     # a failure lists repairs too: the model sees what was made of its arguments
     repairs = () if scope is None else scope.repairs
-    result = _new(ToolResult, (tool.name, value, error, duration, content, repairs))
+    result = ToolResult(tool.name, value, error, duration, content, repairs)
     # the background loop and the caller that gave it up may both have a result
     if scope is not None and not scope.end():
         return result
-    log = tool.log
-    if error is None:
-        log.append(duration)
-        # appending is all that most calls do; one in a thousand sorts them in
-        if len(log.durations) >= FULL:
-            log.fold()
-    else:
-        log.failed(error.kind, duration, abandoned=error.is_abandoned)
+    tool.log.add(duration, error)
     if tool.observers:
         call_id = new_call_id() if scope is None else scope.call_id
         _emit(tool.observers, given, result, call_id)
@@ -262,15 +213,18 @@ def _end_call(
 def _emit(
     observers: tuple[Observer, ...], given: Arguments, result: ToolResult, call_id: str
 ) -> None:
-    """Tell every observer; one that fails disturbs nobody."""
-    name, value, error, duration = result[:4]
-    kind, error_type, is_abandoned = None, None, False
-    if error is not None:
-        kind, _, _, error_type, is_abandoned, _ = error
-    began = time() - duration
-    event = _new(
-        CallEvent,
-        (name, call_id, began, duration, kind, error_type, is_abandoned, given, value),
+    """Call every observer; one that fails doesn't affect the others."""
+    error = result.error
+    event = CallEvent(
+        result.tool,
+        call_id,
+        time() - result.duration,
+        result.duration,
+        kind=None if error is None else error.kind,
+        error_type=None if error is None else error.error_type,
+        is_abandoned=error is not None and error.is_abandoned,
+        arguments=given,
+        value=result.value,
     )
     for observer in observers:
         try:
@@ -279,7 +233,7 @@ def _emit(
             raise
         # observers are the user's: what they raise must not change a result
         except BaseException:  # noqa: BLE001 - logged
-            log_exception("an observer failed at a call of %s", name)
+            log_exception("an observer failed at a call of %s", result.tool)
 
 
 class Caller:
@@ -323,37 +277,37 @@ class Caller:
         """
         # a scope costs as much as the rest of a call: only what may stop or look at it has one
         tool = self._engine.tool(name)
-        if type(tool) is Failure:
-            return self._refused(name, arguments, tool, options)
-        scope, limit = None, tool.limit if timeout is None else check_seconds("timeout", timeout)
+        if isinstance(tool, Failure):
+            return self._rejected(name, arguments, tool, options)
+        limit = tool.limit if timeout is None else check_seconds("timeout", timeout)
+        scope = None
         if tool.is_scoped or limit is not None or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
         if scope is None or not tool.needs_loop:
-            found = call(tool, arguments, SYNC, scope, limit)
-            return found if isinstance(found, ToolResult) else run_without_loop(found)
-        runner = self._engine.find_async_runner()
-        work = call_async(tool, arguments, runner, scope, limit)
-        try:
-            # no import cost: the tool or a hook of its own has imported asyncio
-            from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
+            return make_call(tool, arguments, scope, limit)
+        # no import cost: the tool or a hook has imported asyncio
+        from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
 
+        make_async = self._engine.find_async_call()
+        try:
             # hooks may take as long as they like
+            work = make_async(tool, arguments, scope, limit)
             return run_in_background(work, limit=None if tool.hooks else limit)
         except BaseException as error:
-            if SYNC.is_own_end(error):
+            if issubclass(type(error), KeyboardInterrupt):
                 raise
             if isinstance(error, TimeLimitError):  # the loop itself is blocked
                 scope.abandon()
                 scope.stop()
-            failure = _failure_of(tool, error, SYNC, scope)
-            return _end_call(tool, arguments, failure, scope, scope.started)
+            failure = failure_of_call(tool, error, scope)
+            return end_call(tool, arguments, failure, scope, scope.started)
 
     async def call(
         self,
         name: str,
         arguments: Arguments = None,
         *,
-        timeout: float | None = None,  # noqa: ASYNC109 - it is the tool's, armed if it suspends
+        timeout: float | None = None,  # noqa: ASYNC109 - it is the tool's
         **options: Any,
     ) -> ToolResult:
         """Call a tool and await its result; see ``call_sync`` for the arguments.
@@ -363,14 +317,15 @@ class Caller:
         either runs in a worker process.
         """
         engine = self._engine
-        tool, runner = engine.tool(name), engine.async_runner or engine.find_async_runner()
-        if type(tool) is Failure:
-            return self._refused(name, arguments, tool, options)
-        scope, limit = None, tool.limit if timeout is None else check_seconds("timeout", timeout)
-        if tool.is_scoped_async or options or self._parent is not None:
+        tool = engine.tool(name)
+        if isinstance(tool, Failure):
+            return self._rejected(name, arguments, tool, options)
+        limit = tool.limit if timeout is None else check_seconds("timeout", timeout)
+        scope = None
+        if tool.is_scoped_async or limit is not None or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
-        found = call(tool, arguments, runner, scope, limit)
-        return found if isinstance(found, ToolResult) else await found
+        make_async = engine.async_call or engine.find_async_call()
+        return await make_async(tool, arguments, scope, limit)
 
     def scope(
         self,
@@ -401,7 +356,7 @@ class Caller:
                 scope.asks = {**scope.asks, **{kind: ask for kind, ask in asks.items() if ask}}
         return scope
 
-    def _refused(
+    def _rejected(
         self, name: str, given: Arguments, failure: Failure, options: Mapping[str, Any]
     ) -> ToolResult:
         """Return the result of a call of what can't be called, and tell of it."""

@@ -70,7 +70,7 @@ def failure_of(
     *,
     function: object = None,
     secrets: Iterable[str] = (),
-    abandoned: Literal["thread", "call"] | None = None,
+    abandoned: Literal["thread", "task", "call"] | None = None,
 ) -> Failure:
     """Turn an exception into a failure; the traceback goes to the log.
 
@@ -113,7 +113,7 @@ def _failure_of(
     tool: str,
     function: object,
     secrets: tuple[str, ...],
-    abandoned: Literal["thread", "call"] | None,
+    abandoned: Literal["thread", "task", "call"] | None,
 ) -> Failure:
     if isinstance(error, RemoteError):
         if error.trace:
@@ -122,10 +122,8 @@ def _failure_of(
     if isinstance(error, TimeLimitError | RunCancelledError):
         # these two are the dispatcher's own, and have no place in the author's code
         kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
-        is_abandoned = abandoned is not None or error.is_abandoned
-        worker = "task" if error.is_abandoned else abandoned
-        more = f"; its {worker} was given up and may still be at it" if is_abandoned else ""
-        return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=is_abandoned)
+        more = f"; its {abandoned} was given up and may still be at it" if abandoned else ""
+        return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=bool(abandoned))
     if isinstance(error, UnavailableError):
         return Failure("unavailable", message_of(error, secrets))
     if isinstance(error, ConversionError):
@@ -253,44 +251,21 @@ _TELLING = 16
 
 @lru_cache(100)
 def _forms(name: str, value: str) -> set[str]:
-    """Return the value of a variable as it may be written: in code, addresses, base64 and hex.
-
-    So may be its lines, and what is left of it without the space around it.
-    """
+    """Return the value of a variable as it may be written: plain, in Python, in JSON, in a URL."""
     parts = {value, value.strip(), *map(str.strip, value.splitlines())}
     parts = {each for each in parts if len(each) >= _LEAST}
-    if not parts:
-        if value:
-            words = "the value of %s has fewer than %d characters: messages are not searched for it"
-            _LOGGER.warning(words, name, _LEAST)
-        return set()
-    # for failures with secrets only
-    from base64 import b64encode  # noqa: PLC0415
-    from urllib.parse import quote, quote_plus  # noqa: PLC0415
+    if not parts and value:
+        words = "the value of %s has fewer than %d characters: messages are not searched for it"
+        _LOGGER.warning(words, name, _LEAST)
+    from urllib.parse import quote, quote_plus  # noqa: PLC0415 - for failures with secrets only
 
-    found: set[str] = set()
-    for data in map(os.fsencode, parts):
+    found = set(parts)
+    for each in parts:
+        found |= {repr(each)[1:-1], dumps(each)[1:-1], dumps(each, ensure_ascii=False)[1:-1]}
+        data = os.fsencode(each)
         found |= {quote(data), quote(data, safe=""), quote_plus(data)}
-        found |= {data.hex(), data.hex().upper()}
-        # in base64 a value looks different after one or two other bytes, as in "user:password"
-        for before in range(3):
-            text = b64encode(bytes(before) + data).decode().rstrip("=")
-            is_mixed = (before + len(data)) % 3 > 0
-            text = text[(0, 2, 3)[before] : -1 if is_mixed else None]
-            found |= {text, text.translate({43: "-", 47: "_"})}
-    for _ in range(3):  # a message may quote another that quotes a third
-        parts |= {escape(each) for each in parts for escape in _ESCAPES}
-    return {each for each in found if len(each) >= _LEAST} | parts
+    return found
 
 
 _LEAST = 6
 """Shorter values are found in ordinary words."""
-
-
-_ESCAPES: tuple[Callable[[str], str], ...] = (
-    lambda value: repr(value)[1:-1],
-    lambda value: ascii(value)[1:-1],
-    lambda value: dumps(value)[1:-1],
-    lambda value: dumps(value, ensure_ascii=False)[1:-1],
-    lambda value: value.replace("'", "\\'"),
-)

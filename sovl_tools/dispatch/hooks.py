@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from sovl_tools.dispatch.failure import message_of, secrets_of, trace_of, type_name
-from sovl_tools.dispatch.runner import Runner
-from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.dispatch.steps import passable_error
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.caller import check_names
 from sovl_tools.model.errors import RunCancelledError, ToolError
@@ -30,7 +28,6 @@ function serves sync and async calls alike: it yields ``next(call)`` to get the 
 
 Form: TypeAlias = Literal["sync", "async", "generator"]
 _F = TypeVar("_F", bound=Callable[..., Any])
-Following: TypeAlias = Callable[[ToolCall], Awaitable[ToolResult]]
 
 
 class Pause(NamedTuple):
@@ -167,53 +164,63 @@ def marked_methods(instance: object, kind: str) -> list[Callable[..., Any]]:
     return [method for method in found if method is not None]
 
 
-async def run_hooks(  # noqa: C901 - three forms of hooks, and what may come of each
-    hooks: tuple[Hook, ...], call: ToolCall, scope: CallScope, runner: Runner, last: Following
+def run_hooks(
+    hooks: tuple[Hook, ...],
+    call: ToolCall,
+    attempt: Callable[[ToolCall], ToolResult],
+    wait: Callable[[float], None],
 ) -> ToolResult:
-    """Take the call through the hooks, the first one outermost, and through ``last``.
+    """Take a call through sync hooks, the first one outermost, and through ``attempt``.
 
-    An async hook can only be run by an event loop.
+    ``wait`` waits for a number of seconds. Async code has ``async_runner.run_hooks``.
     """
-    function, _, form = hooks[0]
-    following = last
-    if len(hooks) > 1:
-        following = partial(run_hooks, hooks[1:], scope=scope, runner=runner, last=last)
+    if not hooks:
+        return attempt(call)
+    following = partial(run_hooks, hooks[1:], attempt=attempt, wait=wait)
     try:
-        if form == "async":
-            return _check_result(await function(call, following))
-        if form == "sync":
-            work = runner.hook(partial(_call_hook, function), call, scope, following)
-            return _check_result(await work)
-        steps, reply = function(call, _yielded), None
-        try:
-            while True:
-                request = steps.send(reply)
-                if isinstance(request, ToolCall):
-                    reply = await following(request)
-                elif isinstance(request, Pause):
-                    await runner.pause(request.seconds, scope)
+        if hooks[0].form == "sync":
+            return check_result(hooks[0](call, following))
+        with closing(hooks[0](call, as_asked)) as steps:
+            reply: ToolResult | None = None
+            while not isinstance(asked := advance(steps, reply), ToolResult):
+                if isinstance(asked, Pause):
                     reply = None
+                    wait(asked.seconds)
                 else:
-                    raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
-        except StopIteration as stop:
-            return _check_result(stop.value)
-        finally:
-            steps.close()
-    except (KeyboardInterrupt, GeneratorExit, RunCancelledError):
+                    reply = following(asked)
+            return asked
+    except (KeyboardInterrupt, RunCancelledError):
         raise
-    except BaseException as error:
-        if runner.is_own_end(error, since=scope.cancellations):
-            raise
-        return ToolResult(call.name, None, _failure_of(hooks[0], call, error), 0.0)
+    except BaseException as error:  # noqa: BLE001 - a hook is the user's code
+        return failed_hook(hooks[0], call, error)
 
 
-def _yielded(call: ToolCall) -> ToolCall:
+def advance(steps: Generator[Any, Any, Any], reply: ToolResult | None) -> Any:
+    """Resume a generator hook; return the call or the pause it asks for, or its result.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    try:
+        request = steps.send(reply)
+    except StopIteration as end:
+        return check_result(end.value)
+    if not isinstance(request, ToolCall | Pause):
+        raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
+    return request
+
+
+def as_asked(call: ToolCall) -> ToolCall:
     """Return what a generator hook yields for the result of the call: ``next``."""
     return call
 
 
+def failed_hook(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
+    """Return the result of a call whose hook raised an exception."""
+    return ToolResult(call.name, None, _failure_of(hook, call, error), 0.0)
+
+
 def _failure_of(hook: Hook, call: ToolCall, error: BaseException) -> Failure:
-    """Turn what a hook has raised into a failure."""
     secrets = secrets_of(call.tool)
     kind, message = type_name(type(error)), message_of(error, secrets)
     if isinstance(error, ToolError):  # that one is meant for the model as it is
@@ -224,15 +231,12 @@ def _failure_of(hook: Hook, call: ToolCall, error: BaseException) -> Failure:
     return Failure("tool_error", words, error_type=kind)
 
 
-def _call_hook(function: HookFunction, call: ToolCall, following: Any) -> Any:
-    """Call a sync hook; what it raises can pass through coroutines."""
-    try:
-        return function(call, following)
-    except (StopIteration, GeneratorExit) as error:
-        raise passable_error(error) from None
+def check_result(result: Any) -> ToolResult:
+    """Return what a hook returned.
 
-
-def _check_result(result: Any) -> ToolResult:
+    Raises:
+        TypeError: it isn't a result.
+    """
     if not isinstance(result, ToolResult):
         raise TypeError(f"it returned {result!r:.80}, not a ToolResult")
     if result.error is not None and not isinstance(result.error, Failure):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -14,8 +14,9 @@ from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
 from sovl_tools.dispatch.hooks import Hook
-from sovl_tools.dispatch.runner import RemoteTool, Runner, Workers
-from sovl_tools.dispatch.scope import CallScope, Coerce, Limiter
+from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.dispatch.remote import RemoteTool, Workers
+from sovl_tools.dispatch.scope import CallScope, Coerce
 from sovl_tools.dispatch.statistics import CallLog
 from sovl_tools.dispatch.steps import (
     Step,
@@ -39,7 +40,7 @@ from sovl_tools.model.errors import (
     SchemaError,
     UnavailableError,
 )
-from sovl_tools.model.result import Failure
+from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import MAX_NAME, brief, describe
@@ -284,6 +285,8 @@ def _redacted(value: Any, secrets: Secrets) -> Any:
     return value
 
 
+AsyncCall: TypeAlias = Callable[..., Coroutine[Any, Any, ToolResult]]
+
 _LOGGER = logging.getLogger("sovl_tools")
 _TOOLS_LOGGER = logging.getLogger("sovl_tools.tools")
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
@@ -305,7 +308,7 @@ class Engine:
     Attributes:
         settings: what the Tooler says of all its calls.
         logs: durations and failures, by tool.
-        async_runner: the runner of async code, once somebody has awaited a call.
+        async_call: makes a call on an event loop, once one was awaited.
         listener: gets the progress and messages of calls that have no listener of their own.
         make_caller: makes what a tool calls other tools with.
     """
@@ -322,7 +325,7 @@ class Engine:
         self.settings = settings
         self.logs: dict[str, CallLog] = {}
         # not a cached property, which slows down reading all other attributes of an object
-        self.async_runner: Runner | None = None
+        self.async_call: AsyncCall | None = None
         self.listener = listener
         self.make_caller = make_caller
         self._tools = _Tools(registry.catalog)
@@ -330,12 +333,12 @@ class Engine:
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
 
-    def find_async_runner(self) -> Runner:
-        """Return the runner of async code."""
-        from sovl_tools.dispatch.async_runner import ASYNC  # noqa: PLC0415 - asyncio takes 20 ms
+    def find_async_call(self) -> AsyncCall:
+        """Return what makes a call on an event loop."""
+        from sovl_tools.dispatch.async_runner import make_call  # noqa: PLC0415 - asyncio, 20 ms
 
-        self.async_runner = ASYNC
-        return ASYNC
+        self.async_call = make_call
+        return make_call
 
     def tool(self, name: str) -> PreparedTool | DynamicTool | Failure:
         """Return the tool of that name as it is now, ready to be called, or why it can't be.

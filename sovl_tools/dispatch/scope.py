@@ -1,24 +1,17 @@
-"""The scope of a call: its limits, who listens to it, what ends it early, and how many run.
-
-A limiter bounds how many run at a time, whether they come from threads or from event loops.
-"""
+"""The scope of a call: its limit, its listeners, and what ends it early."""
 
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from itertools import count
-from threading import Lock
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias
-from weakref import WeakSet
 
 from sovl_tools.model.call import LogMessage, Mode, Progress
 from sovl_tools.model.client_requests import Ask, ClientRequest
-from sovl_tools.model.errors import RunCancelledError, TimeLimitError, ToolError
+from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.result import Repair
 from sovl_tools.threads import after_fork
 
@@ -64,14 +57,14 @@ class CallScope:
         asks: who answers what a tool asks of its client, by the kind of request.
         sink: takes the items of a generator as they come.
         is_abandoned: whether a thread or task was given up that may still be at it.
-        cancellations: how often the task that awaits it had been cancelled before it began.
+        is_late: whether its time was over.
         repairs: what was done to its arguments to make them fit.
     """
 
     __slots__ = (
-        "_is_linked", "_is_stopped", "_stops", "_under_way", "asks", "call_id", "cancellations",
-        "chain", "coerce", "is_abandoned", "limit", "listen", "mode", "parent", "repairs", "sink",
-        "started",
+        "_is_linked", "_is_stopped", "_stops", "_under_way", "asks", "call_id",
+        "chain", "coerce", "is_abandoned", "is_late", "limit", "listen", "mode", "parent",
+        "repairs", "sink", "started",
     )  # fmt: skip
 
     def __init__(
@@ -99,8 +92,7 @@ class CallScope:
         self.listen: Listen | None = None
         self.asks: Mapping[type[ClientRequest], Ask] = _NO_ASKS
         self.sink: Sink | None = None
-        self.is_abandoned = False
-        self.cancellations = 0
+        self.is_abandoned = self.is_late = False
         self.repairs: tuple[Repair, ...] = ()
         self._is_linked = self._is_stopped = False
         self._under_way = [under_way]
@@ -182,6 +174,7 @@ def stop_call(scope: CallScope) -> Exception:
     """Return why a call is no longer waited for, and stop it."""
     if scope.is_stopped:
         return RunCancelledError()
+    scope.is_late = True
     scope.stop()
     return TimeLimitError(scope.limit or 0.0)
 
@@ -195,151 +188,8 @@ def new_call_id() -> str:
     return f"{_PREFIX}{next(_NUMBERS)}"
 
 
-class Ticket:
-    """A place in the queue before a limiter; ``notify`` is called when its turn has come."""
-
-    __slots__ = ("call", "is_admitted", "notify")
-
-    def __init__(self, notify: Callable[[], object], call: CallScope | None) -> None:
-        self.notify = notify
-        self.call = call
-        self.is_admitted = False
-
-
-class Limiter:
-    """Lets in at most ``limit`` at a time, in the order in which they came."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self.start_anew()
-        _LIMITERS.add(self)
-
-    def start_anew(self) -> None:
-        """Let everybody out, as after a fork: the calls of the parent are not there."""
-        self._lock = Lock()
-        self._free = self._limit
-        self._queue: deque[Ticket] = deque()
-        self._inside: list[CallScope] = []
-
-    def queue(self, notify: Callable[[], object], call: CallScope | None = None) -> Ticket | None:
-        """Enter at once and return None, or return a place in the queue.
-
-        Args:
-            notify: called when the turn has come.
-            call: enters, and waits for what the calls that are inside may wait for themselves.
-
-        Raises:
-            ToolError: they wait for one another in a circle.
-        """
-        with self._lock:
-            if self._free > 0:
-                self._free -= 1
-                self._note(call)
-                return None
-            ticket = Ticket(notify, call)
-            self._queue.append(ticket)
-        if call is None or call.parent is None:
-            return ticket
-        # A call below another waits unless all inside wait for what the calls above it hold.
-        with _GRAPH:
-            _WAITING[call] = self
-            others = self.find_circle({call, *call.above})
-            if others is not None:
-                del _WAITING[call]
-        if others is not None:
-            if not self.give_up(ticket):
-                self.leave(call)
-            chains = dict.fromkeys(" → ".join(each.chain) for each in (call, *others))
-            raise ToolError(f"tools can't wait for one another in a circle: {', '.join(chains)}")
-        return ticket
-
-    def _note(self, call: CallScope | None) -> None:
-        if call is not None:
-            self._inside.append(call)
-
-    def find_circle(self, known: set[CallScope]) -> list[CallScope] | None:
-        """Return the calls for which all inside wait in vain; None if one of them may end.
-
-        ``known`` are calls that wait in vain if those inside do.
-        """
-        found: list[CallScope] = []
-        with self._lock:
-            inside = tuple(self._inside)
-        for holder in inside:
-            if holder in known:
-                continue
-            below = [(call, what) for call, what in _WAITING.copy().items() if holder in call.above]
-            for call, what in below:
-                others = what.find_circle({*known, holder})
-                if others is not None:
-                    found += [call, *others]
-                    break
-            else:
-                return None
-        return found
-
-    def give_up(self, ticket: Ticket) -> bool:
-        """Leave the queue; return False if the turn has come meanwhile, so that one is in."""
-        if ticket.call is not None:
-            _WAITING.pop(ticket.call, None)
-        with self._lock:
-            if ticket.is_admitted:
-                return False
-            with suppress(ValueError):
-                self._queue.remove(ticket)
-            return True
-
-    def leave(self, call: CallScope | None = None) -> None:
-        """Make room for the next."""
-        while True:
-            with self._lock:
-                with suppress(ValueError):
-                    self._inside.remove(call)  # type: ignore[arg-type]  # None is not in there
-                if not self._queue:
-                    # the call that forked ends in the child too
-                    self._free = min(self._free + 1, self._limit)
-                    return
-                ticket = self._queue.popleft()
-                ticket.is_admitted = True
-                self._note(ticket.call)
-            if ticket.call is not None:
-                _WAITING.pop(ticket.call, None)
-            try:
-                ticket.notify()
-            except RuntimeError:
-                call = ticket.call
-                continue  # its event loop is closed: nobody waits there any more
-            return
-
-
-_WAITING: dict[CallScope, Limiter] = {}
-"""What the calls below other calls wait for. Others stand in nobody's way."""
-_GRAPH = Lock()
-"""Held to look for a circle, so that of two calls that close one together the later sees it."""
-
-
-def leave_once(limiter: Limiter | None) -> Callable[[], None]:
-    """Return what leaves the limiter once, however often and from whichever thread it is called."""
-    left = [] if limiter is None else [limiter]
-
-    def leave() -> None:
-        try:
-            entered = left.pop()
-        except IndexError:
-            return
-        entered.leave()
-
-    return leave
-
-
-_LIMITERS: WeakSet[Limiter] = WeakSet()
-
-
 @after_fork
-def _start_anew() -> None:
-    """Give the calls of a forked child other names than its parent has."""
-    global _PREFIX, _GRAPH
-    _PREFIX, _GRAPH = f"call_{os.urandom(4).hex()}_", Lock()
-    _WAITING.clear()
-    for limiter in list(_LIMITERS):
-        limiter.start_anew()
+def _rename_calls() -> None:
+    """Give the calls of a forked child other names than its parent's."""
+    global _PREFIX  # noqa: PLW0603 - one prefix for the process
+    _PREFIX = f"call_{os.urandom(4).hex()}_"

@@ -28,7 +28,8 @@ from sovl_tools.annotations.jsonvalues import (
     to_json,
 )
 from sovl_tools.annotations.kind import ConversionError
-from sovl_tools.dispatch.scope import CallScope, Limiter, Sink
+from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.dispatch.scope import CallScope, Sink
 from sovl_tools.model.content import CONTENT, Content, Text, cut
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition

@@ -13,15 +13,12 @@ from sys import maxsize
 from typing import Any, NamedTuple, Self, cast
 
 from sovl_tools.dispatch.arguments import Arguments
-from sovl_tools.dispatch.call import (
-    Caller,
-    call_async,
-    check_options,
-)
+from sovl_tools.dispatch.call import Caller, check_options
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
+from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.prepared import Engine, Observer, ToolerSettings
-from sovl_tools.dispatch.runner import Workers
-from sovl_tools.dispatch.scope import Coerce, Limiter, Sink, new_call_id
+from sovl_tools.dispatch.remote import Workers
+from sovl_tools.dispatch.scope import Coerce, Sink, new_call_id
 from sovl_tools.dispatch.statistics import Statistics, summary
 from sovl_tools.dispatch.steps import is_async
 from sovl_tools.model.call import MODES, Mode
@@ -254,8 +251,7 @@ class Tooler(Caller):
                 return await self.call(name, arguments, **options)
             limit = options.get("timeout") or tool.limit
             scope = self.scope(tool, limit, options, sink=sink)
-            runner = self._engine.find_async_runner()
-            return await call_async(tool, arguments, runner, scope, limit)
+            return await self._engine.find_async_call()(tool, arguments, scope, limit)
 
         return ToolStream(begin)
 

@@ -154,13 +154,7 @@ class RootsError(ToolError):
 
 
 class TimeLimitError(SovlToolsError):
-    """A call that took longer than its limit, in seconds.
-
-    Attributes:
-        is_abandoned: whether its task goes on although it was cancelled.
-    """
-
-    is_abandoned = False
+    """A call that took longer than its limit, in seconds."""
 
     def __init__(self, limit: float) -> None:
         super().__init__(limit)
@@ -171,13 +165,7 @@ class TimeLimitError(SovlToolsError):
 
 
 class RunCancelledError(SovlToolsError):
-    """A call that was ended by ``Tooler.cancel``, or because the one above it was.
-
-    Attributes:
-        is_abandoned: whether its task goes on although it was cancelled.
-    """
-
-    is_abandoned = False
+    """A call that was ended by ``Tooler.cancel``, or because the one above it was."""
 
     def __str__(self) -> str:
         return "was cancelled"

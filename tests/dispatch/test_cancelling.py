@@ -317,20 +317,6 @@ async def test_a_hooks_own_cancelled_error_is_its_failure(end: Callable[..., Any
     assert failure.message == f"hook {end.__name__!r} failed: CancelledError: its own"
 
 
-async def test_a_cancellation_that_is_about_to_come_is_the_callers() -> None:
-    async def wait() -> None:
-        await asyncio.Event().wait()
-
-    async def be_cancelled() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        task.cancel()
-        await tooler(wait).call("wait")
-
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.create_task(be_cancelled())
-
-
 def test_no_cancellation_leaves_a_sync_call() -> None:
     async def end() -> None:
         with suppress(ExceptionGroup):

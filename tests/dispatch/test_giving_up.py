@@ -1,4 +1,4 @@
-"""Async tools that do not end when they are cancelled, and those that cancel themselves."""
+"""Async tools that do not end when they are cancelled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import pytest
 from sovl_tools import ToolContext, hook
 from tests.dispatch.toolbox import Call, call_async, call_sync, each_way, run_script, tooler
 from tests.patience import PATIENCE
-from tests.tables import check_each
 
 
 async def swallow() -> str:
@@ -159,7 +158,7 @@ async def test_a_call_of_another_tooler_outlives_the_one_around_it_alone() -> No
 
 async def test_cancelling_a_call_with_hooks_does_not_wait_either() -> None:
     calls = tooler(swallow, hooks=[pass_on])
-    call = asyncio.create_task(calls.call("swallow", call_id="one"))
+    call = asyncio.create_task(calls.call("swallow", call_id="one", timeout=PATIENCE))
     await asyncio.sleep(0.01)
     calls.cancel("one")
     failure = (await asyncio.wait_for(call, PATIENCE)).error
@@ -224,65 +223,6 @@ async def test_the_task_of_the_caller_goes_on_unharmed() -> None:
     assert task is not None
     assert not task.cancelling()
     await asyncio.sleep(0.01)
-
-
-async def awaiting() -> None:
-    asyncio.current_task().cancel()  # type: ignore[union-attr]
-    await asyncio.sleep(60)
-
-
-async def returning() -> int:
-    asyncio.current_task().cancel()  # type: ignore[union-attr]
-    return 1
-
-
-async def raising() -> None:
-    asyncio.current_task().cancel()  # type: ignore[union-attr]
-    raise LookupError("nothing")
-
-
-async def returning_later() -> int:
-    await asyncio.sleep(0)
-    return await returning()
-
-
-async def raising_later() -> None:
-    await asyncio.sleep(0)
-    await raising()
-
-
-@check_each(
-    ("function", "kind"),
-    [
-        (awaiting, "CancelledError"),
-        (returning, "CancelledError"),
-        (returning_later, "CancelledError"),
-        (raising, "LookupError"),
-        (raising_later, "LookupError"),
-    ],
-)
-@check_each("timeout", [None, 30])
-@each_way
-def test_a_tool_that_cancels_its_own_task_fails(
-    call: Call, timeout: float | None, function: Any, kind: str
-) -> None:
-    failure = call(tooler(function), function.__name__, timeout=timeout).error
-    assert failure is not None
-    assert (failure.kind, failure.error_type) == ("tool_error", kind)
-
-
-@pytest.mark.parametrize("function", [awaiting, returning, raising, returning_later, raising_later])
-async def test_nobody_else_is_cancelled_by_it(function: Any) -> None:
-    async def outer(context: ToolContext) -> Any:
-        result = await context.tooler.call(function.__name__)
-        await asyncio.sleep(0)
-        return result.error and result.error.kind
-
-    assert (await tooler(outer, function).call("outer", timeout=30)).value == "tool_error"
-    task = asyncio.current_task()
-    assert task is not None
-    assert not task.cancelling()
-    await asyncio.sleep(0)
 
 
 SWALLOWING = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-import types
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any, cast
@@ -147,17 +146,6 @@ def test_a_hook_that_bites_fails_a_call(call: Call, error: Callable[[], BaseExce
         assert call(tooler(answer, observers=[lambda _: sync(0, 0)]), "answer").value == 42
 
 
-async def test_a_tool_that_awaits_its_own_task_fails() -> None:
-    async def wait() -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        await task
-
-    failure = (await tooler(wait).call("wait")).error
-    assert failure is not None
-    assert failure.message == "RuntimeError: a task can't await itself"
-
-
 @check_each("name", [None, 5, ["x"], {}])
 @each_way
 def test_a_name_that_is_no_string_is_an_unknown_tool(call: Call, name: Any) -> None:
@@ -194,29 +182,6 @@ def test_a_tool_that_stops_its_loop_stops_no_other() -> None:
 
     calls = tooler(stop)
     assert [calls.call_sync("stop").value for _ in range(2)] == [1, 1]
-
-
-@types.coroutine
-def wait_for_a_list() -> Iterator[list[str]]:
-    yield []
-    yield ["not its value"]
-
-
-async def test_what_a_tool_waits_for_is_never_taken_for_its_value() -> None:
-    async def wrong() -> str:
-        await wait_for_a_list()
-        return "never"
-
-    async def right() -> str:
-        await asyncio.sleep(0)
-        return "right"
-
-    calls = tooler(wrong, right)
-    for _ in range(3):
-        failure = (await calls.call("wrong")).error
-        assert failure is not None
-        assert failure.message == "AttributeError: 'list' object has no attribute 'done'"
-        assert (await calls.call("right")).value == "right"
 
 
 def test_an_async_tool_that_blocks_its_loop_is_given_up() -> None:

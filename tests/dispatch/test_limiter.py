@@ -10,8 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from sovl_tools import ToolResult
 from sovl_tools.dispatch import async_runner
+from sovl_tools.dispatch.limiter import Limiter, Ticket, leave_once
 from sovl_tools.dispatch.runner import enter
-from sovl_tools.dispatch.scope import CallScope, Limiter, Ticket, leave_once
+from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from tests.dispatch.toolbox import tool, tooler
 from tests.patience import PATIENCE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import logging
 import os
@@ -55,7 +54,7 @@ def needy(function: Callable[..., Any], **fields: Any) -> ToolDefinition:
 
 def forms_of(secret: str) -> list[str]:
     """Return the secret as a message may write it."""
-    texts = [secret, repr(secret)[1:-1], ascii(secret)[1:-1]]
+    texts = [secret, repr(secret)[1:-1]]
     texts += [json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
     return [*texts, quote(secret), quote(secret, safe=""), quote_plus(secret)]
 
@@ -74,11 +73,8 @@ WRITINGS: dict[str, Callable[[str], str]] = {
     "twice": lambda secret: f"{secret}{secret}",
     "quoted": lambda secret: f"key {secret!r} is wrong",
     "quoted beside others": lambda secret: f"{[secret, chr(34), chr(39)]!r}",
-    "quoted in ASCII": lambda secret: f"key {secret!a} is wrong",
-    "quoted twice": lambda secret: repr(f"key {secret!r} is wrong"),
     "JSON": lambda secret: json.dumps({"key": secret}),
     "JSON in Unicode": lambda secret: json.dumps({"key": secret}, ensure_ascii=False),
-    "JSON in JSON": lambda secret: json.dumps({"body": json.dumps({"key": secret})}),
     "path": lambda secret: f"https://example.org/{quote(secret)}/",
     "component": lambda secret: f"https://example.org/{quote(secret, safe='')}/",
     "query": lambda secret: f"https://example.org/?key={quote_plus(secret)}&other=1",
@@ -124,7 +120,7 @@ def message_of(result: ToolResult, kind: str = "tool_error") -> str:
 @each_way
 @each_writing
 @check_each("make", [hopeless, hopeless_later])
-@check_each("error", [ToolError, KeyError])
+@check_each("error", [ToolError, ValueError])
 def test_no_secret_is_in_the_message_of_an_exception(
     call: Call, make: Any, write: Any, error: type[BaseException], secret: str
 ) -> None:
@@ -407,7 +403,7 @@ def test_the_rest_of_a_value_that_another_begins_like_is_hidden(
 def test_a_value_that_is_no_text_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     value = b"\xff key \xfe".decode(errors="surrogateescape")
     monkeypatch.setenv(NAME, value)
-    said = [value, quote(b"\xff key \xfe"), ascii(value)]
+    said = [value, quote(b"\xff key \xfe"), repr(value)]
     assert [redact(each, [NAME]) for each in said] == [LABEL, LABEL, f"'{LABEL}'"]
 
 
@@ -459,38 +455,6 @@ def test_an_exception_without_a_readable_traceback_is_logged_all_the_same(
     (message,) = caplog.messages
     assert message.startswith("tool needy failed: OpaqueError (")
     assert message.endswith(")\nOpaqueError, whose traceback can't be read")
-
-
-def in_base64(before: str, secret: str, encode: Any = base64.b64encode) -> str:
-    return str(encode(before.encode() + os.fsencode(secret)).decode())
-
-
-OTHER_WRITINGS: dict[str, Callable[[str], str]] = {
-    "stripped": lambda secret: f"key {secret.strip()} is wrong",
-    "hex": lambda secret: f"key {os.fsencode(secret).hex()} is wrong",
-    "upper hex": lambda secret: f"key {os.fsencode(secret).hex().upper()} is wrong",
-    "base64": lambda secret: f"key {in_base64('', secret)} is wrong",
-    "base64 after one": lambda secret: f"Basic {in_base64(':', secret)} is wrong",
-    "base64 after two": lambda secret: f"Basic {in_base64('a:', secret)} is wrong",
-    "base64 in addresses": lambda secret: in_base64("", secret, base64.urlsafe_b64encode),
-}
-
-
-@check_each("write", OTHER_WRITINGS.values(), ids=OTHER_WRITINGS)
-@check_each("value", ["  sk-0123456789\n", "hunter", "sk-<<<???>>>~~~", LINES])
-@each_way
-def test_no_secret_is_in_another_writing(
-    call: Call, write: Any, value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(NAME, value)
-
-    def fail() -> None:
-        raise ToolError(write(value))
-
-    failure = call(tooler(needy(fail)), "needy").error
-    assert failure is not None
-    assert LABEL in failure.message
-    assert value.strip() not in failure.message
 
 
 @each_way

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from sovl_tools import Image, Text, ToolDefinition, Tooler, ToolError, ToolRegistry, ToolResult
-from sovl_tools.dispatch.runner import run_without_loop
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import TEXT, Call, call_sync, each_way, properties, tool, tooler
 from tests.tables import check_each
@@ -163,13 +162,6 @@ def test_an_exception_that_is_special_to_python_is_a_tool_error_too(
     message = f"{error.__name__}: end"
     result = call(tooler(definition_of(**{place: leave})), "echo", {"text": "a"}, mode=mode)
     assert said(result) == ("tool_error", message)
-
-
-def test_what_awaits_something_needs_an_event_loop() -> None:
-    work = later(echo)("a")
-    with pytest.raises(RuntimeError, match="there is no event loop"):
-        run_without_loop(work)
-    work.close()
 
 
 @each_way

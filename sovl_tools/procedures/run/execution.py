@@ -9,9 +9,8 @@ from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
 
-from sovl_tools.dispatch.async_runner import await_thread
+from sovl_tools.dispatch.async_runner import await_thread, limited
 from sovl_tools.dispatch.background import is_cancellation
-from sovl_tools.dispatch.cancellation import cancellations, drive
 from sovl_tools.dispatch.failure import failure_of
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.dispatch.steps import author_step, convert_result, is_async
@@ -180,7 +179,6 @@ async def _call_handler(
     action: str, handle: partial[Any], context: StepContext, catalog: Catalog
 ) -> JSON:
     """Run a handler, in a thread unless it is async, and return its value as JSON."""
-    since = cancellations()
     try:
         step, call = author_step(handle), CallScope()
         if step.awaited is not None and is_async(handle.func):
@@ -191,7 +189,7 @@ async def _call_handler(
     except KeyboardInterrupt:  # from the user, not from the handler
         raise
     except BaseException as error:
-        if is_cancellation(error, since=since):
+        if is_cancellation(error):
             raise
         # Secrets of the tool that brings the action don't get into the message.
         owners = (each for each in catalog.tools.values() if action in each.step_handlers)
@@ -213,7 +211,7 @@ async def within(seconds: float | None, work: Coroutine[Any, Any, _T], what: str
     if seconds is None:
         return await work
     try:
-        return await drive(work, limit=seconds)
+        return await limited(work, CallScope(limit=seconds))
     except TimeLimitError as error:
         raise StepError(f"{what} {TimeLimitError(seconds)}") from error
 

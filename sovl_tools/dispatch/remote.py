@@ -1,0 +1,192 @@
+"""Tools in other processes: where their calls run, and how one is begun and waited for."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import Executor, Future
+from typing import Any
+
+from sovl_tools.dispatch.failure import RemoteError
+from sovl_tools.dispatch.reference import (
+    Drafts,
+    Fields,
+    Receive,
+    Target,
+    Task,
+    TaskResult,
+    reference_of,
+)
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.dispatch.steps import Value
+from sovl_tools.loading.requirements import processes_missing
+from sovl_tools.model.context import Listener
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.errors import RunCancelledError, UnavailableError
+from sovl_tools.signature.signature import from_function
+
+_LOGGER = logging.getLogger("sovl_tools")
+
+
+class Workers:
+    """Where the calls of a Tooler run that run in other processes.
+
+    Attributes:
+        executor: somebody's, in the place of processes of our own.
+        limit: how many processes of our own there may be.
+    """
+
+    def __init__(self, executor: Executor | None = None, limit: int | None = None) -> None:
+        """Start nothing yet; there will be at most ``limit`` processes, by default one a core."""
+        self.executor = executor
+        self.limit = limit or os.cpu_count() or 1
+        self._lock = threading.Lock()
+        self._pool: Any = None  # of the extra; see there
+        self._is_closed = False
+
+    def __del__(self) -> None:
+        """End the processes of a Tooler that nobody has closed."""
+        pool = getattr(self, "_pool", None)
+        # at the end of the program the pool does it, and a thread would never begin
+        if pool is not None and not sys.is_finalizing():
+            # on a thread, because the collector runs anywhere
+            threading.Thread(target=pool.close, daemon=True).start()
+
+    def submit(self, target: Target, task: Task, receive: Receive) -> Future[Fields]:
+        """Begin a call.
+
+        Raises:
+            UnavailableError: there are no processes.
+        """
+        if self.executor is not None:
+            from sovl_tools.dispatch import cluster, worker  # noqa: PLC0415 - multiprocessing
+
+            # as bytes, because Dask looks into the arguments for what it knows
+            data = pickle.dumps(tuple(task))
+            if type(self.executor).__module__ == cluster.EXECUTORS:
+                is_idempotent = target.is_idempotent
+                return cluster.submit(self.executor, data, receive, is_idempotent=is_idempotent)
+            return self.executor.submit(worker.run_pickled, data)
+        with self._lock:
+            reason = "its Tooler is closed" if self._is_closed else processes_missing()
+            if reason is not None:
+                raise UnavailableError(target.reference.name, reason)
+            if self._pool is None:
+                from sovl_tools.dispatch.processes import ProcessPool  # noqa: PLC0415 - the extra
+
+                self._pool = ProcessPool(self.limit)
+        begun: Future[Fields] = self._pool.submit(target, task, receive)
+        return begun
+
+    def close(self) -> None:
+        """End the processes of our own, and the calls in them; start no others."""
+        with self._lock:
+            self._is_closed = True
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+
+
+class RemoteTool:
+    """A tool as other processes can call it.
+
+    Args:
+        definition: the tool.
+        workers: where it runs.
+        listener: returns what is called with the progress and messages of a call.
+        finish: from JSON, and the content of which it consists, to the value that the model reads.
+    """
+
+    __slots__ = ("_definition", "_drafts", "_finish", "_listener", "_target", "_workers")
+
+    def __init__(
+        self,
+        definition: ToolDefinition,
+        workers: Workers,
+        listener: Callable[[CallScope], Listener],
+        finish: Callable[[Any, CallScope], Any],
+    ) -> None:
+        self._definition = definition
+        self._workers = workers
+        self._listener = listener
+        self._finish = finish
+        self._target: tuple[Target, bytes] | None = None
+        self._drafts: Drafts = ()
+
+    def call(self, keywords: Any, scope: CallScope) -> Generator[Future[Fields], Fields, Value]:
+        """Make a call with checked arguments; return its value.
+
+        Yields the futures to wait for, and is sent their results.
+
+        Raises:
+            RemoteError: the tool failed.
+            InvalidResult: a model may not read its result.
+            UnavailableError: the tool can't be called in another process.
+        """
+        result = TaskResult(*(yield self._begin(keywords, scope)))
+        if result.needs_sources:
+            result = TaskResult(*(yield self._begin(keywords, scope, with_sources=True)))
+        for event in result.events:
+            self._listener(scope)(event)
+        if result.needs_sources:
+            raise UnavailableError(self._definition.name, "a worker has made other sources of it")
+        if result.failure is not None:
+            raise RemoteError(result.failure, result.trace)
+        value: Value = self._finish((result.value, result.content), scope)
+        return value
+
+    def _begin(
+        self, keywords: dict[str, Any], scope: CallScope, *, with_sources: bool = False
+    ) -> Future[Fields]:
+        """Begin a call; with the sources any worker can make it."""
+        found = self._target
+        if found is None or found[0].process != os.getpid():
+            found = self._target = self._make_target()
+        target, pickled = found
+        task = Task(
+            pickled,
+            keywords,
+            scope.call_id,
+            scope.sink is not None,
+            _LOGGER.isEnabledFor(logging.DEBUG),
+            self._drafts if with_sources else (),
+        )
+
+        # not of self, or the thread that reads from a worker would keep the Tooler
+        listener = self._listener
+
+        def receive(kind: str, content: Any) -> None:
+            if kind == "event":
+                listener(scope)(content)
+            elif scope.sink is None or scope.is_stopped:
+                raise RunCancelledError
+            elif kind == "stream":
+                scope.sink.is_used = True
+            else:
+                scope.sink.put(content)
+
+        return self._workers.submit(target, task, receive)
+
+    def _make_target(self) -> tuple[Target, bytes]:
+        """Return what names the tool in another process, also pickled.
+
+        Raises:
+            UnavailableError: nothing does.
+        """
+        tool = self._definition
+        reference, self._drafts = reference_of(tool)
+        execution = tool.execution
+        names = tuple(tool.requires.get("env", ()))
+        target = Target(
+            reference,
+            os.getpid(),
+            execution.get("memory_mb"),
+            names if execution.get("isolated_env") else None,
+            bool(from_function(tool.function).contexts),
+            tool.annotations.get("idempotent") is True,
+        )
+        return target, pickle.dumps(target)
