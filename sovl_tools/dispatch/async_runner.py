@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy
 from sovl_tools.dispatch.arguments import Arguments
-from sovl_tools.dispatch.background import cancellations, is_cancellation, outcome_of
+from sovl_tools.dispatch.background import current_task, is_cancellation, outcome_of
 from sovl_tools.dispatch.call import (
     Attempts,
     check_arguments,
@@ -66,7 +66,8 @@ async def make_call(
     tool: PreparedTool | DynamicTool, given: Arguments, scope: CallScope | None, limit: float | None
 ) -> ToolResult:
     """Make a call on an event loop and return its result; see ``call.make_call``."""
-    started, since = perf_counter() if scope is None else scope.started, cancellations()
+    started, task = perf_counter() if scope is None else scope.started, current_task()
+    since = task.cancelling()
     try:
         if isinstance(tool, PreparedTool) and scope is None:
             outcome: Any = tool.check(given)
@@ -74,7 +75,7 @@ async def make_call(
                 outcome = await tool.awaited(outcome, None, await_thread)
         else:
             scope = scope or CallScope(new_call_id(), (tool.name,))
-            with Stopping(scope):
+            with Stopping(scope, task, since):
                 outcome = await _attempted(tool, given, scope, limit, since)
     except BaseException as error:  # becomes the result, or is raised again
         is_own = is_own_end(error, since)
@@ -194,15 +195,14 @@ class Stopping:
     As ``asyncio.timeout`` does: the cancellation ends with the call.
     """
 
-    def __init__(self, scope: CallScope) -> None:
+    def __init__(self, scope: CallScope, task: asyncio.Task[Any], since: int) -> None:
+        """``since`` is how often the current task was cancelled before the call."""
         self._scope = scope
+        self._task = task
+        self._since = since
         self._is_over = self._has_cancelled = False
 
     def __enter__(self) -> None:
-        task = asyncio.current_task()
-        if task is None:
-            raise RuntimeError("only a task can await a call")
-        self._task, self._requests = task, task.cancelling()
         self._scope.on_stop(self._stop)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -210,7 +210,7 @@ class Stopping:
         self._is_over = True
         self._scope.forget(self._stop)
         left = self._task.uncancel() if self._has_cancelled else self._task.cancelling()
-        is_own = kind is None or (kind is asyncio.CancelledError and left <= self._requests)
+        is_own = kind is None or (kind is asyncio.CancelledError and left <= self._since)
         if is_own and self._scope.is_stopped:
             raise RunCancelledError from None
 

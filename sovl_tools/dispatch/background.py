@@ -175,15 +175,16 @@ async def outcome_of(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseExce
         return None, error
 
 
-def cancellations() -> int:
-    """Return how often the current task was cancelled.
+def current_task() -> asyncio.Task[Any]:
+    """Return the task that runs here.
 
-    That needn't be 0: before Python 3.13 a TaskGroup that fails may leave one behind.
+    Raises:
+        RuntimeError: there is none.
     """
     task = asyncio.current_task()
     if task is None:
         raise RuntimeError("only a task can await a call")
-    return task.cancelling()
+    return task
 
 
 def is_cancellation(error: BaseException, since: int = 0) -> bool:
