@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -25,7 +26,7 @@ from sovl_tools.formats.text import Described, described
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
-from sovl_tools.procedures.parse.files import SUFFIXES
+from sovl_tools.procedures.parse.files import SUFFIXES, is_procedure
 from sovl_tools.reporting.text import plain
 
 LIST_EXAMPLES = """\b
@@ -141,7 +142,8 @@ def show(ctx: click.Context, *, name: str, tools: ToolOptions, format_: str) -> 
     NAME is a tool, the only one that is imported, or the file of a procedure, which is shown as a
     tree of its steps, or with --format mermaid as a flowchart.
     """
-    if format_ == "mermaid" or name.endswith(SUFFIXES):
+    is_file = name.endswith(SUFFIXES) and (is_procedure(name) or not os.path.exists(name))
+    if format_ == "mermaid" or is_file:
         ctx.exit(_show_procedure(name, format_))
     try:
         tool = one_tool(tools, name)[name].resolve()

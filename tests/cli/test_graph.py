@@ -98,7 +98,9 @@ def test_what_is_no_procedure_is_told(run: Run, tmp_path: Path) -> None:
 
 
 def test_misuse_ends_with_two(run: Run, tmp_path: Path) -> None:
-    assert run("show", "nowhere.yaml").code == 2
+    assert "nowhere.yaml: No such file" in run("show", "nowhere.yaml").err
+    (tmp_path / "echo.json").write_text("{}")
+    assert "there is no 'tools' here" in run("show", "echo.json").err, "it is no procedure"
     (tmp_path / "tools").mkdir()
     assert run("show", "tools", "--format", "mermaid").err == (
         "Error: tools is a directory without procedures; name the file of one\n"
