@@ -20,8 +20,8 @@ from sovl_tools.cli.command import (
     registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools, complete_names, one_tool
+from sovl_tools.cli.output import results, show_diagnostics, show_table, show_value, write
 from sovl_tools.cli.output import show as show_text
-from sovl_tools.cli.output import show_diagnostics, show_table, show_value, write
 from sovl_tools.formats.text import Described, described
 from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON
@@ -202,13 +202,26 @@ def _text(tool: ToolDefinition) -> str:
     lines += chain.from_iterable(map(_lines, parameters))
     for key, value in _document(tool).items():
         if key not in {"name", "description", "parameters", "path", "instructions"}:
-            is_words = isinstance(value, list) and all(isinstance(each, str) for each in value)
-            text = ", ".join(value) if is_words else value
-            text = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-            lines.append(f"{key.replace('_', ' ')}: {plain(text)}")
+            lines += _value_lines(key.replace("_", " "), value)
     if tool.instructions:
         lines += ["instructions:", *(f"  {plain(line)}" for line in tool.instructions.split("\n"))]
     return "\n".join(lines)
+
+
+def _value_lines(key: str, value: JSON) -> Iterator[str]:
+    """Yield a value after its key; long JSON is indented in a terminal."""
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        value = ", ".join(value)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str) or len(text) <= _LONGEST or not results().isatty():
+        yield f"{key}: {plain(text)}"
+    else:
+        yield f"{key}:"
+        indented = json.dumps(value, ensure_ascii=False, indent=2).split("\n")
+        yield from (f"  {plain(line)}" for line in indented)
+
+
+_LONGEST = 60
 
 
 def _lines(parameter: Described) -> Iterator[str]:

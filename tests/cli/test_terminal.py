@@ -171,3 +171,12 @@ def test_a_table_fits_the_width(rows: list[Any], width: int) -> None:
     lines = shown.split("\n")
     assert len(lines) == len(rows) + 1
     assert all(cell_len(line) <= width for line in lines)
+
+
+def test_long_values_of_a_tool_are_indented(run: Run, terminal: Run, write: Write) -> None:
+    examples = [{"input": {"text": "word " * 20}, "output": "a"}]
+    write("echo", manifest_of("echo", examples=examples))
+    lines = unstyled_lines(terminal("show", "echo", COLUMNS="80").out)
+    start = lines.index("examples:")
+    assert lines[start + 1 : start + 4] == ["  [", "    {", '      "input": {']
+    assert f"examples: {json.dumps(examples)}" in run("show", "echo").out
