@@ -105,13 +105,6 @@ class Command(click.Command):
                 raise Misuse(wrapped(str(error))) from error
             except SovlToolsError as error:
                 raise click.ClickException(wrapped(str(error))) from error
-            except FileNotFoundError as error:
-                try:
-                    os.getcwd()
-                except FileNotFoundError:  # the current directory was removed
-                    words = f"the current directory: {error.strerror}"
-                    raise Misuse(f"{words}; change to one that exists") from error
-                raise
             except click.UsageError:
                 raise
             except click.ClickException as error:

@@ -158,38 +158,6 @@ def test_descriptions_are_cut_on_a_terminal_alone(run: Run, terminal: Run, write
     assert shown[1].endswith("…")
 
 
-GONE = [
-    ["list"], ["validate"], ["show", "echo"], ["call", "echo", "text=a"], ["export"],
-    ["match", "a"], ["search", "a"], ["new", "echo"], ["new", "echo", "--from", "json:dumps"],
-    ["sync"], ["watch"], ["chat"], ["export", "--tokens"], ["run", "a.yaml"],
-    ["run", "--journal", "a.db", "--list"], ["show", "a.yaml"],
-]  # fmt: skip
-IN_GONE = """
-import json, os, sys, tempfile
-from importlib import import_module
-from sovl_tools.cli.main import COMMANDS, main
-
-for place, _ in COMMANDS.values():
-    import_module(place.partition(":")[0])
-os.mkdir("gone")
-os.chdir("gone")
-os.rmdir("../gone")
-for command in json.loads(sys.argv[1]):
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        child = os.fork()
-        if child == 0:
-            os.dup2(out.fileno(), 1)
-            os.dup2(err.fileno(), 2)
-            sys.argv[1:] = command
-            main()
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        for file in (out, err):
-            file.seek(0)
-        print(json.dumps([code, out.read(), err.read()]), flush=True)
-"""
-"""Runs commands where there is no directory, each in a fork."""
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without room")
 def test_a_help_text_without_room_is_one_clear_line() -> None:
     with Path("/dev/full").open("w") as full:
@@ -198,22 +166,6 @@ def test_a_help_text_without_room_is_one_clear_line() -> None:
             command, env=clean_environment(), stdout=full, stderr=subprocess.PIPE, check=False
         )
     assert (done.returncode, done.stderr) == (1, b"Error: No space left on device\n")
-
-
-def test_a_current_directory_that_is_gone_is_misuse(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", IN_GONE, json.dumps(GONE)],
-        cwd=tmp_path,
-        env={**clean_environment(), "TMPDIR": str(tmp_path)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    for command, (code, out, err) in zip(GONE, told, strict=True):
-        assert (command, code, out, "Traceback" in err) == (command, 2, "", False)
-        assert "No such file or directory" in err
 
 
 SCHEMAS = {
