@@ -137,3 +137,8 @@ def test_options_that_make_no_sense_are_refused_before_a_tool_is_imported(
     assert (done.code, done.out) == (2, "")
     assert words in done.err
     assert "imported" not in done.err
+
+
+def test_options_of_http_are_refused_with_another_transport(run: Run) -> None:
+    done = run("serve", "--token-env", "TOOLS_TOKEN")
+    assert (done.code, done.err) == (2, "Error: --token-env goes with --transport http\n")
