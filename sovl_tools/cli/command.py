@@ -326,12 +326,7 @@ class Progress:
         self._end = ExitStack()
         self._update: Callable[[int, str], None] | None = None
 
-    @property
-    def left(self) -> int:
-        """The number of items that are not done yet; 0 if the total isn't known."""
-        return max(self._total - self._done, 0)
-
-    def advance(self, name: str) -> None:
+    def advance(self, name: str = "") -> None:
         """Count an item as done, and show its name."""
         self._done += 1
         if not self._active:

@@ -18,7 +18,6 @@ from contextlib import ExitStack
 from functools import partial
 from hashlib import blake2b
 from io import FileIO
-from time import perf_counter
 from typing import BinaryIO, NamedTuple
 
 import click
@@ -259,27 +258,17 @@ class _Run:
 
 def _take(run: _Run, mapped: Iterator[Mapped], progress: Progress, *, fail_fast: bool) -> None:
     """Write the results as they finish, unless the tool can't be called at all."""
-    started = perf_counter()
     try:
-        for count, each in enumerate(mapped, 1):
+        for each in mapped:
             error = each.result.error
             if error is not None and error.kind in {"unavailable", "unknown_tool"}:
                 raise click.ClickException(plain(error.message))
             run.add(each)
-            progress.advance(_pace(count, progress.left, perf_counter() - started))
+            progress.advance()
             if error is not None and fail_fast:
                 break
     except KeyboardInterrupt:
         raise click.ClickException("interrupted; --resume continues it") from None
-
-
-def _pace(count: int, left: int, seconds: float) -> str:
-    """Return the rate of calls and the remaining time."""
-    rate = count / max(seconds, 1e-6)
-    minutes, rest = divmod(round(left / rate), 60)
-    hours, minutes = divmod(minutes, 60)
-    clock = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
-    return f"{rate:,.1f}/s, {clock} left"
 
 
 COLUMNS = ("index", "input_hash", "value", "error_kind", "error")

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.highlighter import JSONHighlighter
 from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -170,10 +170,11 @@ def progress_bar(
         BarColumn(30),
         MofNCompleteColumn(),
         TextColumn("{task.description}", markup=False),
+        TimeRemainingColumn(compact=True),
         console=console(stream),
         transient=True,
     )
-    task = bar.add_task(name, total=total, completed=done)
+    task = bar.add_task(name, total=total or None, completed=done)
     return bar, lambda done, name: bar.update(task, completed=done, description=name)
 
 

@@ -286,7 +286,7 @@ def test_progress_is_shown_on_a_terminal_and_vanishes(terminal: Run, examples: A
     examples("slow", SAYS, SAYS, SAYS, code=code)
     out = terminal("test", NO_COLOR="1").out
     assert "2/3 slow" in out
-    assert re.search(r"3/3 slow\s+\x1b\[\?25h\r\x1b\[1A\x1b\[2K3 examples in", out)
+    assert re.search(r"3/3 slow [\d:-]+\s+\x1b\[\?25h\r\x1b\[1A\x1b\[2K3 examples in", out)
 
 
 def test_only_tools_that_are_as_they_were_locked_are_run(run: Run, examples: Any) -> None:
