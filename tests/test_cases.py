@@ -42,6 +42,8 @@ IMPORTS_NEEDED = (
     "ST412-left-out",
     "ST412-refused-values",
     "ST413",
+    "ST414",
+    "ST415",
     "ST501-e",
     "ST501-in",
     "ST501-missing-package",

@@ -25,7 +25,7 @@ from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.bindings import DEFINITIONS, bindings, last_name
-from sovl_tools.annotations.hints import is_field
+from sovl_tools.annotations.hints import is_field, marker_of
 
 _WRITTEN = re.compile(
     r"(\w+)\s*(?::[^=,\n]*)?=(?!=)\s*"
@@ -63,7 +63,7 @@ def computed(function: Any, defaults: Mapping[str, Any]) -> set[str]:
     doubtful: dict[str, Any] = {}
     for name, value in defaults.items():
         if name in own and own[name] is value:
-            if value is not None and not is_field(value):
+            if value is not None and not (is_field(value) or marker_of(value)):
                 doubtful[name] = value
         elif _is_in_environment(value):
             found.add(name)

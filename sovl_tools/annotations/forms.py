@@ -35,8 +35,9 @@ from sovl_tools.annotations.kind import (
     optional,
 )
 from sovl_tools.annotations.scalars import scalar_of
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, copied
 from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.keywords import KEYWORDS
 
 
 class _Annotated(Kind):
@@ -46,6 +47,9 @@ class _Annotated(Kind):
         inner, *metadata = typing.get_args(annotation)
         schema = _describe_by_rules(builder, annotation)
         schema = schema or _add_constraints(builder, builder.build(inner), metadata)
+        for each in metadata:
+            if isinstance(each, dict) and each.keys() <= KEYWORDS.keys():
+                schema |= copied(each)
         for each in filter(is_field, metadata):
             given = {"title": each.title, "examples": each.examples}
             schema |= {key: value for key, value in given.items() if value is not None}

@@ -6,6 +6,7 @@ And what a callable is below the layers that others have put around it.
 from __future__ import annotations
 
 import builtins
+import dataclasses
 import inspect
 import re
 import sys
@@ -197,6 +198,14 @@ def read_annotations(read: Callable[..., Any], owner: Any, option: str) -> Any:
 def is_field(value: Any) -> bool:
     """Return whether a value is what pydantic's ``Field(…)`` returns."""
     return type(value).__name__ == "FieldInfo" and type(value).__module__.startswith("pydantic.")
+
+
+def marker_of(default: Any) -> str | None:
+    """Return the kind of a default that only a framework could replace by a value, if it is one."""
+    kind = type(default)
+    if kind.__module__ in {"fastapi.params", "typer.models"} or kind is dataclasses.Field:
+        return f"{kind.__name__} of {kind.__module__.partition('.')[0]}"
+    return None
 
 
 def origin_of(annotation: Any) -> Any:
@@ -433,15 +442,23 @@ def layers(function: Any) -> list[Any]:
     return found
 
 
+def is_closed(function: Any) -> bool:
+    """Return whether a function takes only what its own parameters say."""
+    is_open = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    return isinstance(function, FunctionType) and not function.__code__.co_flags & is_open
+
+
 def _inner(function: Any) -> Any:
     if type(function) is FunctionType:
         return getattr(function, "__wrapped__", None)
     if isinstance(function, partial):
         return function.func
+    # An object with a method of that name; built-in types have none in Python.
+    called = type(function).__call__
+    if is_closed(called):
+        return called
     for name in ("__wrapped__", "__func__"):
         inner = getattr(function, name, None)
         if inner is not None:
             return inner
-    # An object with a method of that name; built-in types have none in Python.
-    called = type(function).__call__
     return called if isinstance(called, FunctionType) else None

@@ -79,7 +79,7 @@ def infer_definition(
 
 
 def _head(function: Any, options: Options, documentation: Documentation) -> dict[str, Any]:
-    name = options.name or getattr(function, "__name__", type(function).__name__)
+    name = options.name or _name_of(function)
     fields: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in options.fields.items()
@@ -96,6 +96,14 @@ def _head(function: Any, options: Options, documentation: Documentation) -> dict
         "is_dynamic": is_dynamic(options.params),
         **fields,
     }
+
+
+def _name_of(function: Any) -> str:
+    """Return the name of a callable: of a partial that of its function, of an object its class."""
+    named = function.func if isinstance(function, partial) else function
+    return str(
+        getattr(function, "__name__", None) or getattr(named, "__name__", type(named).__name__)
+    )
 
 
 def _qualified(function: Any) -> str:
@@ -460,6 +468,8 @@ def definitions_in(value: Any) -> ToolDefinition | list[ToolDefinition]:
     if hasattr(value, ATTRIBUTE) or inspect.isroutine(value):
         return _definition_of_function(value)
     found = tool_methods(value)
+    if not found and callable(value):
+        return define(value)
     if not found:
         raise TypeError(f"register takes {_EXPECTED}, not {value!r:.80}")
     return found

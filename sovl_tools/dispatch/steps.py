@@ -10,6 +10,7 @@ from collections.abc import (
     Generator,
     Iterable,
     Iterator,
+    Mapping,
     Sequence,
 )
 from contextlib import aclosing, closing
@@ -35,7 +36,7 @@ from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError, ToolError
-from sovl_tools.signature.signature import Signature, from_function
+from sovl_tools.signature.signature import Signature, fields_of, from_function
 
 Take: TypeAlias = Callable[[Any, CallScope | None], Any]
 """From a value to the next one, with the scope of the call."""
@@ -112,6 +113,9 @@ def author_steps(
     if definition.preprocess is not None:
         yield author_step(definition.preprocess)
         yield Step(_preprocessed_check(function, signature))
+    fields = fields_of(function)
+    if fields:
+        yield Step(lambda keywords, _: {**_filled(fields, keywords), **keywords})
     names = {*definition.parameters.get("properties", ())}
     if definition.preprocess is not None:  # it may return names without a property
         names |= {each.name for each in signature.parameters}
@@ -125,6 +129,15 @@ def author_steps(
     yield author_step(function, takes_keywords=True, is_last=after is None, threads=threads)
     if after is not None:
         yield author_step(after, is_last=True, threads=threads)
+
+
+def _filled(fields: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the defaults of pydantic's fields for the arguments that were left out."""
+    return {
+        name: field.get_default(call_default_factory=True)
+        for name, field in fields.items()
+        if name not in keywords
+    }
 
 
 def author_step(  # noqa: C901 - a call, and the ways to wait for it in two worlds

@@ -34,8 +34,8 @@ from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, json_text
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import KEYS, name_problem
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
-from sovl_tools.schema.engine import problems_at, published
-from sovl_tools.schema.subschemas import SchemaNode, nodes
+from sovl_tools.schema.engine import published
+from sovl_tools.schema.subschemas import nodes
 from sovl_tools.signature.agreement import differences
 from sovl_tools.signature.signature import signature_for
 
@@ -267,27 +267,8 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
     is_certain = definition.preprocess is None and not any(written)
     if not is_certain or not _COMBINED.isdisjoint(parameters):
         return []
-    found = [
-        each
-        for each in differences(signature, parameters)
-        if each.kind != "not_sent" or not _is_supplied(each.name, parameters)
-    ]
-    case = case._replace(differences=tuple(found))
-    return ask(agreement.RULES, case, severity="error") if found else []
-
-
-def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Return True if the schema has, or may have, a default for a parameter."""
-    schema = parameters["properties"].get(name)
-    if not isinstance(schema, Mapping) or "default" not in schema:
-        return callable(schema)
-    root = without_functions(parameters)
-    written = root["properties"][name]
-    # the function that makes the default has not run, so the default is unknown
-    if "default" not in written:
-        return True
-    node = SchemaNode(("properties", name), written, root, ())
-    return not problems_at(node, written["default"])
+    case = case._replace(differences=tuple(differences(signature, parameters)))
+    return ask(agreement.RULES, case, severity="error")
 
 
 def candidates_of(values: Iterable[Any], path: str) -> Iterator[Candidate | Diagnostic]:

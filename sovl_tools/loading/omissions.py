@@ -200,7 +200,9 @@ def _of_required(parameters: dict[str, JSON], spec: FunctionSpec) -> Iterator[Om
     needed_by_function, defaulted = spec.needed, spec.defaulted
     needed = [name for name in spec.arguments if name in needed_by_function]
     for index, name in enumerate(needed):
-        if name in properties and name not in required:
+        known = parameters.get("properties", {}).get(name)
+        is_filled = isinstance(known, dict) and "default" in known
+        if name in properties and name not in required and not is_filled:
             yield Omission((*place, name), name, tuple(needed[:index]))
     for name in required:
         if name in defaulted:

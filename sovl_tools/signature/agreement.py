@@ -18,7 +18,10 @@ from sovl_tools.schema.applicators import Kinds, kinds, numeric, values_of
 from sovl_tools.schema.bounds import contrary_bound
 from sovl_tools.schema.comparison import Difference as SchemaDifference
 from sovl_tools.schema.comparison import narrowings
+from sovl_tools.schema.dynamic import without_functions
+from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.keywords import BOUNDS
+from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
 PARAMETERS: Path = ("parameters",)
@@ -72,9 +75,9 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
             )
             is_open = is_open or kind == "var_keyword"
         elif default is REQUIRED and name not in required and signature.is_certain:
-            # None of an annotation that can't be read
-            is_absent = annotation.optional if name in properties else annotation.is_context
-            if is_absent is False:
+            # a type can be unknown, a name never is
+            is_optional = annotation.optional is not False or _is_supplied(name, parameters)
+            if not (name in properties and is_optional):
                 found.append(Difference("not_sent", name, parameter))
     if not is_open:
         found += [
@@ -86,6 +89,19 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
         if is_function and parameters.get("additionalProperties", False) is not False:
             found.append(Difference("open", ""))
     return found
+
+
+def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Return whether the schema has, or may have, a default that a call fills in."""
+    schema = parameters["properties"].get(name)
+    if not isinstance(schema, Mapping) or "default" not in schema:
+        return callable(schema)
+    root = without_functions(parameters)
+    written = root["properties"][name]
+    # the function that makes the default has not run, so the default is unknown
+    if "default" not in written:
+        return True
+    return not problems_at(SchemaNode(("properties", name), written, root, ()), written["default"])
 
 
 def _parameter_difference(

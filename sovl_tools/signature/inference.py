@@ -11,12 +11,13 @@ from sovl_tools.annotations.hints import (
     Names,
     description_of,
     has_text,
-    is_field,
+    marker_of,
     names_of,
     resolved,
     underlying,
     without_none,
 )
+from sovl_tools.annotations.jsonvalues import InvalidResult, to_json
 from sovl_tools.annotations.jsonvalues import is_plain as is_json
 from sovl_tools.annotations.kind import EMPTY, InexpressibleError
 from sovl_tools.annotations.kinds import SchemaBuilder
@@ -100,9 +101,23 @@ def infer(
     )
     texts = (documentation_of(function) if documentation is None else documentation).parameters
     found = implied(signature, function, texts=texts, described=described)
-    for refusal in refusals(function, signature, found).values():
-        raise refusal from refusal.__cause__
-    return found
+    reasons = refusals(function, signature, found)
+    # the function has a default for these, and no model could give another value
+    optional = {each.name for each in signature.parameters if _can_be_left_out(each)}
+    for name, refusal in reasons.items():
+        if name not in optional or isinstance(refusal, UnresolvedReferenceError):
+            raise refusal from refusal.__cause__
+    if not reasons:
+        return found
+    kept = tuple(each for each in signature.parameters if each.name not in reasons)
+    found = implied(signature._replace(parameters=kept), function, texts=texts, described=described)
+    notes = [(name, f"it is left out: {each.message}") for name, each in reasons.items()]
+    return found._replace(warnings=(*found.warnings, *notes))
+
+
+def _can_be_left_out(parameter: Parameter) -> bool:
+    is_given = parameter.kind in BY_KEYWORD and parameter.default is not REQUIRED
+    return is_given and marker_of(parameter.default) is None
 
 
 def name_of(function: Any) -> str:
@@ -138,10 +153,12 @@ def refusals(function: Any, signature: Signature, found: Inference) -> dict[str,
         if each.kind in _NOT_BY_KEYWORD:
             reason, advice = _NOT_BY_KEYWORD[each.kind]
             reasons[each.name] = InexpressibleError(reason.format(each.name), advice)
-        elif each.default is not REQUIRED and is_field(each.default):
-            reason = "its default is a Field of pydantic, which the function would receive"
-            advice = "write Annotated[T, Field(…)] and a default of type T"
+        elif marker := marker_of(each.default):
+            reason = f"its default is a {marker}, which no one fills in"
+            advice = "write Annotated[T, Field(…)] and a plain default"
             reasons[each.name] = InexpressibleError(reason, advice)
+        elif each.annotation.is_absent and not _is_expressible(each.default):
+            reasons[each.name] = InexpressibleError("its default can't be JSON")
         elif each.name in found.errors:
             error = found.errors[each.name]
             if isinstance(error, InexpressibleError):
@@ -151,6 +168,17 @@ def refusals(function: Any, signature: Signature, found: Inference) -> dict[str,
             reasons[each.name] = error
     name = name_of(function) if reasons else ""
     return {parameter: blamed(each, name, parameter) for parameter, each in reasons.items()}
+
+
+def _is_expressible(default: Any) -> bool:
+    """Return whether a default can be JSON, or isn't known."""
+    if default is None or default is REQUIRED or default is UNKNOWN:
+        return True
+    try:
+        to_json(default)
+    except InvalidResult:
+        return False
+    return True
 
 
 _NOT_BY_KEYWORD: dict[ParameterKind, tuple[str, str]] = {

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 from types import FunctionType, MethodType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.annotations.defaults import computed
 from sovl_tools.annotations.hints import (
     HIDDEN,
     compile_annotation,
+    is_closed,
+    is_field,
     layers,
     names_of,
     read_annotations,
@@ -123,7 +125,7 @@ def from_function(value: Any) -> Signature:
     if not callable(value):
         return Signature(shape="value")
     try:
-        inspected = _inspect(inspect.signature, value)
+        inspected = _inspect(inspect.signature, _called(value))
     except (ValueError, TypeError):
         return ANYTHING
     shape: Shape = "function" if isinstance(value, FunctionType) else "callable"
@@ -131,6 +133,16 @@ def from_function(value: Any) -> Signature:
     is_certain = not any(type(each) is FunctionType and _is_open(each) for each in functions)
     # text in annotations was written where the innermost function was
     return Signature(_parameters(inspected, below[-1]), shape, is_certain)
+
+
+def _called(value: Any) -> Any:
+    """Return what decides how a callable can be called, whatever its ``__wrapped__`` says."""
+    if isinstance(getattr(value, "__signature__", None), inspect.Signature):
+        return value
+    if isinstance(value, partial):
+        return partial(value.func, *value.args, **value.keywords)
+    called = type(value).__call__
+    return MethodType(called, value) if is_closed(called) else value
 
 
 def _is_open(function: FunctionType) -> bool:
@@ -148,15 +160,49 @@ def _inspect(read: Callable[..., inspect.Signature], function: Any) -> inspect.S
 def _parameters(signature: inspect.Signature, function: Any) -> tuple[Parameter, ...]:
     """Return the parameters, with what their annotations say where the function was written."""
     found = [
-        Parameter(
-            each.name,
-            _KINDS[each.kind],
-            REQUIRED if each.default is each.empty else each.default,
-            Annotation() if each.annotation is each.empty else _read(each.annotation, function),
+        _with_field(
+            Parameter(
+                each.name,
+                _KINDS[each.kind],
+                REQUIRED if each.default is each.empty else each.default,
+                Annotation() if each.annotation is each.empty else _read(each.annotation, function),
+            )
         )
         for each in signature.parameters.values()
     ]
     return _with_unpacked(_without_computed(found, function), function)
+
+
+def fields_of(function: Any) -> dict[str, Any]:
+    """Return the parameters whose defaults are pydantic's ``Field(…)`` with a default of its own.
+
+    Python would pass the field itself where an argument is left out.
+    """
+    try:
+        parameters = inspect.signature(_called(function)).parameters.values()
+    except (ValueError, TypeError):
+        return {}
+    return {
+        each.name: each.default
+        for each in parameters
+        if is_field(each.default) and not each.default.is_required()
+    }
+
+
+def _with_field(parameter: Parameter) -> Parameter:
+    """Return a parameter whose default is pydantic's ``Field(…)`` with what the field means."""
+    field, annotation = parameter.default, parameter.annotation
+    if not is_field(field):
+        return parameter
+    default = UNKNOWN if field.default_factory is not None else field.default
+    if type(default).__name__ == "PydanticUndefinedType" or default is ...:
+        default = REQUIRED
+    hint = Any if annotation.is_absent else annotation.source
+    if isinstance(hint, str) and annotation.value is not HIDDEN:
+        hint = annotation.value
+    if isinstance(hint, str):
+        return parameter._replace(default=default)
+    return parameter._replace(default=default, annotation=from_object(Annotated[hint, field]))
 
 
 def _without_computed(parameters: list[Parameter], function: Any) -> list[Parameter]:

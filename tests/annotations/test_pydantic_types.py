@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from sovl_tools import InferenceError
+from sovl_tools import InferenceError, Tooler, ToolRegistry
 from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.annotations.strategies import defined, schema_of
 from tests.annotations.test_agreement import accepts, taking
@@ -208,13 +208,26 @@ def test_a_model_that_is_not_complete_can_be_waited_for() -> None:
             parameter(annotation)
 
 
-def test_a_field_in_the_place_of_a_default_is_an_error() -> None:
-    def function(count: int = Field(3, ge=1)) -> None: ...
+def test_a_field_in_the_place_of_a_default_is_read() -> None:
+    def function(
+        city: str = Field(description="The city."),
+        count: int = Field(3, ge=1),
+        names: list[str] = Field(default_factory=lambda: ["a"], max_length=2),  # noqa: B008
+        day: date = Field(default=date(2025, 1, 1)),  # noqa: B008
+    ) -> Any:
+        return [city, count, names, day]
 
-    with pytest.raises(InferenceError, match="a Field of pydantic, which the function would") as it:
-        defined(function)
-    assert it.value.help is not None
-    assert it.value.help.startswith("write Annotated")
+    tool = defined(function)
+    assert tool.parameters["required"] == ["city"]
+    properties = tool.parameters["properties"]
+    assert properties["city"]["description"] == "The city."
+    assert (properties["count"]["minimum"], properties["count"]["default"]) == (1, 3)
+    assert properties["names"]["maxItems"] == 2
+    registry = ToolRegistry()
+    registry.register(tool)
+    calls = Tooler(registry)
+    assert calls.call_sync("function", {"city": "Oslo"}).value == ["Oslo", 3, ["a"], "2025-01-01"]
+    assert not calls.call_sync("function", {"city": "Oslo", "count": 0}).ok
 
 
 def test_a_dataclass_is_described_without_pydantic() -> None:

@@ -33,7 +33,7 @@ class Callee:
 
 
 class Unfathomable:
-    """A callable whose signature can't be found out."""
+    """A callable with an odd attribute."""
 
     __signature__ = "none"
 
@@ -71,7 +71,7 @@ TEXT = [("text", "positional_or_keyword", REQUIRED, "str")]
         (lambda: None, "function", []),
         (len, "callable", [("obj", "positional_only", REQUIRED, "")]),
         (max, "callable", [("arguments", "var_keyword", REQUIRED, "")]),
-        (Unfathomable(), "callable", [("arguments", "var_keyword", REQUIRED, "")]),
+        (Unfathomable(), "callable", []),
         (Callee, "class", []),
         (dict, "class", []),
         (5, "value", []),

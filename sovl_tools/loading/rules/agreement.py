@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from keyword import iskeyword
 from typing import NamedTuple
 
+from sovl_tools.annotations.hints import HIDDEN, marker_of
 from sovl_tools.loading.import_errors import without_modules
 from sovl_tools.loading.interface import Interface
 from sovl_tools.model.diagnostic import (
@@ -453,6 +454,40 @@ def invalid_context_parameter(case: AgreementCase) -> Iterator[Finding]:
             yield Finding(place, message, "remove the property, or rename one of the two")
 
 
+@rule("ST414")
+def unfilled_marker(case: AgreementCase) -> Iterator[Finding]:
+    """A parameter's default is a marker of a framework, which no one replaces by a value.
+
+    ``Depends(…)`` and ``Query(…)`` of FastAPI, ``Option(…)`` of Typer and ``field(…)`` of
+    dataclasses mean something only to their own framework: a call that leaves the argument out
+    would pass the marker itself. Write a plain default. For a description and bounds write
+    ``Annotated[int, Field(description="…", ge=1)]``; ``Field(…)`` of pydantic as a default works.
+    """
+    for each in case.signature.parameters:
+        marker = marker_of(each.default)
+        if marker is not None:
+            message = f"the default of {each.name!r} is a {marker}, which no one fills in"
+            yield Finding(ModulePlace(case.name, each.name), message, "write a plain default")
+
+
+@rule("ST415", "warning")
+def unreadable_annotation(case: AgreementCase) -> Iterator[Finding]:
+    """A parameter's annotation can't be read, so its arguments aren't converted.
+
+    It names something that isn't there when the tool runs: an import under ``if TYPE_CHECKING:``,
+    or a typo in quotes. The function gets what JSON has, such as text for a date. Import the name
+    where the tool runs, or correct it.
+    """
+    is_imported = case.interface.function is not None
+    for each in case.signature.parameters if is_imported else ():
+        annotation = each.annotation
+        is_unknown = annotation.value is HIDDEN and not annotation.is_context
+        if is_unknown and each.name in case.properties:
+            message = f"the annotation {annotation.text!r} of {each.name!r} can't be read"
+            hint = "import its names where the tool runs: arguments aren't converted to it"
+            yield Finding(ModulePlace(case.name, each.name), message, hint)
+
+
 RULES = (
     missing_function,
     not_a_function,
@@ -466,4 +501,6 @@ RULES = (
     refused_values,
     open_without_keywords,
     invalid_context_parameter,
+    unfilled_marker,
+    unreadable_annotation,
 )

@@ -1,0 +1,5 @@
+import dataclasses
+
+
+def echo(text: str = dataclasses.field(default="hello")):
+    return text
