@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Collection
+from typing import NamedTuple
 
 from sovl_tools.configuration import Configuration, configuration
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
@@ -14,10 +15,18 @@ from sovl_tools.threads import is_loading
 
 def folders_of(found: Configuration, names: Collection[str] | None = None) -> ToolRegistry:
     """Return a registry of the tool folders, or of those of some names."""
-    # the commands refuse a missing path by themselves, where somebody has named it
-    paths = [path for path in found.paths if os.path.exists(path)]
-    return ToolRegistry.from_directory(
-        *paths,
+    registry = ToolRegistry()
+    load_into(registry, found, names)
+    return registry
+
+
+def load_into(
+    registry: ToolRegistry, found: Configuration, names: Collection[str] | None = None
+) -> None:
+    """Load the configured tool folders, or those of some names, into an empty registry."""
+    # the commands reject a missing path themselves, where a user has named it
+    registry._load_directories(  # noqa: SLF001 - it exists before it is loaded
+        [path for path in found.paths if os.path.exists(path)],
         names=names,
         exclude=found.exclude,
         import_timeout=found.import_timeout,
@@ -38,24 +47,35 @@ def default_registry() -> ToolRegistry:
     """Return the registry of this program, which is loaded when it is first asked for.
 
     It holds the tools of the configured directories, of ``plugins`` and of the entry points of
-    installed distributions; ``sovl_tools.configuration`` says what is configured.
+    installed distributions; ``sovl_tools.configuration`` says what is configured. Code that is
+    being loaded into it gets it as far as it is loaded.
 
     Raises:
         ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
-        RuntimeError: code that is being loaded into it asks for it.
     """
-    # the lock is held by the thread that loads, which waits for this one: it would be for ever
-    if not _DEFAULT and is_loading() and _LOCK.locked():
-        words = "the default registry is being loaded, so what it loads can't ask for it"
-        raise RuntimeError(f"{words}; decorate with @tool, or ask when the tool is called")
+    # the thread that loads holds the lock, and perhaps waits for this one
+    if _LOADING and (is_loading() or threading.get_ident() == _LOADING[0].thread):
+        return _LOADING[0].registry
     with _LOCK:
         if not _DEFAULT:
-            found = configuration()
-            registry = folders_of(found)
-            add_code(registry, found)
+            found, registry = configuration(), ToolRegistry()
+            _LOADING.append(_Loading(registry, threading.get_ident()))
+            try:
+                load_into(registry, found)
+                add_code(registry, found)
+            finally:
+                _LOADING.clear()
             _DEFAULT.append(registry)
         return _DEFAULT[0]
 
 
+class _Loading(NamedTuple):
+    """The default registry while it is loaded, and the thread that loads it."""
+
+    registry: ToolRegistry
+    thread: int
+
+
 _DEFAULT: list[ToolRegistry] = []
+_LOADING: list[_Loading] = []
 _LOCK = threading.Lock()

@@ -109,19 +109,33 @@ class ToolRegistry:
         Raises:
             LockError: the lock file is missing or damaged.
         """
+        registry = cls()
+        registry._load_directories(
+            paths, names=names, exclude=exclude, import_timeout=import_timeout, locked=locked
+        )
+        return registry
+
+    def _load_directories(
+        self,
+        paths: Sequence[str | os.PathLike[str]],
+        *,
+        names: Collection[str] | None,
+        exclude: Sequence[str],
+        import_timeout: float,
+        locked: str | os.PathLike[str] | None,
+    ) -> None:
+        """Load the tool folders of an empty registry; see ``from_directory``."""
         folders = [check_path("paths", path) for path in paths]
         wanted = None if names is None else check_names("names", names)
         patterns = check_names("exclude", exclude, "patterns")
         check_seconds("import_timeout", import_timeout)
-        registry = cls()
         lock = None if locked is None else read_lock(check_path("locked", locked))
         settings = Settings(limit=import_timeout, locked=lock)
-        registry._load = load(folders, names=wanted, exclude=patterns, settings=settings)
-        registry._catalog = registry._load.catalog
-        registry._source_diagnostics = registry._load.collected.diagnostics
-        log_load(registry._catalog)
-        log_sources(registry._source_diagnostics)
-        return registry
+        self._load = load(folders, names=wanted, exclude=patterns, settings=settings)
+        self._catalog = self._load.catalog
+        self._source_diagnostics = self._load.collected.diagnostics
+        log_load(self._catalog)
+        log_sources(self._source_diagnostics)
 
     @property
     def catalog(self) -> Catalog:

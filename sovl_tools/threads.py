@@ -46,15 +46,23 @@ class Stalled(NamedTuple):
 
 
 class Job(Generic[_T]):
-    """A function on its own thread, which the caller waits for or abandons."""
+    """A function on its own thread, which the caller waits for or abandons.
+
+    While the caller's thread is importing a module, the function runs on that thread, and can't be
+    abandoned: on another one, an import of the same module would wait for the caller.
+    """
 
     def __init__(self, function: Callable[[], _T]) -> None:
-        """Start the thread."""
+        """Start the thread, or run the function."""
         self._lock = threading.Lock()
         self._ended = threading.Event()
         self._value: Any = None
         self._error: BaseException | None = None
         # only the thread holds the function, and forgets it: it may be a method that knows this job
+        self._thread = threading.current_thread()
+        if is_importing():
+            self._run(function)
+            return
         self._thread = threading.Thread(target=self._run, args=[function], name=LOADER, daemon=True)
         self._thread.start()
 
@@ -104,6 +112,20 @@ def run_within(limit: float, function: Callable[[], _T]) -> _T | Stalled:
     frame = job.frame
     job.give_up()
     return Stalled(frame)
+
+
+def is_importing() -> bool:
+    """Return True if the caller's thread is importing a module right now."""
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001 - documented, the only way
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "_find_and_load" and code.co_filename == _IMPORTER:
+            return True
+        frame = frame.f_back
+    return False
+
+
+_IMPORTER = "<frozen importlib._bootstrap>"
 
 
 def is_loading() -> bool:

@@ -6,7 +6,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import time_ns
 from typing import NamedTuple, TypeAlias
 
@@ -21,7 +22,7 @@ from sovl_tools.model.diagnostic import Diagnostic, ask
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.reporting.text import plain
-from sovl_tools.threads import Job
+from sovl_tools.threads import Job, is_from_user
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -91,8 +92,11 @@ class _Loader:
             folder = contents.folder
             self._observe(folder)
             try:
-                candidate = load_contents(contents, self._settings, self._handlers)
-            except KeyboardInterrupt as error:  # a tool's: the user's is raised in the main thread
+                with _in_progress(folder.location):
+                    candidate = load_contents(contents, self._settings, self._handlers)
+            except KeyboardInterrupt as error:
+                if is_from_user(error):
+                    raise
                 candidate = rejected(folder, import_verdicts(error, folder))
             if os.getpid() != process:
                 os._exit(0)  # the tool has forked, and its parent continues
@@ -122,6 +126,25 @@ class _Loader:
         stalled = rejected(folder, ask((import_stalled,), failure))
         self._observe(stalled)
         return stalled
+
+
+class _Progress(threading.local):
+    """The locations of folders that the current thread is loading."""
+
+    def __init__(self) -> None:
+        self.locations: list[str] = []
+
+
+_PROGRESS = _Progress()
+
+
+@contextmanager
+def _in_progress(location: str) -> Iterator[None]:
+    _PROGRESS.locations.append(location)
+    try:
+        yield
+    finally:
+        _PROGRESS.locations.remove(location)
 
 
 class Load(NamedTuple):
@@ -162,6 +185,9 @@ def load(
     """Take all tool folders of the paths through the pipeline, and combine the candidates."""
     moment, base = time_ns(), os.path.abspath("")
     collected = collect(paths, names=names, exclude=exclude)
+    if _PROGRESS.locations:  # what a tool's own import loads
+        folders = [each for each in collected.folders if each.location not in _PROGRESS.locations]
+        collected = collected._replace(folders=tuple(folders))
     contents = [read_folder(each, settings) for each in collected.folders]
     candidates = load_folders(contents, settings)
     digests = [each.digest for each in contents]
