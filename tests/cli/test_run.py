@@ -429,7 +429,7 @@ steps:
 def test_a_terminal_shows_a_tree_with_states_and_times(
     put: Put, write: Write, tmp_path: Path
 ) -> None:
-    write("echo", code="def echo(text: str):\n    print(text)\n    print('end', end='')\n")
+    write("echo", code="def echo(text: str):\n    print(text)\n    print('[red]end :x:', end='')\n")
     write("rest", code=FAILING)
     put("tree.yaml", TREE)
     with session(tmp_path, "run", "tree.yaml") as terminal:
@@ -442,7 +442,7 @@ def test_a_terminal_shows_a_tree_with_states_and_times(
         "  ! right: tool rest  0.00 s  ValueError: no",
         "null",
     ]
-    assert "end\n" in shown, "what ends without a newline is printed too"
+    assert "[red]end :x:\n" in shown, "output without a newline is printed too, and isn't markup"
     assert "printed\n" in terminal.shown
 
 
