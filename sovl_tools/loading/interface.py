@@ -205,7 +205,10 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     """
     absolute: list[ImportFailure] = []
     missing: list[ImportFailure] = []
-    statements = _unguarded(bindings(source).tree.body)
+    tree = bindings(source).tree
+    # a folder on the path makes an import in a function, too, one of every tool
+    is_on_path = any(each in source for each in _PATH)
+    statements = ast.walk(tree) if is_on_path else _unguarded(tree.body)
     imports = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
     with suppress(OSError):
         folder = listed(folder) if imports else folder
@@ -227,11 +230,12 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
             if module in stems - {folder.name} and _is_absent(module, folder)
         ]
     # a module that changes how imports work has to run
-    if b"sys.path" in source:
-        absolute = []
     if any(each in source for each in (b"__path__", b"sys.modules", b"meta_path")):
         missing = []
     return SiblingImports(absolute, missing)
+
+
+_PATH = (b"sys.path", b"addsitedir")
 
 
 SHARE = "move what both need to '_shared' next to them: from .._shared.x import y"

@@ -13,6 +13,7 @@ from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.loading.import_errors import import_verdicts
 from sovl_tools.loading.interface import Interface, inspect_module, parse_module, sibling_imports
+from sovl_tools.loading.leaks import ImportState
 from sovl_tools.loading.location import Locator
 from sovl_tools.loading.lock import lock_verdicts
 from sovl_tools.loading.modules import Sources, use
@@ -22,6 +23,7 @@ from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.rules import manifest as manifest_rules
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.manifest import ManifestCase
+from sovl_tools.loading.rules.module import ImportFailure
 from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
 from sovl_tools.loading.sources import Contents, Snapshot, listed, read_folder
 from sovl_tools.model.catalog import Candidate, Status
@@ -237,6 +239,7 @@ def _import(
     """Run the module and make the tool; without one the module is forgotten again."""
     folder, manifest = checked.folder, checked.manifest
     with use(snapshot) as generation:
+        before = ImportState.now()
         try:
             interface = inspect_module(generation.run(), folder.name, existing)
         except KeyboardInterrupt:
@@ -244,12 +247,22 @@ def _import(
         except BaseException as error:
             _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
             return _candidate(checked.with_more(import_verdicts(error, folder)), "rejected")
+        finally:
+            leaked = before.clean(folder, snapshot.main)
+        if any(each in snapshot.main for each in (b"sys.path", b"addsitedir")):
+            leaked += sibling_imports(snapshot.main, folder).absolute
+        checked = checked.with_more(ask((module.absolute_sibling_import,), *_unique(leaked)))
         checked = _compared(checked, interface)
         if checked.has_errors:
             return _candidate(checked, "rejected")
         definition = bind(manifest, interface, source=folder.path)
         generation.keep_for(definition, Sources(manifest.text, snapshot))
     return _candidate(checked, "loaded", interface=interface, definition=definition)
+
+
+def _unique(failures: Sequence[ImportFailure]) -> list[ImportFailure]:
+    """Return one failure for each file."""
+    return [*{each.sibling: each for each in reversed(failures)}.values()][::-1]
 
 
 def _parse(checked: CheckedFolder, missing: tuple[str, ...]) -> Candidate:

@@ -220,7 +220,7 @@ def test_what_is_no_python_raises(source: str) -> None:
         ("from . import helpers", None),
         ("try:\n    import helpers\nexcept ImportError:\n    from . import helpers", None),
         ("if TYPE_CHECKING:\n    import helpers", None),
-        ("sys.path.insert(0, here)\nimport helpers", None),
+        ("sys.path.insert(0, here)\nimport helpers", "helpers.py"),
         ("from .helpers import name", None),
         ("import json", None),
         ("import echo", None),

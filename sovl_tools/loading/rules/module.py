@@ -102,12 +102,14 @@ def absolute_sibling_import(case: ImportFailure) -> Iterator[Finding]:
     """A helper in the tool's folder is imported as if it were a library.
 
     The folder isn't on ``sys.path``, so that several tools can have a ``helpers.py``, and none
-    hides a library. Import the helper relatively: ``from . import helpers`` or ``from .helpers
-    import name``. It belongs to this tool only.
+    hides a library. A tool that puts its folder there would share its helpers with all other tools:
+    what an import adds to ``sys.path`` from inside the tools directory is removed after it. Import
+    the helper relatively: ``from . import helpers`` or ``from .helpers import name``. It belongs to
+    this tool only; several tools share modules in ``_shared``.
     """
     message = f"{case.sibling!r} can't be imported as a library"
     stem = (case.sibling or "").removesuffix(".py")
-    yield Finding(case.place, message, f"write: from . import {stem}")
+    yield Finding(case.place, message, case.advice or f"write: from . import {stem}")
 
 
 @rule("ST508")
