@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import tomllib
@@ -19,6 +20,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.problem import describe
 
+_LOGGER = logging.getLogger("sovl_tools")
 PATH_VARIABLE = "SOVL_TOOLS_PATH"
 DEFAULT_PATH = "tools"
 DEFAULT_SOURCE = "the default"
@@ -265,3 +267,16 @@ def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Co
     others = [each for each in sys.path if each not in places]
     sys.path[:] = [*others, *places] if imports else others
     return found
+
+
+def add_project() -> None:
+    """Let tools import the packages of the project around the current directory, if there is one.
+
+    The directories go to the end of ``sys.path``; those that are there already stay where they are.
+    """
+    try:
+        places = [os.path.abspath(each) for each in configuration().module_paths]
+    except ConfigurationError as error:
+        _LOGGER.debug("the project's packages aren't found: %s", error)
+        return
+    sys.path += [each for each in places if each not in sys.path]

@@ -90,6 +90,7 @@ class ToolRegistry:
         exclude: Sequence[str] = (),
         import_timeout: float = IMPORT_TIMEOUT,
         locked: str | os.PathLike[str] | None = None,
+        pythonpath: bool = True,
     ) -> Self:
         """Return a registry of the tool folders in the directories.
 
@@ -105,10 +106,16 @@ class ToolRegistry:
             import_timeout: the limit for importing one module, in seconds.
             locked: a lock file, which is read now; tools that differ from it are rejected, now and
                 by every reload.
+            pythonpath: let tools import the packages of the project around the current directory,
+                as the command line does: its directories are added to the end of ``sys.path``.
 
         Raises:
             LockError: the lock file is missing or damaged.
         """
+        if pythonpath:
+            from sovl_tools.configuration import add_project  # noqa: PLC0415 - tomllib, 5 ms
+
+            add_project()
         registry = cls()
         registry._load_directories(
             paths, names=names, exclude=exclude, import_timeout=import_timeout, locked=locked

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
+from sovl_tools import ToolRegistry
 from sovl_tools.configuration import KEYS, Configuration, configuration
 from sovl_tools.model.errors import ConfigurationError
+from tests.conftest import Write
 
 VARIABLE = "SOVL_TOOLS_PATH"
 
@@ -207,3 +211,24 @@ def test_what_is_nested_too_deep_is_refused(levels: int, start: str, end: str, h
     project(here, text)
     with pytest.raises(ConfigurationError, match="too deep within one another"):
         configuration()
+
+
+def test_python_finds_the_packages_of_the_project_as_commands_do(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    name = f"package_{uuid4().hex}"
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / f"{name}.py").write_text("LIMIT = 7\n")
+    write("echo", code=f"from {name} import LIMIT\n\n\ndef echo(text):\n    return LIMIT\n")
+    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\npaths = 5\n")
+    assert "echo" not in ToolRegistry.from_directory("tools")  # a broken one is no hindrance
+    (tmp_path / "pyproject.toml").write_text("[tool.sovl-tools]\n")
+    assert "echo" not in ToolRegistry.from_directory("tools", pythonpath=False)
+    before = [*sys.path]
+    try:
+        assert ToolRegistry.from_directory("tools")["echo"].execute(text="") == 7
+    finally:
+        sys.modules.pop(name, None)
+    assert sys.path == [*before, str(tmp_path / "src"), str(tmp_path)]

@@ -18,6 +18,7 @@ import click
 from sovl_tools.cli.help import HelpContext
 from sovl_tools.cli.output import clean_output, show, wrapped
 from sovl_tools.configuration import DEFAULT_SOURCE, Configuration, load_configuration
+from sovl_tools.loading.importer import PLUGIN_ROOT, TOOL_ROOT
 from sovl_tools.loading.rules.folder import missing_directory
 from sovl_tools.model.call import MODES, Mode
 from sovl_tools.model.diagnostic import Diagnostic, internal_verdict
@@ -90,13 +91,15 @@ class Command(click.Command):
         shared = ctx.ensure_object(dict)
         shared["quiet"] = ctx.params.pop("quiet") or shared.get("quiet", False)
         verbose = shared["verbose"] = shared.get("verbose", 0) + ctx.params.pop("verbose")
-        logger = logging.getLogger("sovl_tools")
         handler = logging.StreamHandler(sys.stderr) if verbose else logging.NullHandler()
-        handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
-        # several commands may run in one process, as in tests: each replaces the handler
-        logger.handlers[:] = [handler]
-        logger.propagate = False
-        logger.setLevel((logging.WARNING, logging.DEBUG, TRACE)[min(verbose, 2)])
+        handler.setFormatter(_Formatter("%(levelname)s %(message)s"))
+        # those of the tools' own modules are shown, too
+        for name in ("sovl_tools", TOOL_ROOT, PLUGIN_ROOT):
+            logger = logging.getLogger(name)
+            # several commands may run in one process, as in tests: each replaces the handler
+            logger.handlers[:] = [handler]
+            logger.propagate = False
+            logger.setLevel((logging.WARNING, logging.DEBUG, TRACE)[min(verbose, 2)])
         # the one place where exceptions become exit codes; click handles those not caught here
         with clean_output():
             try:
@@ -115,6 +118,18 @@ class Command(click.Command):
                 # a bug of ours: users get a line to report, and the traceback with -vv
                 _, (_, words, advice, _) = internal_verdict(error)
                 raise click.ClickException(f"{words}; {advice}") from error
+
+
+class _Formatter(logging.Formatter):
+    """Shows the tool, or the module of tools, that logged a message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        root, *parts = record.name.split(".")
+        text = super().format(record)
+        if root not in {TOOL_ROOT, PLUGIN_ROOT} or len(parts) <= 1:
+            return text
+        # after the directory comes the tool's folder, or the name of the module
+        return text.replace(f"{record.levelname} ", f"{record.levelname} {parts[1]}: ", 1)
 
 
 class Misuse(click.ClickException):

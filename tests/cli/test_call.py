@@ -341,3 +341,10 @@ def test_what_is_typed_is_utf_8_whatever_the_locale_says(run: Run, write: Write)
     typed = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = run("call", "echo", "text=Füße", **typed)
     assert (done.code, json.loads(done.out)) == (0, "Füße")
+
+
+def test_the_log_of_a_tool_is_shown_with_its_name(run: Run, write: Write) -> None:
+    head = "import logging\n\nLOG = logging.getLogger(__name__)\n"
+    write("echo", code=f"{head}\n\ndef echo(text: str):\n    LOG.info('said %s', text)\n")
+    assert "INFO echo: said hi\n" in run("-v", "call", "echo", "text=hi").err
+    assert "said" not in run("call", "echo", "text=hi").err
