@@ -253,7 +253,7 @@ class ToolRegistry:
 
     def prompt_instructions(self) -> str:
         """Return the tools' instructions for a system prompt, joined by blank lines."""
-        return "\n\n".join(tool.instructions for tool in self if tool.instructions)
+        return "\n\n".join(filter(None, (tool.current_instructions() for tool in self)))
 
     def filter(
         self,

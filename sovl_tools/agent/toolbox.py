@@ -168,7 +168,8 @@ class Offer(NamedTuple):
     def instructions(self) -> list[str]:
         """Return what the tools want a system prompt to say."""
         tools = (self.registry.get(name) for name in self.names)
-        return [each.instructions for each in tools if each is not None and each.instructions]
+        found = (each.current_instructions() for each in tools if each is not None)
+        return [text for text in found if text]
 
 
 class Offering:

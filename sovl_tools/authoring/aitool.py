@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
+from sovl_tools.model.folder import FIELDS
+from sovl_tools.model.suggestion import nearest
 from sovl_tools.schema.dynamic import is_dynamic, stated
 
 
@@ -15,8 +17,10 @@ class AITool(ABC):
     """A tool with a state, or with definitions of its own.
 
     A subclass gives the four abstract members, as attributes or properties; everything else has a
-    default. Any further attribute can be asked for in ``registry.filter``. All of them are read
-    once, when the tool is registered; what changes later is a function in ``parameters_schema``.
+    default. Each field of ``ToolDefinition`` that a subclass has is taken: ``annotations``,
+    ``activation_phrases``, ``requires`` and so on. ``registry.filter`` can ask for any other
+    attribute. All of them are read once, when the tool is registered; what changes later is a
+    function in ``parameters_schema``, and what the two methods return.
 
     Attributes:
         category: what kind of tool it is.
@@ -24,7 +28,7 @@ class AITool(ABC):
     """
 
     category: str | None = None
-    tags: ClassVar[Any] = ()
+    tags: ClassVar[Any] = []
 
     @property
     @abstractmethod
@@ -68,18 +72,38 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
     instructions = instance.get_ai_prompt_instructions()
     if instructions is not None:
         _check_member(instance, "instructions", instructions, str)
+    given = {name: getattr(instance, name) for name in _FIELDS if hasattr(instance, name)}
+    for name in _LISTS & given.keys():
+        given[name] = tuple(_check_member(instance, name, given[name], Collection))
+    given["instructions"] = instructions or given.get("instructions")
     return ToolDefinition(
         name=_check_member(instance, "name", instance.name, str),
         description=_check_member(instance, "description", instance.description, str),
         parameters={"type": "object", "properties": {}, **schema},
         function=instance.execute,
-        category=instance.category,
-        tags=tuple(_check_member(instance, "tags", instance.tags, Collection)),
-        instructions=instructions or None,
-        source=f"{type(instance).__module__}.{type(instance).__qualname__}",
         is_dynamic=is_dynamic(schema),
         instance=instance,
+        **{
+            "source": f"{type(instance).__module__}.{type(instance).__qualname__}",
+            "remarks": tuple(_misspelt(type(instance))),
+            **given,
+        },
     )
+
+
+_FIELDS = (*FIELDS, "source", "returns", "preprocess", "postprocess", "step_handlers")
+"""Fields of a definition that a class can have as attributes."""
+_LISTS = frozenset({"tags", "activation_phrases", "examples"})
+
+
+def _misspelt(kind: type) -> Iterator[tuple[None, str]]:
+    """Yield a remark for each attribute with nearly the name of a field."""
+    known = {*dir(AITool), *_FIELDS}
+    names = [name for base in kind.__mro__ if issubclass(base, AITool) for name in vars(base)]
+    for name in dict.fromkeys(names):
+        near = None if name in known or name.startswith("_") else nearest(name, _FIELDS)
+        if near is not None:
+            yield None, f"has an attribute {name!r}: did you mean {near!r}?"
 
 
 def _check_member(instance: AITool, member: str, value: Any, kind: type) -> Any:

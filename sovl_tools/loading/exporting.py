@@ -145,8 +145,8 @@ def exported(
     shapes: dict[str, Shape] = {}
     losses: list[tuple[str, Loss]] = []
     for tool in tools:
-        # functions can make another schema at the next export
-        is_lasting = is_lasting and not tool.is_dynamic
+        # functions, and methods of an object, can say something else at the next export
+        is_lasting = is_lasting and not tool.is_dynamic and tool.instance is None
         try:
             resolved = tool
             if tool.is_dynamic:

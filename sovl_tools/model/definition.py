@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -135,6 +136,18 @@ class ToolDefinition:
             object.__setattr__(self, "parameters", schema_of(given))
             types = {each.name: each.param_type for each in given}
             object.__setattr__(self, "types", {**types, **self.types})
+
+    def current_instructions(self) -> str | None:
+        """Return what a system prompt says of the tool now: an ``AITool`` is asked each time."""
+        ask = getattr(self.instance, "get_ai_prompt_instructions", None)
+        try:
+            text = None if ask is None else ask()
+        except Exception:
+            logging.getLogger("sovl_tools").warning(
+                "get_ai_prompt_instructions of tool %s failed", self.name, exc_info=True
+            )
+            text = None
+        return text if isinstance(text, str) and text else self.instructions
 
     def resolve(self) -> ToolDefinition:
         """Return the tool with the functions in its parameters called; itself without any.

@@ -47,8 +47,10 @@ def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
         actual = getattr(tool, key, _ABSENT)
         if actual is _ABSENT:
             actual = tool.metadata.get(key, _ABSENT)
-        if actual is _ABSENT:
-            actual = getattr(tool.instance, key, _ABSENT)
+        is_sized = isinstance(actual, (*_SEVERAL, dict, str))
+        # an object can have what its definition leaves empty
+        if actual is _ABSENT or actual is None or (is_sized and not actual):
+            actual = getattr(tool.instance, key, actual)
         # ``tags=["a", "b"]`` asks for both, ``tags="a"`` for one
         if isinstance(actual, _SEVERAL):
             several = wanted if isinstance(wanted, _SEVERAL) else [wanted]

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from enum import Enum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -266,3 +266,73 @@ def test_an_unsound_definition_is_told_at_the_class(members: dict[str, Any], wor
 def test_a_class_that_is_not_finished_can_not_be_made() -> None:
     with pytest.raises(TypeError, match="abstract"):
         type("Half", (AITool,), {"name": "half"})()
+
+
+class Whole(Plain):
+    """A tool with every field."""
+
+    title = "Whole"
+    version = "2"
+    activation_phrases = ("do it all",)
+    annotations: ClassVar[dict[str, bool]] = {"destructive": True}
+    requires: ClassVar[dict[str, list[str]]] = {"env": ["WHOLE_KEY"]}
+    execution: ClassVar[dict[str, Any]] = {"timeout": 5}
+    metadata: ClassVar[dict[str, Any]] = {"owner": "team-a"}
+    output_schema: ClassVar[dict[str, Any]] = {"type": "string"}
+    examples: ClassVar[list[Any]] = [{"input": {}}]
+    instructions = "Use it once."
+    owner_email = "a@example.com"
+
+
+def test_every_field_of_a_class_is_taken() -> None:
+    tool = definition_of_instance(Whole())
+    assert (tool.title, tool.version, tool.activation_phrases) == ("Whole", "2", ("do it all",))
+    assert (tool.annotations, tool.execution) == ({"destructive": True}, {"timeout": 5})
+    assert (tool.requires, tool.metadata) == ({"env": ["WHOLE_KEY"]}, {"owner": "team-a"})
+    assert (tool.output_schema, tool.examples) == ({"type": "string"}, ({"input": {}},))
+    assert tool.instructions == "Use it once."
+    assert tool.remarks == ()
+
+
+def test_an_attribute_of_nearly_such_a_name_is_a_finding() -> None:
+    class Misspelt(Plain):
+        anotations: ClassVar[dict[str, bool]] = {"destructive": True}
+
+    ((_, words),) = definition_of_instance(Misspelt()).remarks
+    assert words == "has an attribute 'anotations': did you mean 'annotations'?"
+
+
+def test_a_filter_sees_what_the_object_has_where_the_definition_is_empty() -> None:
+    class Grouped(Plain):
+        def __init__(self) -> None:
+            self.returns = "a number"
+            self.owner = "team-a"
+
+    registry = ToolRegistry()
+    registry.register(Grouped())
+    assert registry.filter(owner="team-a")
+    assert registry.filter(returns="a number")
+    assert not registry.filter(owner="team-b")
+
+
+def test_the_methods_of_an_object_are_asked_each_time() -> None:
+    class Changing(Plain):
+        count = 0
+
+        def get_ai_prompt_instructions(self) -> str:
+            self.count += 1
+            return f"Asked {self.count} times."
+
+        def get_openrouter_tool_definition(self) -> dict[str, Any]:
+            self.count += 1
+            return {
+                "type": "function",
+                "function": {"name": self.name, "description": str(self.count)},
+            }
+
+    registry = ToolRegistry()
+    registry.register(Changing())
+    first, second = registry.prompt_instructions(), registry.prompt_instructions()
+    assert first != second
+    found = [registry.definitions("openrouter")[0]["function"]["description"] for _ in range(2)]
+    assert found[0] != found[1]
