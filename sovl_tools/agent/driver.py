@@ -13,7 +13,6 @@ from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Coroutine,
     Generator,
     Iterator,
 )
@@ -69,152 +68,144 @@ Request: TypeAlias = Apply | Ask | Listen | Work | Tell
 Steps: TypeAlias = Generator[Request, Any, None]
 
 
-class _SyncRunner:
-    """Blocks the caller's thread and never suspends; what is async runs on a loop elsewhere."""
-
-    async def block(self, function: Callable[[], _T]) -> _T:
-        return function()
-
-    async def wait(self, work: Awaitable[_T]) -> _T:
-        # In a coroutine, since a loop takes nothing else that can be awaited.
-        return run_in_background(_AsyncRunner().wait(work))
-
-    async def each(self, items: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:
-        with closing(iterate_in_background(items)) as found:  # type: ignore[type-var]  # it is a generator
-            for item in found:
-                yield item
-
-
-class _AsyncRunner:
-    """Keeps the caller's loop free: what may block runs on a thread."""
-
-    async def block(self, function: Callable[[], _T]) -> _T:
-        return await await_thread(function)
-
-    async def wait(self, work: Awaitable[_T]) -> _T:
-        return await work
-
-    async def each(self, items: AsyncGenerator[_T, None]) -> AsyncGenerator[_T, None]:
-        async with aclosing(items):
-            async for item in items:
-                yield item
-
-
-_Runner: TypeAlias = _SyncRunner | _AsyncRunner
-
-
-def in_async(turn: Steps) -> AsyncGenerator[Event, None]:
-    """Drive a turn on the caller's loop; sync clients are asked on a thread."""
-    return _drive(turn, _AsyncRunner())
-
-
 def in_sync(turn: Steps) -> Generator[Event, None, None]:
     """Drive a turn in the caller's thread; what is async runs on a loop in the background."""
-    # This runner never suspends, so that the async generator can be stepped without a loop.
-    events = _drive(turn, _SyncRunner())
-
-    async def following() -> Event | None:
-        return await anext(events, None)
-
-    async def close() -> None:
-        await events.aclose()
-
-    try:
-        while (event := _without_loop(following())) is not None:
-            yield event
-    finally:
-        _without_loop(close())
-
-
-def _without_loop(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine that never suspends."""
-    try:
-        work.send(None)
-    except StopIteration as end:
-        value: _T = end.value
-        return value
-    raise RuntimeError("something was awaited where there is no event loop")
-
-
-async def _drive(turn: Steps, runner: _Runner) -> AsyncGenerator[Event, None]:
-    resume = partial(turn.send, None)
     with closing(turn):
-        while True:
-            try:
-                request = resume()
-            except StopIteration:
-                return
+        request = _following(turn, None)
+        while request is not None:
             reply: Any = None
+            error: Exception | None = None
             try:
-                if isinstance(request, Tell):
-                    yield request.event
-                elif isinstance(request, Apply | Ask):
-                    if isinstance(request, Apply):
-                        reply = request.function(*request.arguments)
-                    else:
-                        ask = partial(request.method, **request.body)
-                        # A sync client blocks; an async one only makes a coroutine here.
-                        reply = ask() if _is_async(ask.func) else await runner.block(ask)
-                    reply = await runner.wait(reply) if inspect.isawaitable(reply) else reply
-                else:
-                    if isinstance(request, Work):
-                        events = runner.each(request.events())
-                    else:
-                        events = _text_deltas(request, runner)
-                    async with aclosing(events):
-                        async for event in events:
-                            yield event
-                resume = partial(turn.send, reply)
-            except Exception as error:  # noqa: BLE001 - the turn decides what becomes of it
-                resume = partial(turn.throw, error)
+                match request:
+                    case Tell(event):
+                        yield event
+                    case Work(events):
+                        yield from iterate_in_background(events())
+                    case Listen():
+                        yield from _listen(request)
+                    case Apply(function, arguments):
+                        reply = _result(function(*arguments))
+                    case Ask(method, body):
+                        reply = _result(method(**body))
+            except Exception as raised:  # noqa: BLE001 - the turn decides what becomes of it
+                error = raised
+            request = _following(turn, reply, error)
 
 
-def _is_async(method: Callable[..., Any]) -> bool:
-    """Tell whether a method has to be awaited, also if a decorator hides that."""
-    return inspect.iscoroutinefunction(inspect.unwrap(method))
+async def in_async(turn: Steps) -> AsyncGenerator[Event, None]:
+    """Drive a turn on the caller's loop; sync clients are asked on a thread."""
+    with closing(turn):
+        request = _following(turn, None)
+        while request is not None:
+            reply: Any = None
+            error: Exception | None = None
+            try:
+                match request:
+                    case Tell(event):
+                        yield event
+                    case Work(events):
+                        async with aclosing(events()) as found:
+                            async for event in found:
+                                yield event
+                    case Listen():
+                        async with aclosing(_listen_async(request)) as deltas:
+                            async for event in deltas:
+                                yield event
+                    case Apply(function, arguments):
+                        reply = function(*arguments)
+                    case Ask(method, body):
+                        reply = await _asked(method, body)
+                reply = await reply if inspect.isawaitable(reply) else reply
+            except Exception as raised:  # noqa: BLE001 - the turn decides what becomes of it
+                error = raised
+            request = _following(turn, reply, error)
 
 
-async def _text_deltas(request: Listen, runner: _Runner) -> AsyncGenerator[Event, None]:
-    async with aclosing(_chunks(request, runner)) as chunks:
+def _following(turn: Steps, reply: Any, error: Exception | None = None) -> Request | None:
+    """Resume a turn and return its next request, None at its end."""
+    try:
+        return turn.send(reply) if error is None else turn.throw(error)
+    except StopIteration:
+        return None
+
+
+def _result(value: Any) -> Any:
+    """Return a value, in sync code, after waiting for it if it is awaitable."""
+    return run_in_background(_awaited(value)) if inspect.isawaitable(value) else value
+
+
+async def _awaited(value: Awaitable[_T]) -> _T:
+    return await value
+
+
+async def _asked(method: Callable[..., Any], body: dict[str, Any]) -> Any:
+    """Call the method of a client; a sync one blocks, an async one only makes a coroutine."""
+    # a decorator may hide that it is async
+    if inspect.iscoroutinefunction(inspect.unwrap(method)):
+        return method(**body)
+    return await await_thread(partial(method, **body))
+
+
+def _listen(request: Listen) -> Iterator[Event]:
+    stream = request.method(**request.body)
+    is_async = _is_async(stream)
+    chunks = iterate_in_background(_async_chunks(stream)) if is_async else _sync_chunks(stream)
+    with closing(chunks):
+        for chunk in chunks:
+            yield from _text_deltas(request.draft, chunk)
+
+
+async def _listen_async(request: Listen) -> AsyncGenerator[Event, None]:
+    stream = await _asked(request.method, request.body)
+    chunks = _async_chunks(stream) if _is_async(stream) else _chunks_on_threads(stream)
+    async with aclosing(chunks):
         async for chunk in chunks:
-            with reading_answer():
-                text = request.draft.feed(chunk)
-            if text:
-                yield TextDelta(text)
+            for event in _text_deltas(request.draft, chunk):
+                yield event
 
 
-async def _chunks(request: Listen, runner: _Runner) -> AsyncGenerator[Any, None]:
-    """Yield what a client streams; an async one is asked, read and closed on one loop."""
-    stream: Any = None
-    if not _is_async(request.method):
-        stream = await runner.block(partial(request.method, **request.body))
-        # A plain function may wrap an async client: then what it returns is async after all.
-        if not (inspect.isawaitable(stream) or hasattr(stream, "__aiter__")):
-            with reading_answer():
-                chunks, end = iter(stream), object()
-            try:
-                # next() with a default, since StopIteration can't pass a coroutine.
-                while (chunk := await runner.block(partial(next, chunks, end))) is not end:
-                    yield chunk
-            finally:
-                close = getattr(stream, "close", None) or (lambda: None)
-                if isinstance(runner, _SyncRunner):
-                    close()
-                else:  # nobody waits for the end: a turn that is cancelled could not
-                    start(close, lambda _value, _error: None)
-            return
-    async with aclosing(runner.each(_async_chunks(request, stream))) as items:
-        async for chunk in items:
+def _is_async(stream: Any) -> bool:
+    return inspect.isawaitable(stream) or hasattr(stream, "__aiter__")
+
+
+def _text_deltas(draft: Draft, chunk: Any) -> Iterator[Event]:
+    """Yield the text that a chunk adds to a draft, if it adds any."""
+    with reading_answer():
+        text = draft.feed(chunk)
+    if text:
+        yield TextDelta(text)
+
+
+def _sync_chunks(stream: Any) -> Generator[Any, None, None]:
+    with reading_answer():
+        chunks = iter(stream)
+    try:
+        yield from chunks
+    finally:
+        _close_of(stream)()
+
+
+async def _chunks_on_threads(stream: Any) -> AsyncGenerator[Any, None]:
+    with reading_answer():
+        chunks, end = iter(stream), object()
+    try:
+        # next() with a default, since StopIteration can't pass a coroutine.
+        while (chunk := await await_thread(partial(next, chunks, end))) is not end:
             yield chunk
+    finally:
+        # not awaited: a turn that is cancelled can't wait
+        start(_close_of(stream), lambda _value, _error: None)
 
 
-async def _async_chunks(request: Listen, stream: Any) -> AsyncGenerator[Any, None]:
-    stream = request.method(**request.body) if stream is None else stream
+def _close_of(stream: Any) -> Callable[[], object]:
+    return getattr(stream, "close", None) or (lambda: None)
+
+
+async def _async_chunks(stream: Any) -> AsyncGenerator[Any, None]:
+    """Yield what an async client streams, and close it on the same loop."""
     stream = await stream if inspect.isawaitable(stream) else stream
     if not hasattr(stream, "__aiter__"):  # awaited for a list, as fakes of clients are
-        with reading_answer():
-            chunks = iter(stream)
-        for chunk in chunks:
+        for chunk in _sync_chunks(stream):
             yield chunk
         return
     try:

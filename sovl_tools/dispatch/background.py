@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from functools import partial
 from typing import Any, TypeVar
@@ -135,7 +135,7 @@ def run_on(
     return value  # type: ignore[return-value]  # without an error there is a value
 
 
-def iterate_in_background(items: AsyncGenerator[_T, None]) -> Iterator[_T]:
+def iterate_in_background(items: AsyncGenerator[_T, None]) -> Generator[_T, None, None]:
     """Yield what an async generator yields; it runs on one loop and is closed there at the end."""
     loop, end = free_loop(), object()
     turn = asyncio.Lock()

@@ -37,9 +37,9 @@ async def fall(x: int) -> int:
     raise ValueError("the ground is wet")
 
 
-def greet(name: str, title: str | None = None) -> str:
+def greet(name: str, title: str = "dear") -> str:
     """Greet somebody."""
-    return f"Good day, {title or 'dear'} {name}"
+    return f"Good day, {title} {name}"
 
 
 @each_way
@@ -324,7 +324,9 @@ def test_what_the_model_thought_is_sent_back_as_it_came(way: Way) -> None:
 
 @each_api
 def test_what_a_strict_tool_is_not_told_is_left_out(way: Way) -> None:
-    script = [calls(("greet", {"name": "Ada", "title": None})), says("Done.")]
+    # OpenAI's strict mode has the model write null for it, Anthropic's lets it leave it out
+    optional = {} if way.provider == "anthropic" else {"title": None}
+    script = [calls(("greet", {"name": "Ada", **optional})), says("Done.")]
     with talk(way, script, tools=[greet], strict=True) as to:
         to.say("Greet Ada")
         assert to.results() == ["Good day, dear Ada"]
