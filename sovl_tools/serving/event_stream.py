@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
 from typing import NamedTuple, cast
 
@@ -14,12 +13,13 @@ from starlette.types import Send
 from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.async_runner import serving
 from sovl_tools.dispatch.tooler import Tooler
-from sovl_tools.model.call import LogMessage, Progress
+from sovl_tools.model.call import Progress
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 from sovl_tools.registry import ToolRegistry
-from sovl_tools.serving.limits import MOST_REPORTS, PING, PROMPT
+from sovl_tools.serving.limits import PING, PROMPT
 from sovl_tools.serving.problems import ProblemAnswer, encoded, problem_of, without_directories
+from sovl_tools.serving.reports import Report, Reports
 from sovl_tools.serving.traffic import Client
 
 
@@ -85,30 +85,30 @@ async def call_events(
     tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry, client: Client
 ) -> AsyncGenerator[Event]:
     """Make a call and yield its events; closing it early cancels the call."""
-    reports = _Reports()
+    reports = Reports()
     stream = tooler.stream(name, arguments, on_event=reports.add)
     with client.counted():
         items, pause = aiter(stream), PROMPT
-        item: asyncio.Future[JSON] = asyncio.ensure_future(anext(items))
+        item = _begin(anext(items), reports)
         try:
             while True:
-                news = asyncio.ensure_future(reports.news.wait())
-                done, _ = await asyncio.wait({item, news}, timeout=pause, return_when=_FIRST)
-                news.cancel()
-                for report in reports.taken():
-                    yield report
-                if item in done:
+                try:
+                    await asyncio.wait_for(reports.news.wait(), pause)
+                except TimeoutError:
+                    yield _PING
+                pause = PING
+                is_done = item.done()
+                for report in reports.take():
+                    yield _event_of(report)
+                if is_done:
                     try:
                         value = item.result()
                     except StopAsyncIteration:
                         break
-                    # a tool that is no generator has its value as the only item, after the result
+                    # a tool that isn't a generator has its value as the only item, after the result
                     if stream.result is None:
                         yield Event("item", value)
-                    item = asyncio.ensure_future(anext(items))
-                elif not done:
-                    yield _PING
-                pause = PING
+                    item = _begin(anext(items), reports)
         finally:
             item.cancel()
             with suppress(asyncio.CancelledError, StopAsyncIteration):
@@ -121,39 +121,14 @@ async def call_events(
         yield Event("problem", problem_of(without_directories(result.error, registry)))
 
 
-_FIRST = asyncio.FIRST_COMPLETED
+def _begin(item: Awaitable[JSON], reports: Reports) -> asyncio.Future[JSON]:
+    future = asyncio.ensure_future(item)
+    future.add_done_callback(lambda _: reports.news.set())
+    return future
 
 
-class _Reports:
-    """What a running call says, from the tool's thread to the loop.
-
-    Attributes:
-        news: set when there is something.
-    """
-
-    def __init__(self) -> None:
-        self.news = asyncio.Event()
-        self._waiting: deque[Event] = deque(maxlen=MOST_REPORTS)
-        self._is_told = False
-        self._loop = asyncio.get_running_loop()
-
-    def add(self, report: Progress | LogMessage) -> None:
-        """Take a report, in any thread."""
-        if isinstance(report, Progress):
-            data = {"done": report.done, "total": report.total, "message": report.message}
-            event = Event("progress", data)
-        else:
-            event = Event("log", {"level": report.level, "message": report.message})
-        self._waiting.append(event)
-        # once, so that a tool that reports all the time does not fill the loop
-        if not self._is_told:
-            self._is_told = True
-            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
-                self._loop.call_soon_threadsafe(self.news.set)
-
-    def taken(self) -> Iterator[Event]:
-        """Yield what has been reported, the oldest first."""
-        self.news.clear()
-        self._is_told = False
-        while self._waiting:
-            yield self._waiting.popleft()
+def _event_of(report: Report) -> Event:
+    if isinstance(report, Progress):
+        data = {"done": report.done, "total": report.total, "message": report.message}
+        return Event("progress", data)
+    return Event("log", {"level": report.level, "message": report.message})

@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections import deque
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import asynccontextmanager
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
 
@@ -41,7 +40,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel, ValidationError
 
 from sovl_tools.formats.messages import content_of
-from sovl_tools.model.call import LogMessage, Progress
+from sovl_tools.model.call import LogMessage
 from sovl_tools.model.client_requests import (
     REQUEST_KINDS,
     Answer,
@@ -60,7 +59,7 @@ from sovl_tools.registry import ToolRegistry
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import describe
 from sovl_tools.serving.advertised import RESULT, Advertised, is_wrapped
-from sovl_tools.serving.limits import MOST_REPORTS
+from sovl_tools.serving.reports import Report, Reports
 
 LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """The protocol's levels of messages, the least first; tools have four of them."""
@@ -83,70 +82,47 @@ def connection_of(ctx: Context) -> Connection:
     return ctx.session._connection  # noqa: SLF001 - there is no other way to it
 
 
-class Reports:
-    """Progress and messages of a call on their way from the tool's thread to the client.
+@asynccontextmanager
+async def reporting(ctx: Context, tool: str) -> AsyncIterator[Callable[[Report], None]]:
+    """Send the client what a call of a tool reports; all of it is sent when the block ends.
 
-    Progress that the client has not read yet is replaced by what comes after it, since nobody
-    wants the former any more.
+    Of the tools that it calls, only messages are sent.
     """
+    levels, reports = _levels(ctx), Reports()
 
-    def __init__(self, ctx: Context, tool: str) -> None:
-        """Make the way of reports of a call of that tool; those that it calls only log."""
-        self._ctx = ctx
-        self._tool = tool
-        self._levels = _levels(ctx)
-        self._messages: deque[LogMessage] = deque(maxlen=MOST_REPORTS)
-        self._progress: Progress | None = None
-        self._furthest = float("-inf")
-        self._is_told = False
-        self._loop = asyncio.get_running_loop()
-        self._sending: asyncio.Task[None] | None = None
-
-    def add(self, report: Progress | LogMessage) -> None:
-        """Take a report, in any thread."""
+    def add(report: Report) -> None:
         if isinstance(report, LogMessage):
-            if report.level not in self._levels:
-                return
-            self._messages.append(report)
-        elif report.tool == self._tool:
-            self._progress = report
-        # once, so that a tool that reports all the time does not fill the loop
-        if not self._is_told:
-            self._is_told = True
-            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
-                self._loop.call_soon_threadsafe(self._begin)
+            is_wanted = report.level in levels
+        else:
+            is_wanted = report.tool == tool
+        if is_wanted:
+            reports.add(report)
 
-    def _begin(self) -> None:
-        self._is_told = False
-        if self._sending is None or self._sending.done():
-            self._sending = asyncio.create_task(self._send())
+    sending = asyncio.create_task(_send(ctx, reports))
+    try:
+        yield add
+        reports.end()
+        await sending
+    finally:
+        sending.cancel()
 
-    async def _send(self) -> None:
-        session, request = self._ctx.session, self._ctx.request_id
-        while self._messages or self._progress is not None:
-            if self._messages:
-                message = self._messages.popleft()
+
+async def _send(ctx: Context, reports: Reports) -> None:
+    furthest, is_last = float("-inf"), False
+    while not is_last:
+        await reports.news.wait()
+        is_last = reports.is_ended
+        for report in reports.take():
+            if isinstance(report, LogMessage):
                 params = LoggingMessageNotificationParams(
-                    level=message.level, logger=message.tool, data=encodable(message.message)
+                    level=report.level, logger=report.tool, data=encodable(report.message)
                 )
-                await session.send_notification(LoggingMessageNotification(params=params), request)
-            progress, self._progress = self._progress, None
-            # the protocol wants it to grow
-            if progress is not None and progress.done > self._furthest:
-                self._furthest = progress.done
-                words = None if progress.message is None else encodable(progress.message)
-                await session.report_progress(progress.done, progress.total, words)
-
-    async def finish(self) -> None:
-        """Send what is left: after the result nobody may hear of the call any more."""
-        if self._sending is not None:
-            await self._sending
-        await self._send()
-
-    def give_up(self) -> None:
-        """Send nothing any more, because the client has cancelled the call."""
-        if self._sending is not None:
-            self._sending.cancel()
+                message = LoggingMessageNotification(params=params)
+                await ctx.session.send_notification(message, ctx.request_id)
+            elif report.done > furthest:  # the protocol wants it to grow
+                furthest = report.done
+                words = None if report.message is None else encodable(report.message)
+                await ctx.session.report_progress(report.done, report.total, words)
 
 
 def _levels(ctx: Context) -> frozenset[str]:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from mcp.server import NotificationOptions, Server
 from mcp.server.connection import Connection
@@ -67,10 +67,10 @@ from sovl_tools.serving.mcp_calls import (
     LEVEL,
     Context,
     InputRequests,
-    Reports,
     call_result,
     connection_of,
     is_modern,
+    reporting,
 )
 from sovl_tools.serving.problems import without_directories
 from sovl_tools.serving.security import Security
@@ -104,13 +104,6 @@ class _Server(Server[Any]):
             tools_changed=True, prompts_changed=True, resources_changed=True
         )
         return super().create_initialization_options(changes, *args, **options)
-
-
-class Notice(NamedTuple):
-    """A notification that is due to a client: a list has changed, or the resource at a URI."""
-
-    method: str
-    uri: str | None = None
 
 
 class McpServer:
@@ -148,8 +141,7 @@ class McpServer:
         self._is_searching = search_tools
         self._advertised = advertise(registry, is_searching=search_tools)
         self._bus = InMemorySubscriptionBus()
-        self._connections: dict[Connection, set[Notice]] = {}
-        self._busy: set[Connection] = set()
+        self._connections: set[Connection] = set()
         self._telling: set[asyncio.Task[None]] = set()
         self._local_client = Client(Traffic(MAX_LOCAL_CALLS))
         self._transports = 0
@@ -320,26 +312,23 @@ class McpServer:
                 found = found_tools(self.registry, known.hidden, arguments or {})
                 return call_result(found, known, is_wrapping=False)
             name, arguments = called(arguments or {})
-        reports = Reports(ctx, name)
         inputs = InputRequests(ctx, params, name, self.registry)
         try:
-            with serving():
-                result = await self.tooler.call(
-                    name,
-                    arguments,
-                    on_event=reports.add,
-                    on_elicit=inputs.ask,
-                    on_sample=inputs.ask,
-                    on_list_roots=inputs.ask,
-                )
-            await reports.finish()
+            async with reporting(ctx, name) as report:
+                with serving():
+                    result = await self.tooler.call(
+                        name,
+                        arguments,
+                        on_event=report,
+                        on_elicit=inputs.ask,
+                        on_sample=inputs.ask,
+                        on_list_roots=inputs.ask,
+                    )
         except asyncio.CancelledError:
             required = inputs.input_required()
             if required is None:
                 raise
             return required
-        finally:
-            reports.give_up()
         inputs.check(result)
         if (error := result.error) is not None:
             # called by way of call_tool, it is a wrong argument, which a model can correct
@@ -361,8 +350,8 @@ class McpServer:
     async def _connected(self, ctx: Context, _: NotificationParams) -> None:
         """Remember the connection of a client of the handshake era until it ends."""
         connection = connection_of(ctx)
-        self._connections.setdefault(connection, set())
-        connection.exit_stack.callback(self._connections.pop, connection, None)
+        self._connections.add(connection)
+        connection.exit_stack.callback(self._connections.discard, connection)
 
     @asynccontextmanager
     async def _lifespan(self, _: Server[Any]) -> AsyncIterator[None]:
@@ -401,23 +390,11 @@ class McpServer:
             self._begin(self._bus.publish(EVENTS[kind]()))
         for uri in updated:
             self._begin(self._bus.publish(ResourceUpdated(uri)))
-        for connection, due in self._connections.items():
-            # a client that has not read the last notice yet is not sent an equal one
-            due.update(Notice(f"notifications/{kind}/list_changed") for kind in kinds)
-            watched = connection.state.get(WATCHED, ())
-            due.update(Notice(UPDATED, uri) for uri in updated if uri in watched)
-            if due and connection not in self._busy:
-                self._busy.add(connection)
-                self._begin(self._tell_one(connection, due))
-
-    async def _tell_one(self, connection: Connection, due: set[Notice]) -> None:
-        """Send a client the notices that are due, and those that become due meanwhile."""
-        try:
-            while due:
-                method, uri = due.pop()
-                await connection.notify(method, None if uri is None else {"uri": uri})
-        finally:
-            self._busy.discard(connection)
+        for connection in self._connections:
+            for kind in kinds:
+                self._begin(connection.notify(f"notifications/{kind}/list_changed", None))
+            for uri in connection.state.get(WATCHED, set()).intersection(updated):
+                self._begin(connection.notify(UPDATED, {"uri": uri}))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -9,7 +9,7 @@ import mcp_types as types
 import pytest
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry
-from sovl_tools.serving import mcp_calls
+from sovl_tools.serving import reports
 from tests.patience import PATIENCE, wait_until
 from tests.serving.conftest import client_of
 
@@ -78,7 +78,7 @@ async def test_an_interrupt_of_a_tools_own_ends_its_call_alone(era: str, tool: A
 async def test_progress_and_messages_come_before_the_result(
     era: str, tool: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mcp_calls, "MOST_REPORTS", 100)
+    monkeypatch.setattr(reports, "MOST_REPORTS", 100)
     heard = Heard()
     options = {"logging_callback": heard.on_log, "log_level": "info"}
     async with client_of(server_of(tool), era, **options) as client:
