@@ -5,23 +5,34 @@ from __future__ import annotations
 import json
 import logging
 import shlex
+import shutil
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any, Final
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any, Final, TypeVar
 
+import anyio
 import httpx2
+from anyio.abc import ByteReceiveStream, Process
+from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import INTERNAL_ERROR, ToolListChangedNotification
+from mcp.os.posix.utilities import terminate_posix_process_tree
+from mcp.shared.message import SessionMessage
+from mcp_types import INTERNAL_ERROR, ToolListChangedNotification, jsonrpc_message_adapter
+
+_T = TypeVar("_T")
 
 MAX_MESSAGE: Final = 64 * 2**20
-"""How many bytes a message over HTTP may have."""
+"""How many bytes a message may have."""
 
 _JSON, _EVENTS = "application/json", "text/event-stream"
 _ERROR, _NOT_FOUND = 400, 404
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 """As the SDK's own client: a server may keep a stream open while a tool runs."""
+_PARTING = 2.0
+"""How long a server's process has to end after its input, in seconds, before it's terminated."""
 _SILENT = logging.NullHandler()
 
 
@@ -52,15 +63,7 @@ async def open_client(
     async with AsyncExitStack() as stack:
         transport: Any
         if headers is None:
-            command, *arguments = shlex.split(address)
-            errors = stack.enter_context(open(2, "w", closefd=False))  # noqa: ASYNC230, SIM115
-            server = StdioServerParameters(
-                command=command,
-                args=arguments,
-                env=dict(env or {}),
-                encoding_error_handler="replace",
-            )
-            transport = stdio_client(server, errors)
+            transport = _process_streams(address, get_default_environment() | dict(env or {}))
         else:
             http = httpx2.AsyncClient(
                 # the size of a compressed answer can't be bounded
@@ -76,6 +79,83 @@ async def open_client(
             transport, message_handler=on_message, read_timeout_seconds=None, cache=None
         )
         yield await stack.enter_async_context(client)
+
+
+@asynccontextmanager
+async def _process_streams(address: str, env: dict[str, str]) -> AsyncIterator[tuple[Any, Any]]:
+    """Start a server, and yield the streams of its messages, as the SDK's ``stdio_client`` does.
+
+    That one reads a line of any length, and drops a message that has half a surrogate pair in it.
+    """
+    command, *arguments = shlex.split(address)
+    with open(2, "w", closefd=False) as errors:  # noqa: ASYNC230
+        process = await anyio.open_process(
+            [shutil.which(command) or command, *arguments],
+            env=env,
+            stderr=errors,
+            start_new_session=True,
+        )
+    received, to_read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_write, sent = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def send() -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            async for each in sent:
+                text = each.message.model_dump_json(by_alias=True, exclude_unset=True)
+                await _piped(process.stdin).send(text.encode() + b"\n")
+        # what waits for an answer learns that none will come
+        await received.aclose()
+
+    async with received, to_read, to_write, sent, anyio.create_task_group() as tasks:
+        tasks.start_soon(send)
+        tasks.start_soon(_receive, _piped(process.stdout), received)
+        try:
+            yield to_read, to_write
+        finally:
+            tasks.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await _end(process)
+
+
+async def _receive(output: ByteReceiveStream, received: Any) -> None:
+    """Pass on the messages of a server, a line each, until its output or a line doesn't end."""
+    lines = BufferedByteReceiveStream(output)
+    ends = (anyio.IncompleteRead, anyio.DelimiterNotFound)
+    gone = (anyio.BrokenResourceError, anyio.ClosedResourceError)
+    async with received:
+        with suppress(*ends, *gone):
+            while True:
+                line = await lines.receive_until(b"\n", MAX_MESSAGE)
+                await received.send(_message(line))
+
+
+def _message(line: bytes) -> SessionMessage | Exception:
+    try:
+        # Python's parser takes half a surrogate pair, so that it costs the tool that it is in
+        found = json.loads(line.decode(errors="replace"))
+        return SessionMessage(jsonrpc_message_adapter.validate_python(found, by_name=False))
+    except (ValueError, RecursionError) as error:
+        return error
+
+
+def _piped(stream: _T | None) -> _T:
+    if stream is None:
+        raise RuntimeError("the process has no pipes")
+    return stream
+
+
+async def _end(process: Process) -> None:
+    """End a server: its input, then, if it goes on, its process and all that it has started."""
+    with suppress(anyio.BrokenResourceError, OSError):
+        await _piped(process.stdin).aclose()
+    with anyio.move_on_after(_PARTING):
+        await process.wait()
+    if process.returncode is None:
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            await terminate_posix_process_tree(process, _PARTING)
+    await process.aclose()
 
 
 async def _check_response(response: httpx2.Response) -> None:

@@ -113,13 +113,15 @@ def test_a_change_that_the_server_tells_is_a_reload(
 def test_a_broken_tool_is_a_diagnostic_and_takes_no_other_down(
     raw: Raw, registry: ToolRegistry
 ) -> None:
+    half = "half a pair: \ud83d"
     raw.says([tool("fine"), {"name": "odd", "inputSchema": 3}, 7, tool("worse", inputSchema={
-        "type": "object", "properties": {"a": {"type": "strng"}}})])  # fmt: skip
+        "type": "object", "properties": {"a": {"type": "strng"}}}),
+        tool("cut", description=half)])  # fmt: skip
     registry.load_mcp(raw.command, timeout=PATIENCE)
     assert [*registry.catalog.tools] == ["fine"]
     assert Tooler(registry).call_sync("fine", {}).value == "called"
     found = {(each.tool, each.code) for each in registry.report.diagnostics}
-    assert found == {("odd", "ST704"), ("tool", "ST704"), ("worse", "ST704")}
+    assert found == {(name, "ST704") for name in ("odd", "tool", "worse", "cut")}
     assert "a schema must be an object" in str(
         next(each for each in registry.report.diagnostics if each.tool == "odd")
     )

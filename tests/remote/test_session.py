@@ -120,6 +120,9 @@ def test_a_header_that_can_not_be_sent_is_not_shown(value: str) -> None:
     assert "hush" not in str(caught.value)
 
 
+LONG_LINE = 'import sys, time; sys.stdout.write("x" * 2**27); time.sleep(600)'
+
+
 @check_each(
     ("command", "words"),
     [
@@ -127,6 +130,7 @@ def test_a_header_that_can_not_be_sent_is_not_shown(value: str) -> None:
         (f"{sys.executable} -c pass", "can't be reached"),
         (f"{sys.executable} -c 'print(1); print([])'", "can't be reached"),
         (f"{sys.executable} -c 'import time; time.sleep(600)'", "did not answer in 0.5 s"),
+        (f"{sys.executable} -c '{LONG_LINE}'", "can't be reached"),
         ("http://127.0.0.1:9/mcp", "can't be reached"),
     ],
 )
