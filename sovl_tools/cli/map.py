@@ -1,23 +1,18 @@
 """``sovl-tools map``, and its files: inputs read one by one, results that can be resumed.
 
-A result is one line, also in CSV. If the process is killed, all lines but the last are complete,
+A result is one line. If the process is killed, all lines but the last are complete,
 and the last one is written again.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
-import re
-import stat
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from hashlib import blake2b
-from io import FileIO
 from typing import BinaryIO, NamedTuple
 
 import click
@@ -49,7 +44,7 @@ from sovl_tools.reporting.text import plain
 EXAMPLES = """\b
 Examples:
   sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl
-  sovl-tools map resize --inputs photos.csv -o sizes.csv --workers 8
+  sovl-tools map resize --inputs photos.csv -o sizes.jsonl --workers 8
   sovl-tools map resize --inputs photos.jsonl -o sizes.jsonl --resume
   sovl-tools map resize --inputs photos.jsonl --dask tcp://10.0.0.1:8786"""
 EXITS = {
@@ -75,7 +70,7 @@ _MOST_FAILURES = 20
     "--output",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Where the results go, as JSON Lines or .csv. Default: the standard output.",
+    help="Where the results go. Default: the standard output.",
 )
 @click.option(
     "--workers",
@@ -109,7 +104,7 @@ def map_tool(
 
     A result is {"index": 0, "input_hash": "…", "value": …}, or has {"error": {"kind", "message"}}
     instead of the value if the call failed. Results are written as they finish; index is the place
-    of the input, from 0. In CSV the value is a cell of JSON. Inputs are read and results written
+    of the input, from 0. Inputs are read and results written
     one by one, so their number isn't limited.
 
     Calls are made in worker processes if sovl-tools[process] is installed, unless --mode or the
@@ -118,6 +113,8 @@ def map_tool(
     """
     if resume and (output is None or inputs == "-"):
         raise Misuse("--resume needs -o FILE and --inputs FILE")
+    if output is not None and is_csv(output):
+        raise Misuse(f"{output}: results are JSON Lines; name it {output[:-4]}.jsonl")
     registry = one_tool(tools, name)
     parameters = parameters_of(registry, name)
     by_default: Mode | None = "process" if processes_missing() is None else None
@@ -128,14 +125,10 @@ def map_tool(
         # the limit of a cell's length is 128 KiB by default, and one for the whole process
         stack.callback(csv.field_size_limit, csv.field_size_limit(_LONGEST_CELL))
         file = stack.enter_context(opened_input(inputs))
-        earlier = EarlierResults(0)
+        earlier = {} if output is None else _earlier(output, resumes=resume)
         put: Callable[[str], object] = partial(write, end="")
-        as_csv = output is not None and is_csv(output)
         if output is not None:
-            target = stack.enter_context(open_results(output, resumes=resume))
-            earlier, put = read_earlier(target, output, total or 0), _writer(target, output)
-            if as_csv and target.tell() == 0:
-                put(_row(COLUMNS))
+            put = stack.enter_context(_results_file(output))
         cluster = stack.enter_context(connected(dask))
         tooler = Tooler(
             registry,
@@ -145,8 +138,8 @@ def map_tool(
             executor=cluster.executor,
         )
         stack.enter_context(tooler)
-        run = _Run(put, earlier, as_csv=as_csv)
-        progress = stack.enter_context(Progress(total or 0, done=earlier.count))
+        run = _Run(put, earlier)
+        progress = stack.enter_context(Progress(total or 0, done=len(earlier)))
         # inputs with a result are skipped, so these places differ from those of Tooler.map
         mapped = tooler.map(
             name,
@@ -157,8 +150,7 @@ def map_tool(
             mode=mode,
         )
         _take(run, mapped, progress, fail_fast=fail_fast)
-    run.report()
-    if run.failures or earlier.failures:
+    if run.report():
         ctx.exit(FINDINGS)
 
 
@@ -167,25 +159,12 @@ def _total(path: str) -> int | None:
     if path == "-":
         return None
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
+        if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
             return None
         with open(path, "rb") as file:
-            pieces = iter(lambda: file.read(1 << 20), b"")
-            return sum(piece.count(b"\n") for piece in pieces) + 1
+            return sum(piece.count(b"\n") for piece in iter(partial(file.read, 1 << 20), b"")) + 1
     except OSError as error:
         raise Misuse(f"{path}: {error.strerror}") from error
-
-
-def _writer(file: FileIO, name: str) -> Callable[[str], None]:
-    def write_line(line: str) -> None:
-        data = line.encode("utf-8", "backslashreplace")
-        try:
-            while data:  # a signal may come between
-                data = data[file.write(data) :]
-        except OSError as error:
-            raise click.ClickException(f"{name!r} can't be written: {error.strerror}") from error
-
-    return write_line
 
 
 class _Run:
@@ -194,66 +173,56 @@ class _Run:
     Args:
         put: writes a line of the results.
         earlier: the results of earlier runs.
-        as_csv: whether results are rows of CSV.
-
-    Attributes:
-        failures: the number of failed calls.
     """
 
-    def __init__(
-        self, put: Callable[[str], object], earlier: EarlierResults, *, as_csv: bool
-    ) -> None:
+    def __init__(self, put: Callable[[str], object], earlier: Mapping[int, Earlier]) -> None:
         self._put = put
         self._earlier = earlier
-        self._as_csv = as_csv
         # index and hash of each running input, by its place in Tooler.map
         self._places: dict[int, tuple[int, str]] = {}
-        self.failures = 0
+        self._failures = 0
         self._lines: list[str] = []
 
     def due(self, inputs: Iterator[Input]) -> Iterator[Arguments]:
         """Yield the inputs that have no result yet."""
         place = 0
         for index, given in enumerate(inputs):
-            try:
-                is_done = self._earlier.has(index, given.hash)
-            except ValueError as error:
-                raise Misuse(f"-o can't be resumed: {error}") from error
-            if not is_done:
+            known = self._earlier.get(index)
+            if known is None:
                 self._places[place] = index, given.hash
                 place += 1
                 yield given.arguments
+            elif known.hash != given.hash:
+                words = f"it has a result of another input with the index {index}"
+                raise Misuse(f"-o can't be resumed: {words}")
 
     def add(self, mapped: Mapped) -> None:
         """Write a result in one piece, and keep a line for the report if the call failed."""
         index, hash_ = self._places.pop(mapped.place)
-        value, error = mapped.result.value, mapped.result.error
-        words = "" if error is None else " ".join(error.message.split())
+        error = mapped.result.error
+        outcome: dict[str, JSON] = {"value": mapped.result.value}
         if error is not None:
-            self.failures += 1
+            outcome = {"error": {"kind": error.kind, "message": error.message}}
+            self._failures += 1
             if len(self._lines) < _MOST_FAILURES:
+                words = " ".join(error.message.split())
                 self._lines.append(f"input {index}: {error.kind}: {words:.200}")
-        if self._as_csv:
-            text = "" if error else json.dumps(value, ensure_ascii=False)
-            self._put(_row((index, hash_, text, error.kind if error else "", words)))
-            return
-        outcome = (
-            {"error": {"kind": error.kind, "message": error.message}} if error else {"value": value}
-        )
         document = {"index": index, "input_hash": hash_, **outcome}
         self._put(json.dumps(document, ensure_ascii=False) + "\n")
 
-    def report(self) -> None:
-        """Report the failed calls, the first ones in a line each."""
+    def report(self) -> int:
+        """Report the failed calls, the first ones in a line each; return their number."""
         for line in self._lines:
             note(line)
-        more = self.failures - len(self._lines)
+        more = self._failures - len(self._lines)
         if more:
             note(f"… and {more:,} more")
-        total = self.failures + self._earlier.failures
+        before = sum(each.is_failure for each in self._earlier.values())
+        total = self._failures + before
         if total:
-            before = f", {self._earlier.failures:,} of them before" * bool(self._earlier.failures)
-            note(f"{counted(total, 'call')} failed{before}")
+            of_them = f", {before:,} of them before" if before else ""
+            note(f"{counted(total, 'call')} failed{of_them}")
+        return total
 
 
 def _take(run: _Run, mapped: Iterator[Mapped], progress: Progress, *, fail_fast: bool) -> None:
@@ -271,10 +240,7 @@ def _take(run: _Run, mapped: Iterator[Mapped], progress: Progress, *, fail_fast:
         raise click.ClickException("interrupted; --resume continues it") from None
 
 
-COLUMNS = ("index", "input_hash", "value", "error_kind", "error")
-"""Of results in CSV; in JSON Lines they are keys, with one ``error`` of kind and message."""
 _LONGEST_CELL = (1 << 31) - 1
-_HASH = re.compile(r"[0-9a-f]{16}")
 
 
 class Input(NamedTuple):
@@ -340,117 +306,73 @@ def _hash_of(data: bytes) -> str:
     return blake2b(data, digest_size=8).hexdigest()
 
 
-class EarlierResults:
-    """The results that a file already has.
+class Earlier(NamedTuple):
+    """A result of an earlier run: the hash of its input, and whether the call failed."""
 
-    Attributes:
-        count: the number of results.
-        failures: the number of errors among them.
-    """
-
-    def __init__(self, total: int) -> None:
-        self.count = 0
-        self.failures = 0
-        self._hashes = array("Q", bytes(8 * total))
-
-    def add(self, index: object, hash_: object, *, is_failure: bool) -> None:
-        """Add a result.
-
-        Raises:
-            ValueError: it isn't a result of these inputs, or is there twice.
-        """
-        if type(index) is not int or not 0 <= index < len(self._hashes):
-            raise ValueError(f"there is no input of the index {index!r:.40}")
-        if not isinstance(hash_, str) or not _HASH.fullmatch(hash_):
-            raise ValueError(f"{hash_!r:.40} is not the hash of an input")
-        if self._hashes[index]:
-            raise ValueError(f"there is a result of the index {index} already")
-        self._hashes[index] = int(hash_, 16) or 1
-        self.count += 1
-        self.failures += is_failure
-
-    def has(self, index: int, hash_: str) -> bool:
-        """Return whether an input has a result.
-
-        Raises:
-            ValueError: the result belongs to another input.
-        """
-        known = self._hashes[index] if index < len(self._hashes) else 0
-        if known and known != (int(hash_, 16) or 1):
-            raise ValueError(f"it has a result of another input with the index {index}")
-        return known != 0
+    hash: str
+    is_failure: bool
 
 
-def _row(cells: Iterable[object]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
-    return line.getvalue()
-
-
-def read_earlier(file: io.FileIO, name: str, total: int) -> EarlierResults:
-    """Read the results in a file, and cut off an incomplete last line.
+def _earlier(path: str, *, resumes: bool) -> dict[int, Earlier]:
+    """Return the results in a file by their indices, and cut off an incomplete last line.
 
     Raises:
-        Misuse: a line isn't a result of these inputs.
+        Misuse: a new run would append to results, or a line isn't a result.
     """
-    earlier, whole = EarlierResults(total), 0
-    lines = io.BufferedReader(file)
-    try:
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Misuse(f"{path} is not a file; without -o the results go to the standard output")
+    if not os.path.exists(path) or not os.path.getsize(path):
+        return {}
+    if not resumes:
+        raise Misuse(f"{path} already exists; --resume continues it")
+    found: dict[int, Earlier] = {}
+    whole = 0
+    with open(path, "rb") as lines:
         for number, line in enumerate(lines, 1):
             if not line.endswith(b"\n"):
                 break
             whole += len(line)
             try:
-                _add_line(earlier, line, as_csv=is_csv(name), is_first=number == 1)
-            except (ValueError, RecursionError, csv.Error) as error:
+                index, earlier = _read_result(line, found)
+            except (ValueError, RecursionError) as error:
                 words = f"this is not a result of map with these inputs: {error}"
-                raise Misuse(f"{name}:{number}: {words}") from error
-    finally:
-        lines.detach()
-    file.seek(whole)
-    file.truncate()
-    return earlier
+                raise Misuse(f"{path}:{number}: {words}") from error
+            found[index] = earlier
+    os.truncate(path, whole)
+    return found
 
 
-def _add_line(earlier: EarlierResults, line: bytes, *, as_csv: bool, is_first: bool) -> None:
-    if not as_csv:
-        document = parse_json(line)
-        if not isinstance(document, dict) or not ("value" in document) ^ ("error" in document):
-            raise ValueError("it is not an object with a value or an error")
-        is_failure = "error" in document
-        earlier.add(document.get("index"), document.get("input_hash"), is_failure=is_failure)
-    elif not is_first:
-        (cells,) = csv.reader([line.decode()], strict=True)
-        if len(cells) != len(COLUMNS) or not cells[0].isascii() or not cells[0].isdigit():
-            raise ValueError("it is not a row of an index, a hash, a value and an error")
-        earlier.add(int(cells[0][:18]), cells[1], is_failure=cells[3] != "")
-    elif line.decode() != _row(COLUMNS):
-        raise ValueError("the first row has other names")
+def _read_result(line: bytes, found: Mapping[int, Earlier]) -> tuple[int, Earlier]:
+    match parse_json(line):
+        case {"index": int(index)} if index in found:
+            raise ValueError(f"there is a result of the index {index} already")
+        case {"index": int(index), "input_hash": str(hash_), "value": _}:
+            return index, Earlier(hash_, is_failure=False)
+        case {"index": int(index), "input_hash": str(hash_), "error": _}:
+            return index, Earlier(hash_, is_failure=True)
+    raise ValueError("it is not an object with an index, a hash, and a value or an error")
 
 
-def open_results(path: str, *, resumes: bool) -> io.FileIO:
-    """Open the file of results for this process alone.
+@contextmanager
+def _results_file(path: str) -> Iterator[Callable[[str], None]]:
+    """Open the file of results; yield what adds a line to it.
 
     Raises:
-        Misuse: a new run would append to results, another process writes the file, or it isn't one.
+        Misuse: it can't be opened.
+        ClickException: a line can't be written.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        file = open(path, "ab", buffering=0)  # noqa: SIM115 - an error of the body is none of opening
     except OSError as error:
         raise Misuse(f"{path}: {error.strerror}") from error
-    file = io.FileIO(descriptor, "r+")
-    with ExitStack() as stack:
-        stack.callback(file.close)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise Misuse(f"{path} is not a file; without -o the results go to the standard output")
-        try:
-            if os.name == "posix":
-                import fcntl  # noqa: PLC0415 - not on every platform
 
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    def put(line: str) -> None:
+        data = line.encode("utf-8", "backslashreplace")
+        try:
+            while data:  # a signal may come between
+                data = data[file.write(data) :]
         except OSError as error:
-            raise Misuse(f"{path}: another process writes it") from error
-        if not resumes and os.fstat(descriptor).st_size:
-            raise Misuse(f"{path} already exists; --resume continues it")
-        stack.pop_all()
-    return file
+            raise click.ClickException(f"{path!r} can't be written: {error.strerror}") from error
+
+    with file:
+        yield put

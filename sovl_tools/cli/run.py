@@ -33,7 +33,7 @@ from sovl_tools.cli.procedures import (
     show_run,
     with_procedures_it_runs,
 )
-from sovl_tools.cli.run_display import Listener, progress_display
+from sovl_tools.cli.run_display import Lines
 from sovl_tools.configured import folders_of
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.document import JSON, kind, parse_json
@@ -290,14 +290,15 @@ def _execute(job: Job, begin: Begin, journal: Journal | None, asked: _Options) -
     """
     # known only once the run has begun; before that there is nothing to resume
     run_ids: list[str] = []
-    is_verbose = bool(click.get_current_context().ensure_object(dict).get("verbose"))
+    is_shown, lines = not is_quiet(), Lines()
 
-    async def work(hear: Listener) -> JSON:
-        def on_event(event: Event) -> None:
-            if isinstance(event, RunStarted):
-                run_ids.append(event.run_id)
-            hear(event)
+    def on_event(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            run_ids.append(event.run_id)
+        if is_shown:
+            lines.hear(event)
 
+    async def work() -> JSON:
         # SIGTERM counts as Ctrl-C, so that the run ends in order. A loop that handles one signal
         # wakes up for all, also for a Ctrl-C that the system has given to another thread.
         with suppress(NotImplementedError):  # on Windows, where a loop wakes up anyway
@@ -307,8 +308,7 @@ def _execute(job: Job, begin: Begin, journal: Journal | None, asked: _Options) -
             return await begin(on_event=on_event)
 
     try:
-        with progress_display(is_quiet=is_quiet(), is_verbose=is_verbose) as hear:
-            result = asyncio.run(work(hear))
+        result = asyncio.run(work())
     except (ChangedProcedureError, RunNotFoundError) as error:
         raise Misuse(f"{error}{_ADVICE.get(type(error), '')}") from error
     except (StepError, TimeoutError, KeyboardInterrupt) as error:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import TextIO
 
 from rich.cells import cell_len
-from rich.console import Console, Group
+from rich.console import Console
 from rich.highlighter import JSONHighlighter
-from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -176,19 +175,3 @@ def progress_bar(
     )
     task = bar.add_task(name, total=total or None, completed=done)
     return bar, lambda done, name: bar.update(task, completed=done, description=name)
-
-
-@contextmanager
-def live(lines: Callable[[int], Sequence[Sequence[Piece]]], stream: TextIO) -> Iterator[None]:
-    """Draw lines again and again at the end of a terminal; what else is printed goes above them.
-
-    ``lines`` is called with the number of lines that there is room for.
-    """
-    screen = console(stream)
-
-    def drawn() -> Group:
-        found = lines(max(screen.height - 1, 1))
-        return Group(*(Text.assemble(*e, no_wrap=True, overflow="ellipsis") for e in found))
-
-    with Live(get_renderable=drawn, console=screen, refresh_per_second=10):
-        yield

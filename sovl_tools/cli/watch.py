@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
-import stat
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from queue import Empty, SimpleQueue
 from time import perf_counter
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import click
 
 from sovl_tools.cli.command import (
     Command,
     format_option,
-    is_quiet,
     note,
     poll_option,
     tools_option,
@@ -28,7 +25,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.output import excerpt_width, json_text, listed, results, show, write
 from sovl_tools.configuration import Configuration, load_configuration
 from sovl_tools.configured import add_code
-from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.model.catalog import CatalogChange, LoadReport
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.registry import ToolRegistry
@@ -41,7 +38,7 @@ Examples:
   sovl-tools watch --tools drafts
   sovl-tools watch --poll              on a network drive
   sovl-tools watch --format json       one line for each change"""
-EXITS = {0: "After Ctrl-C or SIGTERM, or when the reader of the output has left."}
+EXITS = {0: "After Ctrl-C or SIGTERM."}
 
 _TINTS = {
     "added": "green",
@@ -86,60 +83,59 @@ def watch(
     keeps serving. JSON is one object a line: first the tools at the start, then each change.
     """
     found = load_configuration(tools)
-    print_moment = _print_text if format_ == "text" else _print_json
-    quiet = is_quiet()
-    with until_ended(), contextlib.closing(_events(found, poll=poll)) as events:
-        for event in events:
-            if not isinstance(event, str):
-                print_moment(event)
-            elif not quiet:
-                show(plain(event), err=True)
-
-
-def _events(found: Configuration, *, poll: bool) -> Generator[Moment | str]:
-    """Load the tools and yield moments, and sentences for the user."""
+    show_moment = _show_text if format_ == "text" else _show_json
     absent = [path for path in _places(found) if not os.path.exists(path)]
-    started = perf_counter()
-    registry = ToolRegistry.from_directory(
-        *found.paths,
-        exclude=found.exclude,
-        import_timeout=found.import_timeout,
-        locked=found.lock_file if found.locked else None,
-    )
-    add_code(registry, found, entry_points=False)
-    report = registry.report
+    moments = SimpleQueue[Moment]()
+    with until_ended():
+        started = perf_counter()
+        registry = ToolRegistry.from_directory(
+            *found.paths,
+            exclude=found.exclude,
+            import_timeout=found.import_timeout,
+            locked=found.lock_file if found.locked else None,
+        )
+        add_code(registry, found, entry_points=False)
+        start = _start(registry.report, registry.catalog.tools, absent, perf_counter() - started)
+        # in the thread that made the change: what is served may differ by the time it is shown
+        registry.subscribe(lambda change: moments.put(moment_of(registry, change)))
+        with registry.watch(poll=poll, libraries=found.watch) as watching:
+            note(f"watching {', '.join(_places(found))}: {_loaded(registry)}; Ctrl-C ends it")
+            for path in absent:
+                note(f"{path!r} is not there yet; waiting for it")
+            show_moment(start)
+            known = None
+            while True:
+                if watching.notice not in {None, known}:
+                    note(str(watching.notice))
+                known = watching.notice
+                with contextlib.suppress(Empty):
+                    show_moment(moments.get(timeout=_BEAT))
+
+
+_BEAT = 0.5
+"""Seconds between two looks for a notice of the watch."""
+
+
+def _loaded(registry: ToolRegistry) -> str:
+    counts = Outcome(registry.report).statuses
+    others = [f"{counts[each]} {each}" for each in STATUSES[1:] if counts[each]]
+    return ", ".join([f"{counted(counts['loaded'], 'tool')} loaded", *others])
+
+
+def _start(
+    report: LoadReport, loaded: Iterable[str], absent: Collection[str], duration: float
+) -> Moment:
+    """Return the load at the start as a change: the loaded tools count as added."""
     named = {
         status: tuple(sorted({each.name for each in report.folders if each.status == status}))
         for status in ("rejected", "waiting")
     }
-    # the loaded tools count as added; a missing path isn't an error, as it may still appear
-    loaded_change = CatalogChange(
-        added=tuple(sorted(registry.catalog.tools)),
-        **named,
-        diagnostics=tuple(each for each in report.diagnostics if each.path not in absent),
-        duration=perf_counter() - started,
+    # a missing path isn't an error, as it may still appear
+    found = tuple(each for each in report.diagnostics if each.path not in absent)
+    change = CatalogChange(
+        added=tuple(sorted(loaded)), **named, diagnostics=found, duration=duration
     )
-    start = Moment(_now(), loaded_change, is_start=True)
-    counts = Outcome(report).statuses
-    others = [f"{counts[each]} {each}" for each in STATUSES[1:] if counts[each]]
-    loaded = ", ".join([f"{counted(counts['loaded'], 'tool')} loaded", *others])
-    moments = SimpleQueue[Moment]()
-
-    def hear(change: CatalogChange) -> None:
-        # in the thread that made the change: what is served may differ by the time it is shown
-        moments.put(moment_of(registry, change))
-
-    def await_moment(seconds: float) -> Moment | None:
-        with contextlib.suppress(Empty):
-            return moments.get(timeout=seconds)
-        return None
-
-    registry.subscribe(hear)
-    with registry.watch(poll=poll, libraries=found.watch) as watching:
-        yield f"watching {', '.join(_places(found))}: {loaded}; Ctrl-C ends it"
-        yield from (f"{path!r} is not there yet; waiting for it" for path in absent)
-        yield start
-        yield from follow(await_moment, lambda: watching.notice)
+    return Moment(_now(), change, is_start=True)
 
 
 def moment_of(registry: ToolRegistry, change: CatalogChange) -> Moment:
@@ -216,25 +212,19 @@ def document(moment: Moment) -> dict[str, JSON]:
     }
 
 
-def _print_text(moment: Moment) -> None:
+def _show_text(moment: Moment) -> None:
     shown = list(pieces(moment, excerpt_width(results())))
     if shown:
         show(shown)
 
 
-def _print_json(moment: Moment) -> None:
+def _show_json(moment: Moment) -> None:
     write(json_text(document(moment)))
-
-
-_T = TypeVar("_T")
-
-# seconds between two checks whether the reader of the results has left
-_BEAT = 0.5
 
 
 @contextmanager
 def until_ended() -> Iterator[None]:
-    """End the block in order at Ctrl-C, at SIGTERM and when the reader of the results leaves."""
+    """End the block in order at Ctrl-C, at SIGTERM and when no program reads the results."""
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -243,34 +233,6 @@ def until_ended() -> Iterator[None]:
             click.echo(err=True)
     finally:
         signal.signal(signal.SIGTERM, previous)
-
-
-def follow(
-    await_next: Callable[[float], _T | None], notice: Callable[[], str | None] = lambda: None
-) -> Iterator[_T | str]:
-    """Yield events and new notices until the reader of the results leaves.
-
-    ``await_next`` waits up to that many seconds for an event, and returns None without one.
-    """
-    known = None
-    while _has_reader():
-        latest = notice()
-        if latest is not None and latest != known:
-            yield latest
-        known = latest
-        found = await_next(_BEAT)
-        if found is not None:
-            yield found
-
-
-def _has_reader() -> bool:
-    """Return False if the results go into a pipe whose reader has closed it."""
-    output = results().fileno()
-    if sys.platform == "win32" or not stat.S_ISFIFO(os.fstat(output).st_mode):
-        return True
-    poll = select.poll()
-    poll.register(output, 0)  # a closed end is always reported
-    return not poll.poll(0)
 
 
 def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -> None:
@@ -298,14 +260,12 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
             show(plain(f"Error: {error}"), err=True)
         note("watching; Ctrl-C ends it")
 
-    def await_change(seconds: float) -> set[str] | None:
-        batch = debounce.next(seconds)
-        return batch.paths or None if batch is not None else None
-
     with until_ended():
         try:
             look()
-            for _ in follow(await_change):
-                look()
+            while True:
+                batch = debounce.next(_BEAT)
+                if batch is not None and batch.paths:
+                    look()
         finally:
             events.stop()

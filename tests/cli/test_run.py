@@ -414,46 +414,11 @@ def test_a_run_that_is_interrupted_ends_its_entry_and_says_how_to_go_on(
     assert [each["state"] for each in json.loads(listed.out)] == ["cancelled"]
 
 
-TREE = """\
-name: tree
-description: Does several things.
-steps:
-  - {action: tool, tool: echo, arguments: {text: a}, when: "false"}
-  - action: parallel
-    branches:
-      left: [{action: tool, tool: echo, arguments: {text: "printed"}}]
-      right: [{action: tool, tool: rest, arguments: {text: no}, on_error: continue}]
-"""
-
-
-def test_a_terminal_shows_a_tree_with_states_and_times(
-    put: Put, write: Write, tmp_path: Path
-) -> None:
-    write("echo", code="def echo(text: str):\n    print(text)\n    print('[red]end :x:', end='')\n")
-    write("rest", code=FAILING)
-    put("tree.yaml", TREE)
-    with session(tmp_path, "run", "tree.yaml") as terminal:
-        assert terminal.await_end() == 0
-        shown = re.sub(r"\d\.\d\d s", "0.00 s", terminal.shown)
-    assert shown.splitlines()[-5:] == [
-        "- tool echo  skipped",
-        "✓ parallel  0.00 s",
-        "  ✓ left: tool echo  0.00 s",
-        "  ! right: tool rest  0.00 s  ValueError: no",
-        "null",
-    ]
-    assert "[red]end :x:\n" in shown, "output without a newline is printed too, and isn't markup"
-    assert "printed\n" in terminal.shown
-
-
-def test_ctrl_c_on_a_terminal_leaves_the_tree_and_says_how_to_go_on(
-    put: Put, write: Write, tmp_path: Path
-) -> None:
+def test_ctrl_c_on_a_terminal_says_how_to_go_on(put: Put, write: Write, tmp_path: Path) -> None:
     write("rest", manifest_of("rest", annotations={"idempotent": True}), WAITING)
     put("two_steps.yaml", TWO_STEPS)
     with session(tmp_path, "run", "two_steps.yaml", "--journal", "runs.db") as terminal:
         terminal.await_text("resting")
-        terminal.await_text("▸ tool rest")
         terminal.type(CTRL_C, end="")
         assert terminal.await_end() == 1
     assert "the run was interrupted" in terminal.shown

@@ -95,24 +95,6 @@ def test_a_configuration_in_the_middle_of_an_edit_does_not_end_it(
 
 @pytest.mark.unmeasured
 @pytest.mark.skipif(sys.platform == "win32", reason="only the pipes of POSIX know their readers")
-def test_it_ends_when_nobody_reads_the_results(write: Write, tmp_path: Path) -> None:
-    write("echo")
-    with subprocess.Popen(
-        [sys.executable, "-m", "sovl_tools", "validate", "--watch"],
-        cwd=tmp_path,
-        env=clean_environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        process.stdout.close()
-        try:
-            assert process.wait(PATIENCE) == 0
-        finally:
-            process.kill()
-
-
 def test_what_can_not_be_watched_is_misuse(run: Run, write: Write) -> None:
     write("echo")
     done = run("validate", "--watch", "--fix")

@@ -10,179 +10,22 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
-from itertools import islice
+from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import IO, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from sovl_tools import CatalogChange
-from sovl_tools.cli.output import clean_output
-from sovl_tools.cli.watch import Moment, document, follow, pieces
-from sovl_tools.reporting.text import unstyled
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 from tests.forked_commands import Forker
 from tests.loading.plugins import decorated
 from tests.patience import PATIENCE
-from tests.reporting.findings import ODD, WRONG
-from tests.schema.strategies import moderate
 
-NOON = datetime(2026, 1, 31, 12, 0, 0, 500, UTC)
 SUMMARY = "Ctrl-C ends it"
 HANGING = "import sys\n\nprint('hanging', file=sys.stderr, flush=True)\nwhile True:\n    pass\n"
 BROKEN = "def echo(text: str) -> str\n"
-
-
-def text(moment: Moment) -> str:
-    return unstyled(pieces(moment))
-
-
-def at_noon(*, serving: tuple[str, ...] = (), is_start: bool = False, **change: Any) -> Moment:
-    return Moment(NOON, CatalogChange(**change), serving, is_start)
-
-
-def test_each_kind_of_news_is_a_line_and_all_are_aligned() -> None:
-    moment = at_noon(
-        added=("new",),
-        updated=("a", "b"),
-        removed=("old",),
-        rejected=("bad", "worse"),
-        waiting=("half",),
-        serving=("bad",),
-        duration=1.2345,
-    )
-    assert text(moment).splitlines() == [
-        "12:00:00  added     1,234 ms  new",
-        "12:00:00  updated   1,234 ms  a, b",
-        "12:00:00  removed   1,234 ms  old",
-        "12:00:00  waiting   1,234 ms  half: not all files are there yet",
-        "12:00:00  rejected  1,234 ms  bad: the last good version keeps serving",
-        "12:00:00  rejected  1,234 ms  worse: not served",
-    ]
-
-
-def test_of_many_names_the_first_five_are_told() -> None:
-    names = tuple(f"tool_{number:04}" for number in range(1500))
-    five = "tool_0000, tool_0001, tool_0002, tool_0003, tool_0004"
-    assert text(at_noon(added=names)).endswith(f"  {five} and 1,495 more")
-    assert text(at_noon(added=names[:5])).endswith(f"  {five}")
-
-
-def test_diagnostics_follow_with_the_line_and_help(tmp_path: Path) -> None:
-    file = tmp_path / "echo.py"
-    file.write_text("def ehco(): ...\n")
-    wrong = WRONG._replace(path=str(file), line=1, column=5)
-    shown = text(at_noon(rejected=("echo",), diagnostics=(wrong, ODD)))
-    assert shown.split("\n")[1:] == [
-        f"{file}:1:5: ST201 a comma is missing",
-        "  |",
-        "1 | def ehco(): ...",
-        "  |     ^^^^",
-        "",
-        "tools/echo: ST202 'timout' is no key",
-        "help: did you mean 'timeout'?",
-        "",
-    ]
-
-
-def test_warnings_of_what_was_updated_are_told() -> None:
-    shown = text(at_noon(updated=("echo",), diagnostics=(ODD,)))
-    assert "updated" in shown
-    assert "ST202" in shown
-
-
-def test_diagnostics_without_news_name_what_they_are_about() -> None:
-    between = WRONG._replace(tool=None, path="tools")
-    shown = text(at_noon(diagnostics=(between, ODD)))
-    assert shown.startswith("12:00:00  checked       0 ms  echo, tools\ntools:4:3: ST201")
-
-
-def test_of_the_start_only_what_is_wrong_with_rejected_tools_is_told() -> None:
-    fine = ODD._replace(tool="fine", message="of no importance")
-    start = at_noon(
-        added=("fine",), rejected=("echo",), diagnostics=(WRONG, ODD, fine), is_start=True
-    )
-    shown = text(start)
-    assert shown.startswith("tools/echo/x.json:4:3: ST201")
-    assert "ST202 'timout'" in shown
-    assert "of no importance" not in shown
-    assert text(at_noon(added=("fine",), diagnostics=(fine,), is_start=True)) == ""
-
-
-def test_words_have_styles_for_terminals() -> None:
-    shown = list(pieces(at_noon(added=("new",), rejected=("bad",))))
-    assert ("added", "green") in shown
-    assert ("rejected", "bold red") in shown
-
-
-names = st.lists(st.text(max_size=9), max_size=12).map(tuple)
-
-
-@moderate
-@given(added=names, removed=names, rejected=names, seconds=st.floats(0, 1e6))
-def test_no_name_can_do_anything_to_the_terminal_or_to_a_line(
-    added: tuple[str, ...], removed: tuple[str, ...], rejected: tuple[str, ...], seconds: float
-) -> None:
-    moment = at_noon(
-        added=added, removed=removed, rejected=rejected, serving=rejected[:1], duration=seconds
-    )
-    lines = text(moment).split("\n")
-    kinds = [added, removed, rejected[:1], [each for each in rejected if each != rejected[0]]]
-    assert len(lines) == max(1, sum(map(bool, kinds)))
-    assert all(re.match(r"12:00:00  \w+ +[\d,]+ ms  ", line) for line in lines)
-    assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e]", "".join(lines))
-
-
-def test_a_document_has_all_fields_of_the_change() -> None:
-    moment = at_noon(
-        added=("new",),
-        rejected=("echo",),
-        serving=("echo",),
-        diagnostics=(ODD,),
-        duration=0.0521234,
-    )
-    assert document(moment) == {
-        "time": "2026-01-31T12:00:00.000+00:00",
-        "added": ["new"],
-        "updated": [],
-        "removed": [],
-        "rejected": ["echo"],
-        "waiting": [],
-        "serving": ["echo"],
-        "duration": 0.052123,
-        "diagnostics": [
-            {
-                "code": "ST202", "severity": "warning", "message": "'timout' is no key",
-                "help": "did you mean 'timeout'?", "tool": "echo", "path": "tools/echo",
-                "line": 1, "column": 1,
-            }
-        ],
-    }  # fmt: skip
-
-
-@pytest.fixture
-def results() -> Iterator[None]:
-    """Give the results of a command somewhere to go."""
-    with clean_output():
-        yield
-
-
-@pytest.mark.usefixtures("results")
-def test_a_notice_is_told_once_and_again_when_it_changes() -> None:
-    moments = SimpleQueue[Moment]()
-    for _ in range(5):
-        moments.put(at_noon())
-    notices = iter(["no watches left", "no watches left", None, "no watches left", "gone"])
-    told = list(
-        islice(follow(lambda seconds: moments.get(timeout=seconds), lambda: next(notices)), 8)
-    )
-    shown = [each if isinstance(each, str) else "-" for each in told]
-    assert shown == ["no watches left", "-", "-", "-", "no watches left", "-", "gone", "-"]
 
 
 class Lines:
@@ -482,41 +325,6 @@ def test_a_project_that_can_not_be_read_is_misuse(run: Run, tmp_path: Path) -> N
     done = run("watch")
     assert done.code == 2
     assert "watch must be an array" in done.err
-
-
-def test_a_reader_that_leaves_ends_it_without_a_word(write: Write, tmp_path: Path) -> None:
-    write("echo")
-    command = (
-        f"set -o pipefail; {sys.executable} -P -m sovl_tools -q watch --format json | head -n 1"
-    )
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=tmp_path,
-        env=clean_environment(),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["added"] == ["echo"]
-
-
-def test_a_reader_that_is_not_there_ends_it_without_a_word(write: Write, tmp_path: Path) -> None:
-    write("echo")
-    read, written = os.pipe()
-    os.close(read)
-    with contextlib.closing(os.fdopen(written, "wb")) as output:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "sovl_tools", "-q", "watch", "--format", "json"],
-            cwd=tmp_path,
-            env=clean_environment(),
-            stdout=output,
-            stderr=subprocess.PIPE,
-            timeout=PATIENCE,
-            check=False,
-        )
-    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_on_a_terminal_it_is_coloured_and_leaves_a_clean_line(write: Write, tmp_path: Path) -> None:
