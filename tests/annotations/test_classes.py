@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import sys
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field, make_dataclass
 from datetime import date
@@ -23,7 +22,6 @@ from typing import (
 )
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from sovl_tools import InferenceError
 from sovl_tools.model.errors import UnresolvedReferenceError
@@ -107,12 +105,6 @@ class Named:
 class Box(Generic[T]):
     content: T
     others: list[T] = field(default_factory=list)
-
-
-@dataclass
-class Chain(Generic[T]):
-    content: T
-    next: Chain[T] | None = None
 
 
 class Place(NamedTuple):
@@ -215,14 +207,6 @@ def test_a_type_that_refers_to_itself_is_defined_at_the_root() -> None:
     assert schema_of(Partial)["$defs"]["Partial"]["required"] == ["day"]
 
 
-def test_types_that_refer_to_one_another_are_defined_once() -> None:
-    schema = schema_of(Even)
-    assert schema["$defs"].keys() == {"Even"}
-    inner = schema["$defs"]["Even"]["properties"]["odd"]["anyOf"][0]
-    assert inner["properties"]["even"] == {"anyOf": [{"$ref": "#/$defs/Even"}, NULL]}
-    assert Draft202012Validator(schema).is_valid({"odd": {"even": {"odd": None}}})
-
-
 def test_a_type_that_is_used_in_several_places_is_described_in_one() -> None:
     def function(start: Point, end: Annotated[Point, "the end"], others: list[Point]) -> None:
         """Do it.
@@ -242,38 +226,6 @@ def test_a_type_that_is_used_in_several_places_is_described_in_one() -> None:
         "required": ["start", "end", "others"],
         "$defs": {"Point": POINT},
     }
-
-
-def test_a_parameter_s_description_wins_over_the_class_s() -> None:
-    def function(place: Place, movie: Movie) -> None:
-        """Do it.
-
-        Args:
-            place: Where.
-        """
-
-    found = defined(function).parameters["properties"]
-    assert found["place"]["description"] == "Where."
-    assert found["movie"]["description"] == "A movie."
-
-
-def test_types_of_one_name_get_names_of_their_own() -> None:
-    first: Any = make_dataclass("Node", [("a", int)])
-    second: Any = make_dataclass("Node", [("b", int)])
-    schema = parameter(kinds.Tuple[first, first, second, second, Node])
-    references = [each["$ref"] for each in schema["properties"]["value"]["prefixItems"]]
-    assert references == [f"#/$defs/{name}" for name in ("Node", "Node", "Node2", "Node2", "Node3")]
-    assert [*schema["$defs"]["Node"]["properties"]] == ["a"]
-    assert [*schema["$defs"]["Node2"]["properties"]] == ["b"]
-    assert schema["$defs"]["Node3"]["properties"]["next"]["anyOf"][0] == {"$ref": "#/$defs/Node3"}
-
-
-def test_names_of_definitions_need_no_escape() -> None:
-    odd: Any = make_dataclass("Odd", [("a", int)])
-    odd.__name__ = "Odd/[name]~ "
-    schema = schema_of(kinds.Tuple[odd, odd])
-    assert schema["$defs"].keys() == {"Odd_name"}
-    Draft202012Validator(schema).validate([{"a": 1}, {"a": 2}])
 
 
 def test_many_levels_do_not_multiply() -> None:
@@ -301,25 +253,6 @@ def test_many_levels_do_not_multiply() -> None:
 )
 def test_generic_classes_are_of_their_arguments(annotation: Any, properties: Any) -> None:
     assert schema_of(annotation)["properties"] == properties
-
-
-def test_generic_classes_may_refer_to_themselves() -> None:
-    schema = schema_of(dict[str, Chain[date] | Chain[int]])
-    assert schema["$defs"].keys() == {"Chain_date", "Chain_int"}
-    reference = {"$ref": "#/$defs/Chain_date"}
-    wanted = {"content": DATE, "next": {"anyOf": [reference, NULL]}}
-    assert schema["$defs"]["Chain_date"]["properties"] == wanted
-
-
-def test_arguments_that_are_not_hashable_do_no_harm() -> None:
-    unhashable: Any = Annotated[int, []]
-    schema = schema_of(kinds.Tuple[Box[unhashable], Box[unhashable]])
-    assert len(schema["$defs"]) == 1
-    if sys.version_info >= (3, 13):
-        assert [*schema_of(Chain[unhashable])["$defs"]] == ["Chain_Annotated"]
-    else:
-        with pytest.raises(InferenceError, match="its annotation can't be read, TypeError: unhash"):
-            schema_of(Chain[unhashable])
 
 
 @dataclass
@@ -443,23 +376,6 @@ def test_an_instance_that_would_not_come_back_is_not_shown(annotation: Any, defa
     assert "default" not in parameter(annotation, default)["properties"]["value"]
 
 
-def test_a_default_is_not_touched() -> None:
-    default = Doubled(1)
-    parameter(Doubled, default)
-    assert (default.x, default.tags) == (2, ["made"])
-
-
-def test_the_default_of_a_field_is_shown_only_if_it_would_come_back() -> None:
-    @dataclass
-    class Whole:
-        doubled: Doubled = Doubled(1)  # noqa: RUF009 - it stays as it is
-        checked: Checked = Checked(1)  # noqa: RUF009 - likewise
-
-    properties = schema_of(Whole)["properties"]
-    assert "default" not in properties["doubled"]
-    assert properties["checked"]["default"] == {"x": 1}
-
-
 @dataclass
 class Crowd:
     people: dict[str, list[Stranger]]
@@ -502,21 +418,6 @@ def test_what_can_t_be_described_is_told_with_its_place(
     assert caught.value.message.startswith(words)
 
 
-def test_a_class_may_name_what_is_local_to_it() -> None:
-    @dataclass
-    class Local:
-        class Kind(TypedDict):
-            a: int
-
-        kind: Kind
-        list: list[int] = field(default_factory=list)
-        next: Local | None = None
-
-    schema = schema_of(Local)["$defs"]["Local"]
-    assert schema["properties"]["kind"]["properties"] == {"a": INTEGER}
-    assert schema["properties"]["list"] == {"type": "array", "items": INTEGER}
-
-
 class TypeAliasType:
     """What the statement ``type Tree = date | list[Tree]`` makes since Python 3.12."""
 
@@ -542,22 +443,6 @@ def test_an_alias_may_refer_to_itself() -> None:
     ]
 
 
-def test_an_alias_is_described_where_it_is_used_once() -> None:
-    days: Any = TypeAliasType(lambda _: "list[date]")
-    wrapped: Any = TypeAliasType(lambda _: days)
-    point: Any = TypeAliasType(lambda _: Point)
-    assert schema_of(wrapped) == {"type": "array", "items": DATE}
-    assert schema_of(list[point]) == {"type": "array", "items": POINT}
-
-
-def test_an_alias_may_have_parameters() -> None:
-    extensions = pytest.importorskip("typing_extensions")
-    pair = extensions.TypeAliasType("pair", kinds.Tuple[T, kinds.List[T]], type_params=(T,))
-    items = [DATE, {"type": "array", "items": DATE}]
-    wanted = {"type": "array", "prefixItems": items, "minItems": 2, "maxItems": 2}
-    assert schema_of(pair[date]) == wanted
-
-
 def test_an_alias_of_what_is_not_defined_can_be_waited_for() -> None:
     def missing(_: Any) -> Any:
         raise NameError("name 'Missing' is not defined", name="Missing")
@@ -565,9 +450,3 @@ def test_an_alias_of_what_is_not_defined_can_be_waited_for() -> None:
     for value in (missing, lambda _: "Missing"):
         with pytest.raises(UnresolvedReferenceError, match="the name 'Missing' is not defined"):
             schema_of(TypeAliasType(value))
-
-
-def test_text_in_a_class_of_another_module_is_of_that_module() -> None:
-    assert "make_dataclass" in vars(sys.modules[__name__])
-    first = make_dataclass("First", [("day", "date")], namespace={"__module__": __name__})
-    assert schema_of(first)["properties"] == {"day": DATE}

@@ -22,7 +22,6 @@ from typing import (
     Any,
     ClassVar,
     Final,
-    ForwardRef,
     Generic,
     Literal,
     NamedTuple,
@@ -44,7 +43,6 @@ from sovl_tools import ToolError
 from sovl_tools.annotations.conversion import converter_of
 from sovl_tools.annotations.kind import ConversionError
 from tests.annotations.strategies import Color, Level
-from tests.dispatch.toolbox import run_script
 from tests.schema.strategies import examples, moderate, values
 from tests.tables import check_each
 
@@ -178,12 +176,6 @@ class Lost:
     day: date
 
 
-class Row(tuple[int, ...]):
-    """A tuple that has no names for its parts."""
-
-    __slots__ = ()
-
-
 class Stranger:
     """A class of which nobody knows how to make an instance."""
 
@@ -219,52 +211,6 @@ def problem(annotation: Any, value: Any) -> str:
     [(path, message)] = refused(annotation, value)
     assert path == ()
     return message
-
-
-PLAIN = [
-    str, int, float, bool, None, type(None), list, dict, object, Any,
-    list[str], dict[str, Any], list[dict[str, list[int]]], dict[str, dict[Any, int]],
-    typing.List, typing.Dict, typing.List[int], typing.Dict[str, int],  # noqa: UP006 - old code
-    Sequence, Mapping, Iterable, Sequence[int], Mapping[str, int], typing.Collection[str],
-    str | None, list[str] | dict[str, int] | None,
-    Optional[int], Union[int, str, None], Optional[list["int"]],  # noqa: UP007, UP045 - old code
-    Literal["a", 1, True] | None, Annotated[int, "how many"], Annotated[list["str"], "a", "b"],
-    "int", "str|None", " list[ str ] ", "dict[str, Any]", "Dict[str,list[int]]", "dict", "Any",
-    "typing.Optional[typing.List[int]]", "Union[int, None]", "object",
-    "Literal['a', \"b\", -1, True, None] | None", "Annotated[int, 'how many']",
-    "Sequence[int]", "Iterable[str] | None", "typing.Mapping[str, int]",
-]  # fmt: skip
-
-
-@check_each("annotation", PLAIN, ids=repr)
-def test_plain_annotations_need_no_conversion(annotation: Any) -> None:
-    assert converter_of(taking(annotation), ["value"]) is None
-
-
-@check_each(
-    "annotation",
-    [Stranger, type, Callable[[], int], "Stranger | None", ForwardRef("Missing"), T, b"bytes", 5,
-     "Missing", "not python at all", "1 / 0", "list[", enum.Enum, Annotated[Stranger, {}],
-     typing.Iterator[int], type[Color], Literal, Row, collections.Counter],
-    ids=repr,
-)  # fmt: skip
-def test_what_is_not_understood_stays_as_it_is(annotation: Any) -> None:
-    assert converter_of(taking(annotation), ["value"]) is None
-
-
-def test_parameters_without_annotation_stay_as_they_are() -> None:
-    assert converter_of(lambda value: value, ["value", "other"]) is None
-
-
-def test_nothing_is_imported_for_plain_annotations() -> None:
-    source = """
-import sys
-from sovl_tools.annotations.conversion import converter_of
-def plain(a: str, b: "int | None", c: list[dict[str, int]]): ...
-print(converter_of(plain, ["a", "b", "c"]))
-print("sovl_tools.annotations.kinds" in sys.modules)
-"""
-    assert run_script(source).split() == ["None", "False"]
 
 
 SCALARS: list[tuple[Any, Any, Any]] = [
@@ -327,11 +273,6 @@ def test_a_scalar_becomes_an_instance(annotation: Any, given: Any, wanted: Any) 
     found = converted(annotation, given)
     assert found == wanted
     assert type(found) is type(wanted)
-
-
-@pytest.mark.skipif("UTC" not in zoneinfo.available_timezones(), reason="no time zones here")
-def test_a_name_becomes_a_time_zone() -> None:
-    assert converted(zoneinfo.ZoneInfo, "UTC") is zoneinfo.ZoneInfo("UTC")
 
 
 A_MOMENT = "a date and time such as 2026-01-31T12:00:00"
@@ -529,20 +470,6 @@ def test_no_part_of_a_union_is_tried_time_and_again() -> None:
     assert len(made) == 2, "once for each union, not once for each way to get there"
 
 
-def test_an_object_becomes_an_instance_of_a_dataclass() -> None:
-    person = {
-        "name": "Ada",
-        "born": "1815-12-10",
-        "home": {"x": 2.0, "y": 1},
-        "likes": ["red", "red"],
-        "friends": [{"name": "Charles", "born": "1791-12-26"}],
-    }
-    friend = Person("Charles", date(1791, 12, 26))
-    wanted = Person("Ada", date(1815, 12, 10), Point(2, 1), {Color.RED}, [friend])
-    assert converted(Person, person) == wanted
-    assert type(converted(Point, {"x": 2.0}).x) is int
-
-
 @check_each(
     ("annotation", "given", "wanted"),
     [
@@ -579,18 +506,6 @@ def test_fields_are_converted_by_their_own_annotations(
     annotation: Any, given: Any, wanted: Any
 ) -> None:
     assert converted(annotation, given) == wanted
-
-
-def test_a_dataclass_is_called_with_what_it_takes() -> None:
-    radius = converted(Circle, {"diameter": 5}).radius
-    assert (type(radius), radius) == (Decimal, Decimal("2.5"))
-    assert refused(Circle, {"diameter": 5, "radius": 1}) == [
-        (("radius",), "is not a field of Circle")
-    ]
-    assert converted(Open, {"day": DAY_TEXT, "color": "red"}).options == {
-        "day": DAY,
-        "color": "red",
-    }
 
 
 def test_names_in_a_class_are_its_own_or_its_module_s() -> None:
@@ -766,80 +681,6 @@ def test_callables_of_all_kinds_convert(kind: str) -> None:
     assert convert({"when": DAY_TEXT, "absent": "x"}) == {"when": DAY, "absent": "x"}
 
 
-def test_only_parameters_that_are_named_and_given_convert() -> None:
-    convert = converter_of(plain, ["when", "color", "other"])
-    assert convert is not None
-    given = {"count": "x", "when": DAY_TEXT, "other": DAY_TEXT}
-    assert convert(given) == {"count": "x", "when": DAY, "other": DAY_TEXT}
-    assert convert({}) == {}
-    assert converter_of(plain, ["count"]) is None
-
-
-class Endless:
-    def __getattr__(self, name: str) -> Any:
-        return self
-
-    def __call__(self) -> None: ...
-
-
-class Annotating:
-    __annotations__ = {"when": date}
-
-
-def broken() -> None: ...
-
-
-class Unevaluated:
-    def __getattribute__(self, name: str) -> Any:
-        if name == "__annotations__":
-            raise NameError("Missing")
-        return super().__getattribute__(name)
-
-
-@pytest.mark.parametrize("function", [Endless(), Annotating, len, Unevaluated()], ids=type)
-def test_callables_that_tell_nothing_are_left_alone(function: Any) -> None:
-    assert converter_of(function, ["when"]) is None
-
-
-def test_a_callable_without_a_signature_still_converts() -> None:
-    class Compiled:
-        __signature__ = "none"
-
-        def __init__(self) -> None:
-            self.__annotations__ = {"when": date}
-
-    compiled: Any = Compiled()
-    convert = converter_of(compiled, ["when"])
-    assert convert is not None
-    assert convert({"when": DAY_TEXT}) == {"when": DAY}
-    with pytest.raises(ConversionError):
-        convert({"when": None})
-
-
-def test_what_was_given_is_not_changed() -> None:
-    convert = converter_of(taking(list[Person]), ["value"])
-    assert convert is not None
-    given = {"value": [{"name": "a", "born": DAY_TEXT, "likes": ["red"]}], "other": []}
-    before = deepcopy(given)
-    convert(given)
-    assert given == before
-
-
-def test_the_error_tells_all_places() -> None:
-    def function(when: date, people: list[Person]) -> None: ...
-
-    function.__annotations__ = {"when": date, "people": list[Person]}
-    convert = converter_of(function, ["when", "people"])
-    assert convert is not None
-    with pytest.raises(ConversionError) as caught:
-        convert({"when": "x", "people": [{"born": DAY_TEXT}]})
-    assert caught.value.problems == [
-        (("when",), NOT_A_DATE),
-        (("people", 0, "name"), "is required"),
-    ]
-    assert str(caught.value) == f"when: {NOT_A_DATE}\npeople[0].name: is required"
-
-
 class TypeAliasType:
     """What ``type Tree = date | list[Tree]`` is since Python 3.12."""
 
@@ -923,13 +764,6 @@ def test_an_object_becomes_a_model(pet: Any) -> None:
     assert converted(pet, found) is found
 
 
-def test_a_dataclass_may_hold_a_model(pet: Any) -> None:
-    owner = make_dataclass("Owner", [("pets", dict[Color, pet])])
-    found = converted(owner, {"pets": {"blue": {"born": DAY_TEXT}}})
-    assert found.pets[Color.BLUE].born == DAY
-    assert refused(owner, {"pets": {"blue": {}}}) == [(("pets", "blue", "born"), "is required")]
-
-
 def test_what_a_model_refuses_is_told_in_our_words(pet: Any) -> None:
     given = {"toys": [{"name": "ball", "price": "x"}, 5], "colour": "red", "color": "green"}
     found = dict(refused(pet, given))
@@ -1005,12 +839,3 @@ def test_what_any_keyword_may_be_converts_as_well() -> None:
     with pytest.raises(ConversionError) as caught:
         convert({"name": "x", "arrival": "soon", "departure": "later"})
     assert [path for path, _ in caught.value.problems] == [("arrival",), ("departure",)]
-
-
-def test_a_parameter_is_not_what_any_keyword_may_be() -> None:
-    def numbers(days: int, **rest: date) -> None: ...
-
-    convert = converter_of(numbers, ["days", "rest"])
-    assert convert is not None
-    assert convert({"days": 1, "rest": "2026-01-02"})["days"] == 1
-    assert converter_of(lambda **any_keyword: any_keyword, []) is None

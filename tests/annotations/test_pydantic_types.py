@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import make_dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import pytest
 
 from sovl_tools import InferenceError, Tooler, ToolRegistry
 from sovl_tools.model.errors import UnresolvedReferenceError
-from tests.annotations.strategies import defined, schema_of
+from tests.annotations.strategies import defined
 from tests.annotations.test_agreement import accepts, taking
-from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
+from tests.annotations.test_mapping import DATE, INTEGER, STRING, Stranger, kinds, parameter
 from tests.dispatch.toolbox import run_script, tool, tooler
 from tests.tables import check_each
 
@@ -26,10 +26,6 @@ Toy = pydantic.create_model("Toy", name=(str, ...))
 Pet = pydantic.create_model(
     "Pet", __doc__="A pet.", born=(date, ...), toys=(kinds.List[Toy], []), best=(Toy, None)
 )
-
-
-class Node(pydantic.BaseModel):  # type: ignore[name-defined]
-    next: Node | None = None
 
 
 class Lost(pydantic.BaseModel):  # type: ignore[name-defined]
@@ -52,13 +48,6 @@ def test_a_model_s_definitions_are_at_the_root() -> None:
     assert parameter(kinds.Optional[Pet])["properties"] == {"value": own}
 
 
-def test_a_model_may_refer_to_itself() -> None:
-    reference = {"$ref": "#/$defs/Node"}
-    schema = parameter(Node)
-    assert schema["properties"]["value"] == reference
-    assert schema["$defs"]["Node"]["properties"]["next"]["anyOf"] == [reference, NULL]
-
-
 def test_definitions_of_one_name_stay_apart() -> None:
     toy = pydantic.create_model("Toy", price=(Decimal, ...))
     other = pydantic.create_model("Pet", toys=(kinds.List[toy], ...))
@@ -72,32 +61,6 @@ def test_definitions_of_one_name_stay_apart() -> None:
     assert items[3] == items[4] == {"$ref": "#/$defs/Toy3"}
     fields = {name: [*each["properties"]] for name, each in schema["$defs"].items()}
     assert fields == {"Toy": ["name"], "Toy2": ["price"], "Toy3": ["size"]}
-
-
-def test_a_definition_that_refers_to_a_renamed_one_is_renamed_with_it() -> None:
-    def family(kind: type) -> Any:
-        inner: Any = pydantic.create_model("Inner", value=(kind, ...))
-        middle: Any = pydantic.create_model("Middle", inner=(inner, ...))
-        words = (str, "#/$defs/Inner")
-        return pydantic.create_model("Outer", middle=(middle, ...), words=words, enum=(inner, ...))
-
-    schema = parameter(kinds.Tuple[family(int), family(str)])
-    definitions = schema["$defs"]
-    first, second = schema["properties"]["value"]["prefixItems"]
-    assert first["properties"]["middle"] == {"$ref": "#/$defs/Middle"}
-    assert second["properties"]["middle"] == {"$ref": "#/$defs/Middle2"}
-    assert second["properties"]["words"]["default"] == "#/$defs/Inner"
-    assert second["properties"]["enum"] == {"$ref": "#/$defs/Inner2"}
-    assert definitions["Middle"]["properties"]["inner"] == {"$ref": "#/$defs/Inner"}
-    assert definitions["Middle2"]["properties"]["inner"] == {"$ref": "#/$defs/Inner2"}
-    assert definitions["Inner2"]["properties"]["value"]["type"] == "string"
-
-
-def test_a_dataclass_may_hold_a_model() -> None:
-    owner = make_dataclass("Owner", [("pets", kinds.Dict[str, Pet])])
-    schema = schema_of(owner)
-    assert schema["properties"]["pets"]["additionalProperties"]["title"] == "Pet"
-    assert schema["$defs"].keys() == {"Toy"}
 
 
 FIELDS: list[tuple[Any, Any]] = [
@@ -127,17 +90,6 @@ FIELDS: list[tuple[Any, Any]] = [
 @check_each(("annotation", "schema"), FIELDS, ids=range(len(FIELDS)))
 def test_fields_and_validators_are_described(annotation: Any, schema: Any) -> None:
     assert parameter(annotation)["properties"] == {"value": schema}
-
-
-def test_a_discriminated_union_is_what_pydantic_says() -> None:
-    cat: Any = pydantic.create_model("Cat", kind=(Literal["cat"], ...), lives=(int, ...))
-    dog: Any = pydantic.create_model("Dog", kind=(Literal["dog"], ...), age=(int, ...))
-    pets: Any = Annotated[cat | dog, Field(discriminator="kind")]
-    schema = parameter(pets)
-    assert schema["$defs"].keys() == {"Cat", "Dog"}
-    assert schema["properties"]["value"]["discriminator"]["propertyName"] == "kind"
-    assert accepts(schema, {"value": {"kind": "dog", "age": 3}})
-    assert not accepts(schema, {"value": {"kind": "dog", "lives": 3}})
 
 
 Strict = pydantic.create_model(

@@ -93,20 +93,6 @@ def test_an_object_is_of_the_member_that_ignores_the_fewest_of_its_keys(
     assert converted(list[annotation], [given, given]) == [wanted, wanted]
 
 
-def test_a_member_is_not_tried_after_one_that_ignores_nothing() -> None:
-    made = []
-
-    @dataclass
-    class Noted:
-        x: int
-
-        def __post_init__(self) -> None:
-            made.append(self)
-
-    assert converted(kinds.Union[Point, Noted], {"x": 1}) == Point(1)
-    assert made == []
-
-
 @pytest.fixture(scope="module")
 def pydantic() -> Any:
     return pytest.importorskip("pydantic")
@@ -160,37 +146,6 @@ def test_keys_are_known_by_any_of_their_names(pydantic: Any) -> None:
         assert type(made) is long
         assert (made.c, made.d) == wanted
     assert type(converted(short | long, {"c": 1})) is short, "it is not known by this name"
-
-
-def test_a_model_may_keep_keys_that_it_does_not_list(pydantic: Any) -> None:
-    short = model(pydantic, "Short", a=(int, 0))
-    keeping = pydantic.create_model("Keeping", __config__={"extra": "allow"}, b=(int, 0))
-    assert converted(short | keeping, {"z": {"y": 1}}) == keeping(z={"y": 1})
-
-
-def test_dataclasses_of_pydantic_know_their_fields(pydantic: Any) -> None:
-    @pydantic.dataclasses.dataclass
-    class Short:
-        a: int = 0
-
-    @pydantic.dataclasses.dataclass
-    class Long:
-        c: int = 0
-
-    assert type(converted(kinds.Union[Short, Long], {"c": 1})) is Long
-
-
-def test_what_says_nothing_of_its_keys_ignores_none(pydantic: Any) -> None:
-    class Custom:
-        def __init__(self, value: Any) -> None:
-            self.value = value
-
-        @classmethod
-        def __get_pydantic_core_schema__(cls, *_: Any) -> Any:
-            core = pytest.importorskip("pydantic_core").core_schema
-            return core.no_info_plain_validator_function(cls)
-
-    assert converted(kinds.Union[Custom, Dated], GIVEN).value == GIVEN
 
 
 def test_a_value_out_of_a_member_s_bounds_is_another_member() -> None:

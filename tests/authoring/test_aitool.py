@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable
-from enum import Enum
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -108,12 +106,6 @@ async def test_execute_is_called_with_checked_arguments(tool: AITool) -> None:
     assert refused.error.kind == "invalid_arguments"
 
 
-def test_the_bare_function_of_an_async_tool_gives_something_to_await() -> None:
-    awaitable = definition_of_instance(Rich()).execute(city="rich")
-    assert inspect.iscoroutine(awaitable)
-    assert asyncio.run(awaitable) == {"city": "rich"}
-
-
 def test_a_tool_without_parameters_takes_an_empty_object() -> None:
     nothing = definition_of_instance(member(parameters_schema={}))
     assert nothing.parameters == {"type": "object", "properties": {}}
@@ -154,21 +146,6 @@ def test_without_instructions_there_are_none() -> None:
 def test_instructions_may_be_none(nothing: str | None) -> None:
     told = member(get_ai_prompt_instructions=lambda _: nothing)
     assert definition_of_instance(told).instructions is None
-
-
-class Season(Enum):
-    SPRING = "spring"
-    FALL = "fall"
-
-
-def test_an_enum_is_its_values() -> None:
-    schema = {"properties": {"city": {"enum": Season}, "when": {"default": Season.FALL}}}
-    definition = definition_of_instance(member(parameters_schema=schema))
-    assert not definition.is_dynamic
-    assert definition.parameters["properties"] == {
-        "city": {"enum": ["spring", "fall"]},
-        "when": {"default": "fall"},
-    }
 
 
 def test_what_execute_does_not_take_is_told_at_execute() -> None:
@@ -238,29 +215,6 @@ def test_what_a_member_raises_reaches_whoever_registers_it() -> None:
 
     with pytest.raises(OSError, match="no network"):
         ToolRegistry().register(member(description=property(failing)))
-
-
-@check_each(
-    ("members", "words"),
-    [
-        ({"name": "two words"}, "'two words' can't name a tool: it is not an ASCII identifier"),
-        ({"description": " "}, "'description' must not be blank"),
-        ({"category": 5}, "'category' must be a string, not the integer 5"),
-        (
-            {"parameters_schema": {"properties": {"city": {"type": "str"}}}},
-            "'parameters.properties.city.type': 'str' is not a JSON Schema type",
-        ),
-        (
-            {"parameters_schema": {**PARAMETERS, "required": ["town"]}},
-            "'parameters.required[0]': 'town' is required but not among the properties",
-        ),
-    ],
-)
-def test_an_unsound_definition_is_told_at_the_class(members: dict[str, Any], words: str) -> None:
-    with pytest.raises(ToolLoadError) as caught:
-        ToolRegistry().register(member(**members))
-    (diagnostic,) = caught.value.diagnostics
-    assert (diagnostic.code, diagnostic.message) == ("ST704", words)
 
 
 def test_a_class_that_is_not_finished_can_not_be_made() -> None:

@@ -14,12 +14,7 @@ import pytest
 from sovl_tools import InferenceError, ToolDefinition, Tooler, ToolRegistry, definition_of, tool
 from sovl_tools.authoring.decorator import (
     ATTRIBUTE,
-    NO_OPTIONS,
-    SETTABLE,
-    Options,
     PendingDefinition,
-    define,
-    options_of,
 )
 from tests.dispatch.toolbox import run_script
 from tests.tables import check_each
@@ -107,36 +102,6 @@ def test_a_bare_decorator_infers_everything() -> None:
     assert definition.remarks == ()
 
 
-def test_every_argument_reaches_the_definition() -> None:
-    def supply(arguments: dict[str, Any]) -> dict[str, Any]:
-        return arguments
-
-    given: dict[str, Any] = {
-        "title": "Forecast",
-        "category": "weather",
-        "version": "1.2",
-        "instructions": "Ask for the city first.",
-        "output_schema": {"type": "string", "description": "A line."},
-        "annotations": {"read_only": True},
-        "execution": {"timeout": 3},
-        "requires": {"env": ["KEY"]},
-        "metadata": {"team": "north"},
-        "preprocess": supply,
-        "postprocess": str.upper,
-    }
-    listed: dict[str, Any] = {
-        "tags": ["weather", "io"],
-        "activation_phrases": ["tell the weather"],
-        "examples": [{"input": {"city": "Oslo"}}],
-    }
-    assert {*given, *listed} == SETTABLE
-    definition = definition_of(tool(**given, **listed)(copy_of(forecast)))
-    assert {key: getattr(definition, key) for key in given} == given
-    assert {key: getattr(definition, key) for key in listed} == {
-        key: tuple(value) for key, value in listed.items()
-    }
-
-
 def test_what_the_author_says_wins() -> None:
     decorated = tool(
         name="weather",
@@ -165,12 +130,6 @@ def test_what_the_author_says_wins() -> None:
     }
 
 
-def test_whatever_can_be_gone_through_is_a_list_of_names() -> None:
-    for required in (["city"], ("city",), {"city"}, (name for name in ["city"])):
-        definition = definition_of(tool(required=required)(copy_of(forecast)))
-        assert definition.parameters["required"] == ["city"]
-
-
 class Place(Enum):
     OSLO = "Oslo"
     ROME = "Rome"
@@ -195,10 +154,6 @@ def forecast(city: str) -> str:
 print(ran, "sovl_tools.registry" in sys.modules)
 """
     assert run_script(source) == "[] False"
-
-
-def test_an_argument_that_is_none_is_as_if_it_were_not_given() -> None:
-    assert options_of(dict.fromkeys([*Options._fields[:-1], *SETTABLE])) == NO_OPTIONS
 
 
 @check_each(
@@ -261,61 +216,11 @@ def test_a_builtin_is_refused() -> None:
         tool(len)
 
 
-def test_what_can_not_be_expressed_is_refused_at_once() -> None:
-    def numbers(*values: int) -> int:
-        return sum(values)
-
-    with pytest.raises(InferenceError) as caught:
-        tool(numbers)
-    assert str(caught.value).startswith(f"{numbers.__qualname__}: 'values': '*values' never")
-    assert not hasattr(numbers, ATTRIBUTE)
-
-
-def test_a_callable_object_needs_a_name() -> None:
-    decorated = tool(name="soon")(functools.partial(forecast, "Oslo"))
-    definition = definition_of(decorated)
-    assert definition.name == "soon"
-    assert definition.execute(days=3) == "Oslo 3"
-
-
 @pytest.mark.parametrize("value", [forecast, Station, None, 5])
 def test_what_is_not_decorated_has_no_definition(value: Any) -> None:
     with pytest.raises(TypeError) as caught:
         definition_of(value)
     assert str(caught.value) == f"{value!r:.80} is not decorated with @tool"
-
-
-def test_a_definition_of_another_kind_is_told() -> None:
-    function = copy_of(forecast)
-    setattr(function, ATTRIBUTE, {"name": "forecast"})
-    words = "_tool_definition of .*forecast.* is a dict, not a ToolDefinition; pass what is decor"
-    with pytest.raises(TypeError, match=words):
-        definition_of(function)
-
-
-def test_the_definition_of_a_method_belongs_to_its_instance() -> None:
-    station = Station()
-    unbound, bound = definition_of(Station.forecast), definition_of(station.forecast)
-    assert unbound.instance is None
-    assert unbound.function is Station.forecast
-    assert bound.instance is station
-    assert bound.execute(city="Oslo") == "Oslo"
-    assert unbound.parameters == bound.parameters == definition_of(forecast_tool).parameters
-
-
-@tool
-def forecast_tool(city: str) -> str:
-    """Tell the weather."""
-    return city
-
-
-def test_methods_of_the_class_leave_its_parameter_out() -> None:
-    for owner in (Station, Station()):
-        names, units = definition_of(owner.names), definition_of(owner.units)
-        assert list(names.parameters["properties"]) == ["prefix"]
-        assert list(units.parameters["properties"]) == ["kind"]
-        assert names.execute(prefix="a ") == ["a Station"]
-        assert units.execute(kind="wind") == "wind"
 
 
 def shouted(function: Callable[..., str]) -> Callable[..., str]:
@@ -347,12 +252,6 @@ def test_a_forward_reference_waits_until_it_is_needed() -> None:
     space["Day"] = int
     assert definition.parameters["properties"]["day"] == {"type": "integer"}
     assert definition.types == {"day": int, "city": str}
-
-
-def test_a_plain_function_is_defined_as_a_decorated_one_is() -> None:
-    plain, decorated = copy_of(forecast), tool(copy_of(forecast))
-    assert define(plain).to_schema() == definition_of(decorated).to_schema()
-    assert not hasattr(plain, ATTRIBUTE)
 
 
 def test_the_registry_decorates_and_registers() -> None:

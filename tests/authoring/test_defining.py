@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from dataclasses import replace
 from enum import Enum
 from typing import Any
 
@@ -12,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import InferenceError, ToolDefinition, definition_of, tool
-from sovl_tools.authoring.decorator import is_method
 from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.schema.strategies import moderate
 from tests.tables import check_each
@@ -83,23 +80,6 @@ def test_a_fragment_that_says_what_a_value_is_stands_alone(fragment: dict[str, A
     }
 
 
-def test_a_function_stands_for_a_whole_fragment() -> None:
-    def colors() -> dict[str, Any]:
-        raise AssertionError
-
-    definition = defined(paint, {"params": {"color": colors}})
-    assert definition.parameters["properties"]["color"] is colors
-    assert definition.is_dynamic
-
-
-def test_what_the_author_holds_is_not_shared() -> None:
-    fragment: dict[str, Any] = {"enum": ["red"]}
-    definition = defined(paint, {"params": {"color": fragment}})
-    definition.parameters["properties"]["color"]["enum"].append("blue")
-    assert fragment == {"enum": ["red"]}
-    assert defined(paint).parameters["properties"]["color"] != fragment
-
-
 def test_required_is_what_the_author_says() -> None:
     assert defined(paint).parameters["required"] == ["wall"]
     assert defined(paint, {"required": ("coats", "wall")}).parameters["required"] == [
@@ -161,11 +141,6 @@ def test_a_default_that_may_fit_supplies_a_parameter(fragment: dict[str, Any]) -
     assert defined(paint, {"params": {"wall": fragment}}).parameters["required"] == []
 
 
-def test_a_default_beside_one_of_the_function_need_not_fit() -> None:
-    options = {"params": {"coats": {"default": "many"}}}
-    assert defined(paint, options).parameters["properties"]["coats"]["default"] == "many"
-
-
 @pytest.mark.parametrize(
     "params", [{}, {"wall": {"maxLength": 3}}, {"wall": lambda: {"maxLength": 3}}]
 )
@@ -197,12 +172,6 @@ def test_a_name_of_no_parameter_is_refused_with_a_suggestion(options: Any, words
     assert (caught.value.parameter, caught.value.help) == ("colour", "did you mean 'color'?")
 
 
-def test_a_name_like_no_other_is_refused_without_one() -> None:
-    with pytest.raises(InferenceError) as caught:
-        defined(paint, {"required": ["zzz"]})
-    assert str(caught.value) == "paint: 'zzz': required names no parameter"
-
-
 @moderate
 @given(st.sets(st.sampled_from(["wall", "color", "coats", "walls", "rest", ""])))
 def test_required_names_parameters_and_nothing_else(names: set[str]) -> None:
@@ -226,20 +195,6 @@ def test_without_a_docstring_the_name_is_the_description_and_a_remark_says_so() 
     )
 
 
-def test_what_the_author_says_himself_is_not_remarked_on() -> None:
-    options = {"name": "other", "description": "Do it.", "params": {"y": {"type": "string"}}}
-    definition = defined(undocumented, options)
-    assert (definition.name, definition.description) == ("other", "Do it.")
-    assert definition.remarks == ()
-    assert defined(undocumented, {"name": "other"}).description == "Tool: other"
-
-
-def test_both_parts_of_a_docstring_are_the_description() -> None:
-    definition = defined(paint)
-    assert definition.description == "Paint a wall.\n\nTwo coats are best."
-    assert definition.returns == "What has been done."
-
-
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
@@ -253,109 +208,6 @@ def test_the_result_is_described_by_the_docstring_if_by_nothing_else(
 ) -> None:
     options = {"output_schema": schema}
     assert defined(paint, options).output_schema == expected
-
-
-def test_without_words_on_the_result_its_schema_stays_as_it_is() -> None:
-    schema = {"type": "null"}
-    options = {"output_schema": schema}
-    assert defined(undocumented, options).output_schema is schema
-
-
-class Painter:
-    def method(self, wall: str) -> str:
-        return wall
-
-    def named_otherwise(this, wall: str) -> str:  # noqa: N805 - as it is meant
-        return wall
-
-    @classmethod
-    def of_class(cls) -> None: ...
-
-    @staticmethod
-    def alone(wall: str) -> str:
-        return wall
-
-    @staticmethod
-    def nothing() -> None: ...
-
-    class Inner:
-        def method(self) -> None: ...
-
-    def __call__(self) -> None: ...
-
-
-def looks_like_a_method(self: str) -> str:
-    return self
-
-
-def wrapped(function: Any) -> Any:
-    @functools.wraps(function)
-    def wrapper(*arguments: Any) -> Any:
-        return function(*arguments)
-
-    return wrapper
-
-
-METHODS = [
-    Painter.method,
-    Painter.of_class.__func__,  # type: ignore[attr-defined]  # as it stands in the class
-    Painter.Inner.method,
-    wrapped(Painter.method),
-    wrapped(wrapped(Painter.method)),
-]
-OTHERS = [
-    Painter.alone,
-    Painter.nothing,
-    Painter.named_otherwise,
-    Painter.of_class,
-    Painter().method,
-    Painter(),
-    Painter,
-    looks_like_a_method,
-    wrapped(looks_like_a_method),
-    wrapped(Painter().method),
-    functools.partial(Painter.method),
-    len,
-]
-
-
-def test_a_method_is_told_from_all_else() -> None:
-    assert [each for each in METHODS if not is_method(each)] == []
-    assert [each for each in OTHERS if is_method(each)] == []
-
-
-def test_a_function_in_a_function_is_no_method_and_a_method_in_one_is() -> None:
-    def inner(self: str) -> str:
-        return self
-
-    class Local:
-        def method(self) -> None: ...
-
-    assert not is_method(inner)
-    assert is_method(Local.method)
-
-
-def test_the_source_is_where_the_function_comes_from() -> None:
-    assert defined(Painter.method).source == f"{__name__}.Painter.method"
-    assert defined(Painter()).source == f"{__name__}.Painter"
-    assert defined(functools.partial(paint)).source == "functools.partial"
-
-    @functools.wraps(paint)
-    def wrapper(**keywords: Any) -> str:
-        return paint(**keywords)
-
-    assert defined(wrapper).source == f"{__name__}.paint"
-    wrapper.__module__ = None  # type: ignore[assignment]  # as some libraries leave it
-    assert defined(wrapper).source == "?.paint"
-
-
-def test_a_bound_definition_differs_in_function_and_instance_alone() -> None:
-    painter = Painter()
-    before = defined(Painter.method, {"category": "art"})
-    after = definition_of(painter.method)
-    assert (after.function, after.instance) == (painter.method, painter)
-    assert replace(after, function=before.function, instance=None).to_schema() == before.to_schema()
-    assert after.category == "art"
 
 
 def late(day: Day, *, colors: str = "red") -> Day:  # type: ignore[name-defined]  # noqa: F821
@@ -387,33 +239,6 @@ def test_what_waits_knows_all_but_what_it_waits_for(monkeypatch: pytest.MonkeyPa
     assert definition.remarks == ()
 
 
-def test_what_has_been_inferred_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    definition = pending()
-    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
-    parameters = definition.parameters
-    monkeypatch.delattr(f"{__name__}.Day")
-    assert definition.parameters is parameters
-    copy = replace(definition, name="other")
-    assert (copy.name, copy.parameters) == ("other", parameters)
-
-
-def test_who_asks_while_somebody_else_infers_gets_what_that_has_inferred(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    definition = pending()
-    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
-    parameters = definition.parameters
-    assert definition.__getattr__("parameters") is parameters
-
-
-def test_a_dynamic_part_of_what_waits_is_resolved_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    definition = pending({"params": {"colors": {"enum": lambda: ["red", "blue"]}}})
-    assert definition.is_dynamic
-    monkeypatch.setattr(f"{__name__}.Day", int, raising=False)
-    properties = definition.resolve().parameters["properties"]
-    assert properties["colors"]["enum"] == ["red", "blue"]
-
-
 def test_a_mark_that_names_nothing_is_refused_as_soon_as_it_can_be(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -423,12 +248,6 @@ def test_a_mark_that_names_nothing_is_refused_as_soon_as_it_can_be(
         InferenceError, match="'colour': required names no parameter; did you mean 'colors'"
     ):
         definition.to_schema()
-
-
-def test_what_waits_has_no_other_attributes() -> None:
-    with pytest.raises(AttributeError, match="'PendingDefinition' has no attribute 'colour'"):
-        _ = pending().colour
-    assert not hasattr(pending(), "_tool")
 
 
 class Screen:

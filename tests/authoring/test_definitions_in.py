@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from sovl_tools import (
     AITool,
-    InferenceError,
     ToolDefinition,
     Tooler,
     ToolLoadError,
     ToolRegistry,
-    definition_of,
     tool,
 )
 from sovl_tools.authoring.decorator import ATTRIBUTE, definitions_in
@@ -98,28 +95,6 @@ def by_name(value: Any) -> dict[str, ToolDefinition]:
     return {each.name: each for each in found}
 
 
-def test_a_function_is_taken_as_if_it_were_decorated() -> None:
-    found = definitions_in(greet)
-    assert isinstance(found, ToolDefinition)
-    assert not hasattr(greet, ATTRIBUTE)
-    assert found.to_schema() == definition_of(tool(fresh())).to_schema()
-
-
-def fresh() -> Callable[..., str]:
-    def greet(name: str) -> str:
-        """Greet somebody."""
-        return name
-
-    return greet
-
-
-def test_a_decorated_function_brings_its_definition_and_so_does_a_definition() -> None:
-    decorated = tool(name="hello")(fresh())
-    assert definitions_in(decorated) is definition_of(decorated)
-    definition = definition_of(decorated)
-    assert definitions_in(definition) is definition
-
-
 def test_an_instance_of_a_tool_class_and_the_class_itself_will_do() -> None:
     greeter = Greeter()
     found, made = definitions_in(greeter), definitions_in(Greeter)
@@ -159,33 +134,10 @@ def test_none_takes_a_tool_away_and_another_method_brings_it_back() -> None:
     assert brought["cry"].execute(text="a") == "a!!"
 
 
-@pytest.mark.parametrize("name", ["count", "helper"])
-def test_a_method_of_an_object_is_one_tool(name: str) -> None:
-    speaker = Speaker()
-    found = definitions_in(getattr(speaker, name))
-    assert isinstance(found, ToolDefinition)
-    assert found.name == name
-    assert found.instance is speaker
-    assert list(found.parameters["properties"]) == ["text"]
-
-
 def test_a_method_of_the_class_needs_no_object() -> None:
     found = definitions_in(Speaker.kind)
     assert isinstance(found, ToolDefinition)
     assert found.execute() == "Speaker"
-
-
-def test_a_plain_method_of_the_class_is_bound_to_the_class() -> None:
-    class Local:
-        @classmethod
-        def kind(cls, mark: str) -> str:
-            """Say what it is."""
-            return cls.__name__ + mark
-
-    found = definitions_in(Local.kind)
-    assert isinstance(found, ToolDefinition)
-    assert found.execute(mark="!") == "Local!"
-    assert list(found.parameters["properties"]) == ["mark"]
 
 
 class Plain: ...
@@ -373,19 +325,6 @@ def test_a_method_that_overrides_one_has_to_take_what_that_takes(value: Any, wor
     (found,) = caught.value.diagnostics
     assert str(found).endswith(words)
     assert found.path.endswith("test_definitions_in.py")
-
-
-def test_an_instance_takes_a_tool_away_by_none() -> None:
-    speaker = Speaker()
-    speaker.again = None  # type: ignore[assignment,method-assign]  # which takes the tool away
-    assert list(by_name(speaker)) == ["shout", "count", "kind", "silence"]
-
-
-def test_a_function_that_can_not_be_expressed_is_refused() -> None:
-    def socket(server: memoryview) -> None: ...
-
-    with pytest.raises(InferenceError, match="'server': annotated memoryview, but there is no"):
-        definitions_in(socket)
 
 
 def test_two_objects_of_one_class_are_two_candidates() -> None:

@@ -9,12 +9,11 @@ from collections.abc import Callable
 from datetime import date
 from enum import Enum
 from types import ModuleType, SimpleNamespace
-from typing import Annotated, Any, Optional, TypeVar
+from typing import Annotated, Any, Optional
 
 import pytest
 
 from sovl_tools import InferenceError, ToolContext
-from sovl_tools.annotations.docstrings import Documentation
 from sovl_tools.model.errors import UnresolvedReferenceError
 from sovl_tools.signature.inference import Inference, infer
 from tests.annotations.strategies import Color, schema_of
@@ -47,46 +46,6 @@ def weather(  # noqa: PLR0913 - a rich one
         detail: Not this.
     """
     return [city]
-
-
-def test_parameters_become_properties() -> None:
-    assert infer(weather) == Inference(
-        {
-            "type": "object",
-            "properties": {
-                "city": {**STRING, "description": "Where."},
-                "day": DATE,
-                "units": {**STRING, "enum": ["red", "blue"], "default": "red"},
-                "hours": {**INTEGER, "default": 24},
-                "detail": {"type": "boolean", "description": "whether to tell all"},
-                "note": STRING,
-            },
-            "required": ["city", "detail"],
-        },
-        {
-            "city": str,
-            "day": date | None,
-            "units": Color,
-            "hours": int,
-            "detail": Annotated[bool, "whether to tell all"],
-            "note": Optional[str],  # noqa: UP045 - as it is written above
-        },
-        described=frozenset({"detail"}),
-    )
-
-
-def test_required_is_a_list_even_if_it_is_empty() -> None:
-    def nothing() -> None: ...
-
-    schema = {"type": "object", "properties": {}, "required": []}
-    assert infer(nothing) == Inference(schema, {})
-
-
-def test_documentation_that_was_read_already_stands_for_the_docstring() -> None:
-    known = Documentation("", {"city": "Which city.", "stranger": "Nobody."})
-    found = properties(weather, documentation=known)
-    assert found["city"]["description"] == "Which city."
-    assert found.keys() == properties(weather).keys()
 
 
 def test_a_parameter_without_annotation_may_be_anything_and_that_is_told() -> None:
@@ -188,17 +147,6 @@ def marked(city: str) -> None: ...
 marked._tool_definition = "something"  # type: ignore[attr-defined]
 
 
-class Endless:
-    def __getattr__(self, name: str) -> Any:
-        return self
-
-    def __call__(self) -> None: ...
-
-
-def test_a_callable_that_answers_to_every_name_does_no_harm() -> None:
-    assert infer(Endless()).parameters["properties"] == {}
-
-
 class Odd:
     __signature__ = "none"
 
@@ -283,16 +231,6 @@ def test_an_alias_that_refers_to_itself_by_text_is_an_error() -> None:
 
     with pytest.raises(InferenceError, match="the reference 'JSON' can't be followed"):
         infer(function)
-
-
-def test_type_parameters_are_known_in_text() -> None:
-    def generic(value: T) -> None: ...  # type: ignore[name-defined]  # noqa: F821
-
-    with pytest.raises(UnresolvedReferenceError):
-        infer(generic)
-    # as Python 3.12 does
-    generic.__type_params__ = (TypeVar("T", bound=date),)  # type: ignore[attr-defined]
-    assert properties(generic) == {"value": DATE}
 
 
 def test_annotations_that_are_evaluated_lazily_can_be_waited_for(

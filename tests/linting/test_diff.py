@@ -271,23 +271,6 @@ def test_what_a_function_takes_besides_counts_if_it_takes_any() -> None:
     assert told(taken[0], closed) == ["breaking: the whole takes nothing more than is listed"]
 
 
-def test_a_property_that_only_a_combined_schema_admits_is_gone() -> None:
-    combined = {"anyOf": [{"required": ["text"]}, {"minProperties": 1}]}
-    old = version({"parameters": parameters({"text": TEXT, **COUNT}, **combined)})
-    new = version({"parameters": parameters({"text": TEXT}, **combined)})
-    assert "breaking: 'count' is not taken any more" in told(old, new)
-
-
-def test_properties_that_are_gone_are_told_in_the_order_of_the_manifest() -> None:
-    combined = {"anyOf": [{"required": ["text"]}, {"minProperties": 1}]}
-    names = [f"{letter}_name" for letter in "qwertzuiop"]
-    every = {"text": TEXT, **dict.fromkeys(names, TEXT)}
-    old = version({"parameters": parameters(every, **combined)})
-    new = version({"parameters": parameters({"text": TEXT}, **combined)})
-    gone = [each for each in told(old, new) if each.endswith("is not taken any more")]
-    assert gone == [f"breaking: {name!r} is not taken any more" for name in names]
-
-
 @check_each(
     ("old", "new", "raised"),
     [

@@ -251,13 +251,6 @@ def test_a_comment_in_another_encoding_is_left(run: Run, write: Write) -> None:
     assert file.read_bytes() == code.encode("latin-1")
 
 
-def test_a_comment_that_says_the_same_twice_goes_once(run: Run, write: Write) -> None:
-    code = "def echo(text):\n    return text\n"
-    file = write("echo", code=f"{code}# sovl: ignore[ST408, ST408]\n") / "echo.py"
-    assert fix(run).out.endswith("; fixed 1 finding; 0 left\n")
-    assert file.read_text() == code
-
-
 @check_each("code", ["def other():\n    return 1\n", "def echo(:\n", "echo = 3\n"])
 def test_the_folder_names_a_tool_only_if_its_function_does(
     run: Run, write: Write, code: str

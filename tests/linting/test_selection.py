@@ -53,19 +53,6 @@ def test_every_rule_has_a_code_and_a_name_of_its_own() -> None:
 
 
 @check_each(
-    ("selector", "code"),
-    [
-        ("ST306", "ST306"),
-        (" st3 ", "ST3"),
-        ("unused-suppression", "ST002"),
-        ("Unused_Suppression", "ST002"),
-    ],
-)
-def test_a_selector_is_a_code_the_beginning_of_one_or_a_name(selector: str, code: str) -> None:
-    assert code_of(selector) == code
-
-
-@check_each(
     ("selector", "hint"),
     [
         ("ST3066", "did you mean 'ST306'?"),

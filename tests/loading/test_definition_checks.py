@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import reduce
 from keyword import iskeyword
@@ -15,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import (
-    AITool,
     Diagnostic,
     ToolDefinition,
     ToolLoadError,
@@ -28,7 +26,6 @@ from tests.tables import check_each
 
 NESTED: list[Any] = reduce(lambda inner, _: [inner], range(70), list[Any]())
 ENDLESS: dict[str, Any] = reduce(lambda inner, _: {"not": inner}, range(5000), {"type": "string"})
-HERE = os.path.relpath(__file__)
 
 
 def echo(text: str) -> str:
@@ -137,25 +134,11 @@ def test_a_schema_without_end_in_sight_is_refused() -> None:
     ]
 
 
-def test_advice_stands_in_the_help() -> None:
-    (name,) = told(decorated(name="two words"))
-    (kind,) = told(decorated(params={"text": {"type": "str"}}))
-    assert (name.help, kind.help) == ("choose another one", "write 'string'")
-
-
 @moderate
 @given(st.text(max_size=70) | st.from_regex(r"[A-Za-z_]\w{0,66}", fullmatch=True))
 def test_whatever_can_name_a_tool_is_an_ascii_identifier(name: str) -> None:
     is_name = name.isascii() and name.isidentifier() and not iskeyword(name) and len(name) <= 64
     assert bool(told(decorated(name=name or None))) == bool(name and not is_name)
-
-
-@pytest.mark.parametrize("description", ["", " ", "\n"])
-def test_a_description_that_says_nothing_is_refused(description: str) -> None:
-    parameters = {"type": "object", "properties": {}}
-    assert messages(ToolDefinition("echo", description, parameters, echo)) == [
-        "'description' must not be blank"
-    ]
 
 
 def test_what_is_weak_is_a_warning_at_the_parameter_that_it_is_about() -> None:
@@ -185,28 +168,6 @@ def test_dynamic_parts_are_neither_called_nor_in_the_way() -> None:
     assert [each.code for each in told(broken)] == ["ST704"]
 
 
-class Greeter(AITool):
-    name = "greet"
-    description = "Greet."
-    parameters_schema = {"type": "object", "properties": {}}  # noqa: RUF012 - nobody changes it
-
-    def execute(self) -> str:
-        return "hello"
-
-
-class Unsound(Greeter):
-    description = ""
-
-
-def test_a_class_is_told_at_its_own_head() -> None:
-    registry = ToolRegistry()
-    registry.register(Greeter())
-    (good,) = registry.report.folders
-    assert (good.path, good.line, good.column) == (HERE, line_of("class Greeter"), 7)
-    (bad,) = told(Unsound())
-    assert (bad.path, bad.line, bad.column) == (HERE, line_of("class Unsound"), 7)
-
-
 def test_a_function_that_does_not_take_what_its_schema_says_is_told_at_its_place() -> None:
     parameters = {"type": "object", "properties": {"txt": {"type": "string"}}, "required": ["txt"]}
     found = told(ToolDefinition("echo", "Say.", parameters, echo))
@@ -223,14 +184,6 @@ def test_a_function_that_does_not_take_what_its_schema_says_is_told_at_its_place
         "did you mean 'txt'?",
         "did you mean 'text'?",
     }
-
-
-@pytest.mark.parametrize("function", [None, "echo", 5])
-def test_what_is_no_function_is_told(function: Any) -> None:
-    parameters = {"type": "object", "properties": {}}
-    assert messages(ToolDefinition("echo", "Say.", parameters, function)) == [
-        "'echo' is nothing that can be called"
-    ]
 
 
 HOSTILE = '''

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.loading.import_errors import as_written
 from tests.conftest import Run, Write, code_of
-from tests.tables import check_each
 
 IMPORTS = {
     "from .missing import word": "No module named '.missing'",
@@ -85,22 +83,6 @@ def test_a_model_reads_what_the_author_has_written(line: str, write: Write, tmp_
     assert result.error is not None
     assert "sovl_tool_modules" not in result.error.message
     assert IMPORTS[line] in result.error.message
-
-
-@check_each(
-    ("text", "expected"),
-    [
-        ("<class 'sovl_tool_modules.0123456789abcdef.echo.echo.Odd'>", "<class '.echo.Odd'>"),
-        ("sovl_tool_modules.0123456789abcdef._shared.x", ".._shared.x"),
-        ("sovl_tool_plugins.0123456789abcdef.a.b and", ".a.b and"),
-        ("sovl_tool_modules.0123456789abcdef.echo", "."),
-        ("sovl_tool_modules.0123456789abcdef0.a", "sovl_tool_modules.0123456789abcdef0.a"),
-        ("sovl_tool_modules.nothing", "sovl_tool_modules.nothing"),
-        ("my_sovl_tool_modules.0123456789abcdef.a", "my_sovl_tool_modules.0123456789abcdef.a"),
-    ],
-)
-def test_only_the_inner_names_are_replaced(text: str, expected: str) -> None:
-    assert as_written(text) == expected
 
 
 def test_an_annotation_has_no_inner_names(write: Write, run: Run) -> None:

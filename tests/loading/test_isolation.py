@@ -186,12 +186,6 @@ def test_a_tool_that_reads_the_standard_input_gets_none(write: Write, load: Load
     assert load()["echo"].status == "loaded"
 
 
-def test_threads_that_a_tool_starts_are_not_waited_for(write: Write, load: Load) -> None:
-    code = "import threading\n\nthreading.Thread(target=threading.Event().wait).start()\n\n\n"
-    write("echo", code=code + code_of("echo"))
-    assert load()["echo"].status == "loaded"
-
-
 def test_children_of_a_tool_end_with_it(
     write: Write, load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,23 +200,6 @@ def test_children_of_a_tool_end_with_it(
     write("echo", code=f"{code}\n\n{code_of('echo')}")
     assert load()["echo"].status == "loaded"
     wait_until(lambda: not is_running(int(note.read_text())))
-
-
-def test_candidates_come_with_phrases_actions_and_diagnostics(write: Write, load: Load) -> None:
-    code = "ACTIVATION_PHRASES = ['say it', '']\nSTEP_HANDLERS = {'say': lambda s, c: 1}\n\n\n"
-    write("echo", code=code + code_of("echo"))
-    echo = load()["echo"]
-    assert (echo.phrases, echo.has_own_phrases, echo.actions) == (("say it", ""), True, ("say",))
-    assert echo.definition is None
-    assert only(echo).code == "ST602"
-
-
-def test_every_candidate_is_observed_as_it_comes(write: Write, load: Load) -> None:
-    write("a_first")
-    write("b_odd", code="import os\n\nos._exit(0)\n")
-    seen: list[Candidate | ToolFolder] = []
-    load(observe=seen.append)
-    assert [each.name for each in seen] == ["a_first", "b_odd"]
 
 
 def test_a_child_that_can_not_start_is_the_callers_trouble(

@@ -91,22 +91,6 @@ def test_a_key_that_stands_more_than_once_is_told_apart(occurrence: int, value: 
     assert text[offset : offset + 6] == f'"a": {value}'
 
 
-def test_a_key_is_repeated_only_within_one_object() -> None:
-    found = members('{"a": {"b": 1}, "c": {"b": 1}, "a": {"b": 2}}')
-    repeated = [(each.path, each.occurrence) for each in found if each.repeated]
-    assert repeated == [(("a",), 2)]
-
-
-def test_a_place_that_is_not_there_is_that_of_its_nearest_parent() -> None:
-    text = '{"a": {"b": [1]}}'
-    assert Places(text).offset(ManifestPlace(("a", "b", 7, "c"))) == text.index("[")
-
-
-def test_an_occurrence_that_is_no_longer_there_leads_to_one_that_is() -> None:
-    text = '{"a": 1}'
-    assert 0 <= Places(text).offset(ManifestPlace(("a",), "key", 2)) < len(text)
-
-
 @moderate
 @given(broken, paths, st.sampled_from(["key", "value"]), st.integers(0, 1))
 def test_broken_text_is_read_as_far_as_it_makes_sense(

@@ -139,19 +139,6 @@ def test_a_traceback_shows_the_tools_own_line(write: Write, tools: Path) -> None
     assert caught.traceback[-1].lineno == 1
 
 
-def test_a_failed_import_leaves_nothing_behind(write: Write, tools: Path) -> None:
-    write("echo", code="from . import helpers\n\n1 / 0\n", helpers="WORD = 1\n")
-    before = set(sys.modules)
-    ToolRegistry.from_directory(tools)
-    assert {name for name in set(sys.modules) - before if name.count(".")} == set()
-
-
-def test_two_registries_of_one_folder_share_its_module(write: Write, tools: Path) -> None:
-    write("echo")
-    first, second = (ToolRegistry.from_directory(tools) for _ in range(2))
-    assert first["echo"].function is second["echo"].function
-
-
 def test_a_copy_of_a_folder_is_a_module_of_its_own(
     write: Write, tools: Path, tmp_path: Path
 ) -> None:
@@ -160,17 +147,6 @@ def test_a_copy_of_a_folder_is_a_module_of_its_own(
     for place in (tools, tmp_path / "copy"):
         tooler = Tooler(ToolRegistry.from_directory(place))
         assert tooler.call_sync("echo", {"text": ""}).value == str(place / "echo" / "echo.py")
-
-
-def test_an_edit_of_equal_length_within_a_second_runs(write: Write, tools: Path) -> None:
-    for word in ("one", "two"):
-        write(
-            "echo",
-            code="from .part import WORD\n\n\ndef echo(text: str):\n    return WORD\n",
-            part=f"WORD = '{word}'\n",
-        )
-        tooler = Tooler(ToolRegistry.from_directory(tools))
-        assert tooler.call_sync("echo", {"text": ""}).value == word
 
 
 @pytest.fixture
@@ -200,23 +176,6 @@ def test_code_that_is_damaged_is_made_anew(damage: bytes, source: Path) -> None:
     kept.unlink()
     kept.mkdir()
     assert compiled(str(source), source.read_bytes()) == code
-
-
-def test_code_is_not_written_where_python_writes_none(
-    source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    compiled(str(source), source.read_bytes())
-    assert not Path(cache_from_source(str(source))).exists()
-
-
-def test_code_goes_where_the_cache_prefix_says(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "cache"))
-    compiled(str(source), source.read_bytes())
-    assert list((tmp_path / "cache").rglob("*.pyc"))
-    assert not (tmp_path / "__pycache__").exists()
 
 
 def test_code_that_was_moved_is_compiled_for_its_new_place(source: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolRegistry
-from sovl_tools.loading.origins import MODULES, PACKAGES, Origin, OriginLoad, package_of
+from sovl_tools.loading.origins import MODULES, PACKAGES, Origin, OriginLoad
 from sovl_tools.loading.plugins import EntryPoints, Modules, Package, PackageFolders
 from tests.loading.plugins import GROUP, HEAD, Site, decorated, importable
 from tests.patience import PATIENCE
@@ -48,12 +48,6 @@ def test_packages_come_before_directories_of_modules() -> None:
     origins: list[Origin] = [EntryPoints(GROUP), Package(HERE), PackageFolders(HERE)]
     assert [each.level for each in origins] == [PACKAGES] * 3
     assert Modules(HERE).level == MODULES > PACKAGES
-
-
-def test_entry_points_of_another_group_are_not_looked_at(site: Site) -> None:
-    site.write("other.py", "raise AssertionError")
-    site.install("other", "another.group", a="other")
-    assert EntryPoints(GROUP).look() == OriginLoad()
 
 
 BROKEN_FILES: list[bytes] = [
@@ -171,12 +165,6 @@ def test_what_is_no_file_is_told_by_its_path(plugins: Site) -> None:
     ]
 
 
-def test_a_missing_module_beside_a_module_is_named_as_it_is_written(plugins: Site) -> None:
-    plugins.write("odd.py", "from .missing import word\n")
-    (line,) = lines(Modules(str(plugins.root)).look())
-    assert line.endswith("can't be imported: ModuleNotFoundError: No module named '.missing'")
-
-
 def test_a_package_is_looked_through_to_its_bottom_but_its_program_is_not_run(site: Site) -> None:
     site.write("deep/__init__.py", decorated("top", 1))
     site.write("deep/__main__.py", "raise AssertionError('it ran')")
@@ -221,42 +209,12 @@ def test_a_module_runs_again_only_if_it_has_changed(plugins: Site) -> None:
     assert answers(first) == {"once": 1}
 
 
-def test_a_module_that_never_ran_is_not_there(plugins: Site) -> None:
-    plugins.write("echo.py", "raise OSError")
-    modules = Modules(str(plugins.root))
-    modules.look()
-    before = set(sys.modules)
-    assert modules.look().candidates == ()
-    assert set(sys.modules) == before
-    assert f"{package_of(str(plugins.root))}.echo" not in before
-
-
 def test_a_directory_without_modules_is_told(plugins: Site) -> None:
     empty, absent = Modules(str(plugins.root)), Modules(str(plugins.root / "absent"))
     assert lines(empty.look()) == ["plugins: ST706 there is no tool in the directory"]
     assert lines(absent.look()) == [
         "plugins/absent: ST701 the directory can't be listed: No such file or directory"
     ]
-
-
-def test_what_can_not_be_read_as_a_module_is_told(plugins: Site) -> None:
-    (plugins.root / "folder.py").mkdir()
-    (plugins.root / "latin.py").write_bytes(b"x = '\xe9'\n")
-    plugins.write("text.py", 'compile("(", "elsewhere.py", "exec")\n')
-    told = lines(Modules(str(plugins.root)).look())
-    assert [each.partition(": ST701 ")[0] for each in told] == [
-        "plugins/folder.py:1:1",
-        f"plugins/latin.py:1:{5 if sys.version_info >= (3, 12) else 8}",
-        "plugins/text.py:1:1",
-    ]
-
-
-def test_a_library_with_a_syntax_error_is_the_place(site: Site, plugins: Site) -> None:
-    site.write("library.py", "\n  x = 1\n")
-    plugins.write("echo.py", "import library\n")
-    (told,) = lines(Modules(str(plugins.root)).look())
-    words = "the module can't be imported: IndentationError: unexpected indent"
-    assert told == f"site/library.py:2:2: ST701 {words}"
 
 
 def test_a_module_with_a_dot_in_its_name_is_told(plugins: Site) -> None:

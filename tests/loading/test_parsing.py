@@ -5,15 +5,13 @@ import functools
 import typing
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.loading.interface import Interface, parse_module, sibling_imports
+from sovl_tools.loading.interface import parse_module, sibling_imports
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.signature.signature import (
     ANYTHING,
-    REQUIRED,
     UNKNOWN,
     Parameter,
     Signature,
@@ -126,63 +124,6 @@ def test_what_a_name_is_bound_to_is_found(source: str) -> None:
     assert_alike(source)
 
 
-@check_each(
-    "source",
-    [
-        "from json import loads as echo",
-        "import json as echo",
-        "from json import *",
-        "echo = functools.partial(print)",
-        "echo = unheard",
-        "echo = echo",
-        "echo, other = make()",
-        "[first, *echo] = make()",
-        "for echo in functions: pass",
-        "with make() as echo: pass",
-        "(echo := make())",
-        "match 1:\n    case _:\n        def echo(): pass",
-        "try:\n    import fast\nexcept* ImportError:\n    def echo(): pass",
-        "if fast:\n    def echo(a): pass\nelse:\n    def echo(b): pass",
-        "globals()['echo'] = make()",
-        "def make():\n    global echo\n    def echo(): pass\nmake()",
-        "@single\nclass echo: pass",
-    ],
-)
-def test_a_name_that_is_bound_to_something_unknown_takes_anything(source: str) -> None:
-    signature = parse_module(source.encode(), "echo").signature
-    assert signature is not None
-    assert signature.shape != "value"
-
-
-def test_a_name_that_is_not_bound_has_no_signature() -> None:
-    interface = parse_module(b"def ehco(): pass\nasync def other(): pass\nx = 1", "echo")
-    assert interface == Interface(names=("ehco", "other"))
-
-
-def test_a_default_that_only_running_can_tell_is_unknown() -> None:
-    signature = parse_module(b"def echo(a, b=make(), c=1 + 1, *, d=f'x'): pass", "echo").signature
-    assert signature is not None
-    found = [each.default for each in signature.parameters]
-    assert found == [REQUIRED, UNKNOWN, UNKNOWN, UNKNOWN]
-
-
-@check_each(
-    ("source", "phrases"),
-    [
-        ("", None),
-        ("ACTIVATION_PHRASES = ['a', 'b']", ["a", "b"]),
-        ("ACTIVATION_PHRASES: list[str] = ['a']", ["a"]),
-        ("ACTIVATION_PHRASES = ()", ()),
-        ("ACTIVATION_PHRASES = 'a' 'b'", "ab"),
-        ("ACTIVATION_PHRASES = load()", UNKNOWN),
-        ("ACTIVATION_PHRASES = [each for each in 'ab']", UNKNOWN),
-        ("from .phrases import ACTIVATION_PHRASES", UNKNOWN),
-    ],
-)
-def test_phrases_are_known_if_they_are_literal(source: str, phrases: Any) -> None:
-    assert parse_module(source.encode(), "echo").phrases == phrases
-
-
 def test_handlers_are_known_as_far_as_they_are_named() -> None:
     source = """
 from helpers import imported
@@ -199,39 +140,6 @@ def register_step_handlers(handlers): pass
         "call": Signature((step,)),
     }
     assert interface.registration == Signature((Parameter("handlers"),))
-
-
-@pytest.mark.parametrize("source", ["def", "\0", "(" * 1000])
-def test_what_is_no_python_raises(source: str) -> None:
-    with pytest.raises((SyntaxError, ValueError, RecursionError, MemoryError)):
-        parse_module(source.encode(), "echo")
-
-
-@check_each(
-    ("statement", "found"),
-    [
-        ("import helpers", "helpers.py"),
-        ("import os, helpers.deep as deep", "helpers.py"),
-        ("from helpers import name", "helpers.py"),
-        ("from package.inner import name", "package.py"),
-        ("class Echo:\n    import helpers", "helpers.py"),
-        # that does not run at import, which would load the tool
-        ("def echo():\n    import helpers", None),
-        ("from . import helpers", None),
-        ("try:\n    import helpers\nexcept ImportError:\n    from . import helpers", None),
-        ("if TYPE_CHECKING:\n    import helpers", None),
-        ("sys.path.insert(0, here)\nimport helpers", "helpers.py"),
-        ("from .helpers import name", None),
-        ("import json", None),
-        ("import echo", None),
-        ("import absent", None),
-    ],
-)
-def test_a_helper_that_is_imported_as_a_library_is_found(statement: str, found: str | None) -> None:
-    files = frozenset({"echo.py", "echo.json", "helpers.py", "json.py"})
-    folder = ToolFolder("echo", "tools/echo", "/tools/echo", files, frozenset({"package"}))
-    failures = sibling_imports(statement.encode(), folder).absolute
-    assert [failure.sibling for failure in failures] == ([found] if found else [])
 
 
 @check_each(

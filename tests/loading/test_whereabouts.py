@@ -127,20 +127,6 @@ def test_a_name_or_a_parameter_has_an_exact_place(
     assert location_of(value, parameter) == SourceLocation("things.py", *place)
 
 
-def test_decorators_and_letters_of_any_kind_do_not_disturb(module: ModuleType) -> None:
-    function: Any = vars(module)["decorated"].__wrapped__
-    del function.__wrapped__
-    assert location_of(function) == SourceLocation("things.py", 12, 14)
-    assert location_of(function, "text") == SourceLocation("things.py", 13, 5)
-    assert location_of(function, "größe") == SourceLocation("things.py", 14, 17)
-
-
-def test_a_file_is_read_as_it_is_now(module: ModuleType, tmp_path: Path) -> None:
-    assert location_of(module.Outer).line == 18
-    (tmp_path / "things.py").write_text(f"\n\n{SOURCE}", encoding="utf-8")
-    assert location_of(module.Outer).line == 20
-
-
 @pytest.mark.parametrize("content", [None, "def plain(", "\0", "x = 1\n"])
 def test_without_the_source_the_line_is_that_of_the_code(
     module: ModuleType, tmp_path: Path, content: str | None
@@ -155,27 +141,6 @@ def test_without_the_source_the_line_is_that_of_the_code(
 def test_what_has_no_file_is_known_by_its_module() -> None:
     assert location_of(5) == SourceLocation("builtins")
     assert location_of(len) == SourceLocation("builtins")
-
-
-def test_code_that_was_made_without_a_file_is_known_by_its_line() -> None:
-    space: dict[str, Any] = {}
-    exec("\n\ndef made(text): ...", space)
-    assert location_of(space["made"]) == SourceLocation("<string>", 3)
-    assert location_of(space["made"], "text") == SourceLocation("<string>", 3)
-
-
-class Meta(type):
-    def __call__(cls) -> Any:
-        return super().__call__()
-
-
-class Odd(metaclass=Meta): ...
-
-
-def test_a_class_is_found_whatever_makes_its_objects() -> None:
-    line = location_of(Odd).line
-    assert Path(__file__).read_text().splitlines()[line - 1].startswith("class Odd(")
-    assert location_of(Odd()).line == line
 
 
 def test_a_path_is_shown_relative_to_the_directory_above_it(

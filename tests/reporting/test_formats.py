@@ -9,14 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import Diagnostic
-from sovl_tools.reporting.outcome import FORMATS, render
+from sovl_tools.reporting.outcome import render
 from sovl_tools.reporting.text import outcome_pieces, unstyled
 from tests.reporting.findings import ODD, WRONG, diagnostic, folder, outcome
 from tests.schema.strategies import moderate
 
 FOLDERS = (folder("echo", "loaded"), folder("ehco", "rejected"), folder("off", "disabled"))
 SHOWN = outcome(WRONG, ODD, folders=FOLDERS, duration=0.5)
-NOTHING = outcome(duration=0.5)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -25,14 +24,6 @@ def elsewhere() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as environment:
         environment.delenv("GITHUB_WORKSPACE", raising=False)
         yield
-
-
-@pytest.mark.parametrize("format_", FORMATS)
-def test_every_format_ends_without_a_line_break(format_: str) -> None:
-    for shown in (SHOWN, NOTHING):
-        text = render(shown, format_)
-        assert text or (shown is NOTHING and format_ == "jsonl")
-        assert not text.endswith("\n")
 
 
 def test_concise_has_a_line_for_each_diagnostic_and_the_summary() -> None:
@@ -56,10 +47,6 @@ def test_text_shows_the_line_and_the_help(tmp_path: Path) -> None:
         "",
         shown.summary,
     ]
-
-
-def test_text_without_a_line_to_show_is_a_line() -> None:
-    assert render(outcome(WRONG), "text").split("\n")[:2] == [str(WRONG), ""]
 
 
 @pytest.mark.parametrize("format_", ["text", "concise"])
@@ -122,13 +109,6 @@ def test_json_is_the_document_of_the_contract() -> None:
             },
         ],
     }
-
-
-def test_json_of_nothing_has_the_same_form() -> None:
-    empty, full = json.loads(render(NOTHING, "json")), json.loads(render(SHOWN, "json"))
-    assert empty.keys() == full.keys()
-    assert empty["summary"] == dict.fromkeys(full["summary"], 0)
-    assert (empty["tools"], empty["diagnostics"]) == ([], [])
 
 
 def test_json_can_be_written_to_any_stream() -> None:

@@ -31,12 +31,6 @@ def test_every_tool_is_a_case_and_its_errors_are_failures() -> None:
     assert absent.attrib["name"] == "absent"
 
 
-def test_the_document_is_in_the_grammar_of_jenkins() -> None:
-    folders = (folder("echo", "rejected"), folder("other", "loaded"))
-    found = outcome(WRONG, ODD, folders=folders, duration=1234.5)
-    jenkins().validate(render(found, "junit"))
-
-
 @given(text=st.text(max_size=20))
 def test_whatever_a_message_holds_it_is_xml(text: str) -> None:
     found = diagnostic(message=text, path=text or "x", tool=text or None, help=text)

@@ -43,9 +43,3 @@ def test_nothing_that_is_shown_is_obeyed(text: str) -> None:
     assert {category(letter) for letter in shown}.isdisjoint({"Cc", "Cs", "Zl", "Zp"})
     assert {letter for letter in shown if category(letter) == "Cf"} <= {"\u200c", "\u200d"}
     assert plain(shown) == shown
-
-
-@moderate
-@given(st.text(st.characters(min_codepoint=32, max_codepoint=126)))
-def test_printable_ascii_is_not_changed(text: str) -> None:
-    assert plain(text) == text

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sovl_tools.procedures.parse.files import SUFFIXES
 from sovl_tools.reporting.text import Excerpt, excerpt, plain
 from tests.reporting.findings import diagnostic
 from tests.schema.strategies import moderate
@@ -88,12 +87,6 @@ def test_of_a_long_line_the_part_around_the_place_is_shown(tmp_path: Path, colum
     assert found.source[-1] == "…" or column > 200
 
 
-def test_a_word_longer_than_the_window_is_cut(tmp_path: Path) -> None:
-    file = tmp_path / "echo.json"
-    file.write_text("x" * 10_000)
-    assert shown(file, 1, 1) == Excerpt("x" * WIDTH + "…", 0, WIDTH)
-
-
 @pytest.mark.parametrize("name", ["absent.json", "folder.json", "image.png", "no\0name.json", ""])
 def test_what_is_no_line_of_a_readable_text_file_is_not_shown(tmp_path: Path, name: str) -> None:
     (tmp_path / "folder.json").mkdir()
@@ -119,10 +112,3 @@ def test_the_place_is_always_within_what_is_shown(tmp_path: Path, text: str, col
     assert plain(found.source) == found.source
     letter = text[column - 1 : column].replace("\t", " ")
     assert marked(found).startswith(plain(letter))
-
-
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_lines_of_every_file_of_a_procedure_are_shown(tmp_path: Path, suffix: str) -> None:
-    file = tmp_path / f"greet{suffix}"
-    file.write_text("stepz: []")
-    assert excerpt(diagnostic(path=str(file), line=1, column=1)) == Excerpt("stepz: []", 0, 5)

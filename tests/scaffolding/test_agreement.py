@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -205,15 +204,3 @@ def test_a_contradiction_is_told_as_deep_as_it_lies(run: Run, write: Write) -> N
         "'sizes[]' is 'string' in the manifest, but the function takes 'integer'",
         "the function needs 'places[].x', which the manifest lacks",
     ]
-
-
-@pytest.mark.parametrize("options", [[], ["--no-import"]])
-def test_what_the_text_tells_is_compared_without_an_import(
-    options: list[str], run: Run, write: Write
-) -> None:
-    code = "Sizes = list[int]\n\n\ndef echo(sizes: Sizes, text: str): ...\n"
-    properties = {"sizes": {"type": "array", "items": {"type": "string"}}, "text": {}}
-    parameters = {"type": "object", "properties": properties, "required": ["sizes", "text"]}
-    write("echo", manifest_of("echo", parameters=parameters), code)
-    done = run("validate", *options, "--format", "concise")
-    assert "ST408 'sizes[]' is 'string' in the manifest, but the function takes" in done.out

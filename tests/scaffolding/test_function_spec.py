@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -82,26 +81,6 @@ def test_a_manifest_gets_what_the_decorator_says_and_keeps_its_own() -> None:
     assert after(decorated, found) == found
 
 
-def test_a_section_that_is_none_stays_for_validate_to_tell() -> None:
-    document = {**parameters({}), "annotations": []}
-    assert after(decorated, document)["annotations"] == []
-
-
-def test_what_wraps_a_decorated_function_has_its_definition() -> None:
-    @functools.wraps(decorated)
-    def outer(*arguments: Any, **more: Any) -> Any: ...
-
-    assert function_spec(outer).fields == FIELDS | {"title": "Other"}
-
-
-def test_a_description_that_nobody_gave_is_none() -> None:
-    @tool(name="other")
-    def made(a: int) -> None: ...
-
-    assert function_spec(made).documentation.description == ""
-    assert manifest_of("made", function_spec(made))["description"].startswith("Say what made does")
-
-
 def refusal(function: Any) -> str:
     with pytest.raises(InferenceError) as caught:
         tool_of_function("made", function, module="m", attribute="f")
@@ -154,47 +133,6 @@ def test_a_default_of_what_the_function_needs_is_left_out() -> None:
         "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
     }  # fmt: skip
     assert spec.notes == ("the default of 'a' is left out: the function has none",)
-
-
-@dataclass
-class Inner:
-    text: str = "\ud800"
-
-
-def test_defaults_that_no_text_can_hold_are_left_out() -> None:
-    def made(
-        a: str = "\ud800", b: int = 10**400, c: int = 1, d: Inner | None = None, e: Any = -(10**400)
-    ) -> None: ...
-
-    spec = function_spec(made)
-    assert spec.parameters["properties"] == {
-        "a": {"type": "string"},
-        "b": {"type": "integer"},
-        "c": {"type": "integer", "default": 1},
-        "d": {
-            "type": "object",
-            "properties": {"text": {"type": "string"}},
-            "required": [],
-            "additionalProperties": False,
-        },
-        "e": {},
-    }
-    assert {*spec.notes} == {
-        f"the default of 'a' is left out: {HALF}",
-        f"the default of 'b' is left out: {TOO_LARGE}",
-        f"the default of 'd.text' is left out: {HALF}",
-        f"the default of 'e' is left out: {TOO_LARGE}",
-    }
-
-
-def test_texts_that_no_text_can_hold_are_left_out() -> None:
-    def made(a: Annotated[int, "\ud800"], b: int) -> None: ...
-
-    made.__doc__ = "Do \ud800.\n\nArgs:\n    b: The \ud800.\n"
-    spec = function_spec(made)
-    assert spec.documentation == ("", {}, None)
-    assert spec.parameters["properties"] == {"a": {"type": "integer"}, "b": {"type": "integer"}}
-    assert f"the description is left out: {HALF}" in spec.notes
 
 
 def test_values_that_no_text_can_hold_are_refused_wherever_they_stand() -> None:

@@ -13,7 +13,7 @@ from annotated_types import Ge
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sovl_tools import InferenceError, Tooler, ToolRegistry
+from sovl_tools import Tooler, ToolRegistry
 from sovl_tools.model.folder import fitting_name
 from sovl_tools.scaffolding.files import create_folder
 from sovl_tools.scaffolding.new_tool import (
@@ -67,34 +67,10 @@ def test_a_new_tool_is_sound_and_returns_its_arguments(*, is_async: bool, tmp_pa
     }
 
 
-def test_a_new_tool_is_in_line_with_its_function(tmp_path: Path) -> None:
-    registry = put(tool_of_parameters("fresh", EVERY), tmp_path)
-    [candidate] = registry.report.folders
-    [found] = [plan_sync(each) for each in folders(tmp_path)]
-    assert (candidate.name, found.is_changed, found.diagnostics()) == ("fresh", False, ())
-
-
 def folders(root: Path) -> Any:
     from sovl_tools.loading.sources import collect
 
     return collect([root / "tools"]).folders
-
-
-def test_a_tool_may_have_no_parameters(tmp_path: Path) -> None:
-    registry = put(tool_of_parameters("fresh", [], description="Do it."), tmp_path)
-    assert {each.code for each in registry.report.diagnostics} <= {"ST221"}
-    assert registry["fresh"].description == "Do it."
-    assert Tooler(registry).call_sync("fresh", {}).value == {}
-
-
-def test_what_is_required_comes_first() -> None:
-    parameters = [
-        NewParameter("a", "integer", is_required=False, default=1),
-        NewParameter("b", "string"),
-    ]
-    made = tool_of_parameters("fresh", parameters)
-    assert list(made.document["parameters"]["properties"]) == ["b", "a"]
-    assert made.source.startswith("def fresh(b: str, a: int = 1) -> dict:\n")
 
 
 @moderate
@@ -126,9 +102,6 @@ def loose(text, options: Options, more: list = (), number: int = 3, **rest):  # 
 
 def undocumented(a: int, _own: int = 1) -> int:
     return a
-
-
-def foreign(a: object(), *rest: int) -> None: ...  # type: ignore[valid-type]
 
 
 async def slow(a: int) -> int:
@@ -166,22 +139,10 @@ def test_what_a_function_does_not_say_is_to_be_written() -> None:
     assert "_own" not in made_for(undocumented).document["parameters"]["properties"]
 
 
-def test_a_description_wins_over_the_docstring() -> None:
-    made = tool_of_function("fresh", slow, module="m", attribute="slow", description="Be quick.")
-    assert made.document["description"] == "Be quick."
-    assert "from m import slow as fresh\n" in made.source
-    assert json.loads(made.files["fresh.json"]) == made.document
-
-
 def test_a_default_that_its_own_schema_refuses_is_left_out() -> None:
     def own(a: Annotated[int, Ge(5)] = 3) -> None: ...
 
     assert "default" not in made_for(own).document["parameters"]["properties"]["a"]
-
-
-def test_a_function_that_can_not_be_expressed_is_refused() -> None:
-    with pytest.raises(InferenceError, match="foreign: 'a'"):
-        made_for(foreign)
 
 
 @check_each(

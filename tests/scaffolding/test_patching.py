@@ -29,10 +29,6 @@ class Color(Enum):
     RED = "red"
 
 
-class Unknown:
-    """A type that has no JSON."""
-
-
 def after(function: Any, document: dict[str, Any], *, prune: bool = False) -> dict[str, Any]:
     return patch_manifest(document, function_spec(function), name="made", prune=prune)
 
@@ -69,20 +65,6 @@ def kept(found: Any, written: Any, path: str = "") -> list[str]:
         ]
     is_blank = isinstance(written, str) and not written.strip()
     return [] if is_blank or found == written else [path]
-
-
-@moderate
-@given(cases())
-def test_required_is_what_the_function_cannot_do_without(case: Case) -> None:
-    spec = function_spec(case.function)
-    schema = after(case.function, case.document)["parameters"]
-    required = schema.get("required", [])
-    for name in spec.arguments:
-        # a default in the manifest is filled in
-        known = schema["properties"].get(name, {})
-        if name in spec.needed and not (isinstance(known, dict) and "default" in known):
-            assert name in required
-        assert not (name in spec.defaulted and name in required)
 
 
 def test_a_property_stands_after_the_one_before_it_in_the_signature() -> None:
@@ -161,30 +143,6 @@ def test_a_property_that_is_not_taken_goes_only_if_it_is_pruned() -> None:
     assert after(made, document) == document
     found = after(made, document, prune=True)["parameters"]
     assert (found["properties"], found["required"]) == ({"a": {}}, ["a"])
-
-
-def test_what_kwargs_take_stays() -> None:
-    def made(a: int, **rest: int) -> None: ...
-
-    document = parameters({"a": {}, "other": {}}, "a", "other")
-    assert after(made, document, prune=True) == document
-
-
-def test_an_optional_parameter_may_be_required_or_not() -> None:
-    def made(a: int | None) -> None: ...
-
-    for document in (parameters({"a": {}}), parameters({"a": {}}, "a")):
-        assert after(made, document) == document
-
-
-def test_what_has_no_schema_is_required_all_the_same() -> None:
-    def made(a: Unknown, b: Unknown, c: int = 1) -> None: ...
-
-    spec = function_spec(made)
-    assert spec.errors.keys() == {"a", "b"}
-    found = after(made, parameters({"a": {"type": "string"}, "c": {}}))["parameters"]
-    assert found["properties"].keys() == {"a", "c"}
-    assert found["required"] == ["a"]
 
 
 def test_a_manifest_without_parameters_gets_them_whole() -> None:

@@ -22,15 +22,6 @@ def told(found: Sync) -> list[str]:
     return [f"{each.code} {each.path}:{each.line}" for each in found.diagnostics()]
 
 
-def test_the_text_is_that_of_the_mended_manifest(write: Write, tmp_path: Path) -> None:
-    write("echo", manifest_of("echo", tags=["a"]), CODE)
-    found = synced(tmp_path)
-    document = json.loads(found.after or "")
-    assert document["parameters"]["properties"]["times"] == {"type": "integer", "default": 2}
-    assert document["tags"] == ["a"]
-    assert (found.is_changed, told(found)) == (True, [])
-
-
 def test_saving_ends_the_drift(write: Write, tmp_path: Path) -> None:
     place = write("echo", code=CODE)
     found = synced(tmp_path)
@@ -125,12 +116,6 @@ def test_an_endless_import_is_told_with_its_line(write: Write, tmp_path: Path) -
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("error", ["KeyboardInterrupt", "SystemExit"])
-def test_what_a_module_raises_interrupts_nobody(error: str, write: Write, tmp_path: Path) -> None:
-    write("echo", code=f"raise {error}")
-    assert told(synced(tmp_path)) == ["ST503 tools/echo/echo.py:1"]
-
-
 @pytest.mark.parametrize(
     ("keys", "code", "note"),
     [
@@ -182,10 +167,3 @@ def test_pruning_takes_the_property_out(write: Write, tmp_path: Path) -> None:
     found = synced(tmp_path, prune=True)
     assert json.loads(found.after or "")["parameters"]["properties"] == {}
     assert told(found) == []
-
-
-def test_a_required_name_without_property_is_told(write: Write, tmp_path: Path) -> None:
-    manifest = manifest_of("echo")
-    manifest["parameters"]["required"].append("other")
-    write("echo", manifest)
-    assert [line.split()[0] for line in told(synced(tmp_path))] == ["ST302"]

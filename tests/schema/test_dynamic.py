@@ -57,50 +57,6 @@ def test_a_function_is_found_and_left_out_wherever_it_stands(schema: Any, key: s
     assert json.loads(json.dumps(found)) == found
 
 
-@check_each(
-    ("key", "value"),
-    [
-        ("default", 3),
-        ("default", None),
-        ("description", "How many."),
-        ("const", {"a": [1]}),
-        ("items", {"type": "string"}),
-    ],
-)
-def test_a_value_may_be_of_any_kind_where_no_list_is_needed(key: str, value: Any) -> None:
-    assert resolved(parameters(count={key: lambda: value}), called) == parameters(
-        count={key: value}
-    )
-
-
-@check_each(
-    "value", [["red"], ("red",), {"red"}, {"red": 1}.keys(), (each for each in ["red"])], ids=type
-)
-def test_whatever_can_be_gone_through_is_a_list(value: Any) -> None:
-    found = resolved(parameters(color={"enum": lambda: value}), called)
-    assert found["properties"]["color"] == {"enum": ["red"]}
-
-
-@check_each("value", ["red", {"red": 1}, None, 5])
-def test_what_is_no_list_is_refused_with_its_place(value: Any) -> None:
-    schema = parameters(color={"anyOf": [{"enum": lambda: value}]})
-    with pytest.raises(ResolutionError) as caught:
-        resolved(schema, called)
-    assert caught.value.place == "properties.color.anyOf[0].enum"
-    assert caught.value.reason == f"returned {value!r}, not a list"
-
-
-def test_a_whole_property_and_all_properties_may_be_functions() -> None:
-    whole = {"type": "string", "enum": colors}
-    for schema in (parameters(color=lambda: whole), {"properties": lambda: {"color": whole}}):
-        found = resolved(schema, called)
-        assert found["properties"]["color"] == {"type": "string", "enum": ["red", "blue"]}
-        assert is_dynamic(schema)
-    assert whole["enum"] is colors
-    assert without_functions(parameters(color=lambda: whole)) == parameters(color={})
-    assert without_functions({"properties": lambda: whole}) == {}
-
-
 @check_each("name", ["enum", "required", "properties", "examples", "items", "allOf"])
 def test_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
     schema = parameters(**{name: lambda: {"type": "string"}})
@@ -114,16 +70,6 @@ def test_in_the_place_of_a_schema_there_must_be_one(schema: Any) -> None:
         ResolutionError, match=r"returned \['red', 'blue'\], not (a schema|schemas by their nam)"
     ):
         resolved(schema, called)
-
-
-@pytest.mark.parametrize("name", ["enum", "properties", "items"])
-def test_a_property_of_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
-    schema = parameters(deep=parameters(**{name: {"enum": lambda: ["a"]}, "whole": dict_of}))
-    found = resolved(schema, called)
-    assert found == parameters(
-        deep=parameters(**{name: {"enum": ["a"]}, "whole": {"type": "null"}})
-    )
-    assert without_functions(schema) == parameters(deep=parameters(**{name: {}, "whole": {}}))
 
 
 def dict_of() -> dict[str, Any]:
@@ -261,15 +207,6 @@ def test_what_never_ends_is_refused() -> None:
         resolved({"enum": lambda: endless}, called)
 
 
-def test_what_fails_while_it_is_gone_through_is_told() -> None:
-    def one_by_one() -> Iterator[str]:
-        yield "a"
-        raise OSError("no network")
-
-    with pytest.raises(ResolutionError, match="failed: OSError: no network"):
-        resolved({"enum": one_by_one}, called)
-
-
 @moderate
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text() | st.binary(), st.lists))
 def test_whatever_a_function_returns_it_is_json_or_refused(value: Any) -> None:
@@ -284,17 +221,6 @@ def test_whatever_a_function_returns_it_is_json_or_refused(value: Any) -> None:
 def test_a_class_in_a_schema_is_refused_when_it_is_resolved() -> None:
     with pytest.raises(ResolutionError, match=r"color\.type returned <class 'str'>, not JSON"):
         resolved(parameters(color={"type": str}), called)
-
-
-def test_enums_are_stated_as_their_values() -> None:
-    def function() -> None: ...
-
-    fragment = {"enum": Size, "default": Color.RED, "items": ({"enum": [Size.LARGE]}, function)}
-    assert stated(fragment, ("size",)) == {
-        "enum": [1, 2],
-        "default": "red",
-        "items": [{"enum": [2]}, function],
-    }
 
 
 @pytest.mark.parametrize(
@@ -318,11 +244,6 @@ def test_what_holds_itself_is_refused_where_it_is_stated() -> None:
     endless["not"] = endless
     with pytest.raises(TypeError, match="more than 64 levels deep, or holds itself"):
         stated(endless)
-
-
-def test_what_is_required_may_be_told_by_a_function() -> None:
-    found = resolved({**parameters(color={}), "required": lambda: ("color",)}, called)
-    assert found["required"] == ["color"]
 
 
 def fails() -> None:
@@ -351,13 +272,6 @@ def test_a_function_that_fails_is_told_with_its_place(function: Any, reason: str
 def test_only_the_user_interrupts() -> None:
     with pytest.raises(KeyboardInterrupt):
         resolved(parameters(color={"enum": interrupts}), called)
-
-
-def test_what_a_function_keeps_is_not_shared() -> None:
-    kept = [["red"]]
-    found = resolved(parameters(color={"enum": lambda: kept}), called)
-    found["properties"]["color"]["enum"][0].append("blue")
-    assert kept == [["red"]]
 
 
 class Box:
@@ -399,13 +313,6 @@ def test_a_definition_calls_its_functions_only_when_it_is_resolved() -> None:
     assert box.calls == 3
 
 
-def test_a_resolved_definition_is_its_own() -> None:
-    first = definition(Box(), Box.names).resolve()
-    assert not first.is_dynamic
-    assert first.resolve() is first
-    assert first.name == "call"
-
-
 @pytest.mark.parametrize(
     ("whole", "required"),
     [
@@ -423,13 +330,6 @@ def test_a_parameter_whose_default_a_function_brings_is_not_required(
     dynamic = ToolDefinition("call", "", written, Box().call, is_dynamic=True)
     assert dynamic.resolve().parameters["required"] == required
     assert written["required"] == ["name", "other"]
-
-
-def test_without_requirements_there_are_none_afterwards() -> None:
-    whole: dict[str, Any] = {"properties": lambda: {"a": {}}}
-    for written in (parameters(name=lambda: {"default": 1}), whole):
-        dynamic = ToolDefinition("call", "", written, Box().call, is_dynamic=True)
-        assert "required" not in dynamic.resolve().parameters
 
 
 def test_the_instance_is_given_where_there_is_one_and_nothing_elsewhere() -> None:

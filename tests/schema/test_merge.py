@@ -85,24 +85,6 @@ def test_what_can_not_be_said_at_once_is_not_said(schemas: list[Any]) -> None:
     assert merged(schemas) is None
 
 
-def test_what_one_says_is_shared_and_nothing_changed() -> None:
-    first: dict[str, Any] = {"properties": {"a": {"enum": ["x"]}}}
-    second: dict[str, Any] = {"properties": {"b": {"enum": ["y"]}}, "required": ["b"]}
-    found = merged([first, second])
-    assert found is not None
-    assert found["properties"]["a"] is first["properties"]["a"]
-    assert found["required"] is second["required"]
-    assert first == {"properties": {"a": {"enum": ["x"]}}}
-    assert second == {"properties": {"b": {"enum": ["y"]}}, "required": ["b"]}
-
-
-@check_each("schemas", [[TEXT], [True, TEXT], [{}, TEXT]], ids=str)
-def test_a_schema_alone_is_a_new_one(schemas: list[Any]) -> None:
-    found = merged(schemas)
-    assert found == TEXT
-    assert found is not TEXT
-
-
 TYPES = st.sampled_from(["string", "integer", "number", "object", "array", "null"])
 SMALL = st.integers(0, 3)
 

@@ -5,51 +5,14 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.model.suggestion import one_of
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
-from sovl_tools.schema.problem import Problem, describe, explanations, named, place, shown
+from sovl_tools.schema.problem import Problem, describe, explanations, place
 from tests.tables import check_each
 
 each_engine = pytest.mark.parametrize(
     "engine", [pytest.param(rust, id="rust"), pytest.param(python, id="python")]
 )
-
-
-@pytest.mark.parametrize(
-    ("words", "text"), [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")]
-)
-def test_alternatives_are_listed_as_in_a_sentence(words: list[str], text: str) -> None:
-    assert one_of(words) == text
-
-
-@check_each(
-    ("value", "text"),
-    [
-        ("five", 'the string "five"'),
-        (True, "the boolean true"),
-        (None, "null"),
-        ([1], "an array"),
-        ({}, "an object"),
-        (2.5, "the number 2.5"),
-    ],
-)
-def test_a_value_is_named_with_its_type(value: Any, text: str) -> None:
-    assert named(value) == text
-
-
-def test_a_long_value_is_cut() -> None:
-    assert shown("ä" * 100) == '"' + "ä" * 58 + "…"
-
-
-def test_a_long_enumeration_is_cut() -> None:
-    words = describe(Problem("enum", (), 99, list(range(30))))
-    assert words.endswith("18, 19, …, not 99")
-
-
-def test_a_long_pattern_is_cut() -> None:
-    words = describe(Problem("pattern", (), "b", "a" * 1000))
-    assert words == f'must match the pattern {"a" * 199}…, which "b" does not'
 
 
 def test_a_keyword_without_words_of_its_own_is_named() -> None:
@@ -112,15 +75,6 @@ def test_words_say_what_is_there_and_what_would_be_right(
     keyword: str, expected: Any, value: Any, words: str
 ) -> None:
     assert describe(Problem(keyword, (), value, expected)).endswith(words)
-
-
-def test_a_long_list_of_alternatives_is_cut() -> None:
-    branches = (
-        (Problem("enum", (), None, list(range(30))),),
-        (Problem("type", (), None, ("object",)),),
-    )
-    words = describe(Problem("anyOf", (), None, None, branches))
-    assert words.endswith("18, 19, … or an object, not null")
 
 
 USER: dict[str, Any] = {

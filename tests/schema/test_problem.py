@@ -270,22 +270,6 @@ def test_a_union_is_explained_by_the_branch_that_fits_best(engine: ModuleType, c
 
 
 @each_engine
-@check_each("case", CASES.values(), ids=CASES)
-def test_a_union_is_told_in_one_line_as_well(engine: ModuleType, case: Case) -> None:
-    problems = engine.compile_schema(case.schema).problems(case.value)
-    if len(problems) == 1:
-        assert describe(problems[0]) == "; ".join(case.words)
-
-
-@each_engine
-def test_problems_are_told_in_the_order_of_their_places(engine: ModuleType) -> None:
-    schema = an_object(b=array(INTEGER), a=INTEGER)
-    value = {"b": ["x"] * 12, "a": "x"}
-    problems = explained(engine.compile_schema(schema).problems(value))
-    assert [each.path for each in problems] == [("a",), *(("b", index) for index in range(12))]
-
-
-@each_engine
 @moderate
 @given(schema=schemas, value=values)
 def test_whatever_is_wrong_is_explained(engine: ModuleType, schema: Any, value: Any) -> None:

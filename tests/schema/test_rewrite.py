@@ -15,26 +15,6 @@ def places(found: Hoisted) -> dict[str, Any]:
     return {name: target.path for name, target in found.targets.items()}
 
 
-def test_a_schema_without_references_is_copied_without_identity() -> None:
-    schema: dict[str, Any] = {
-        "$id": "urn:a",
-        "$anchor": "here",
-        "type": "object",
-        "properties": {"$id": {"enum": [{"$ref": "#/nowhere"}]}, "$defs": TEXT},
-        "$defs": {"unused": TEXT},
-        "items": [1],
-    }
-    found = hoisted(schema)
-    assert found.schema == {
-        "type": "object",
-        "properties": {"$id": {"enum": [{"$ref": "#/nowhere"}]}, "$defs": TEXT},
-        "items": [1],
-    }
-    assert (found.definitions, found.targets) == ({}, {})
-    found.schema["properties"]["$id"]["enum"].append(1)
-    assert len(schema["properties"]["$id"]["enum"]) == 1
-
-
 def test_whatever_is_referred_to_becomes_a_definition() -> None:
     schema: dict[str, Any] = {
         "$id": "urn:root",
@@ -89,14 +69,6 @@ def test_a_reference_that_only_an_engine_can_follow_stays(reference: str) -> Non
     found = hoisted(schema)
     assert found.schema == {"items": {"$ref": reference}, "allOf": [{}, True]}
     assert not found.definitions
-
-
-def test_a_part_with_a_name_of_its_own_becomes_a_definition() -> None:
-    thing = {"$id": "urn:x:thing", "type": "string"}
-    found = hoisted({"properties": {"a": {"$ref": "urn:x:thing"}}, "$defs": {"any": thing}})
-    assert found.schema == {"properties": {"a": {"$ref": "#/$defs/thing"}}}
-    assert found.definitions == {"thing": {"type": "string"}}
-    assert places(found) == {"thing": ("$defs", "any")}
 
 
 def test_a_dynamic_reference_to_one_place_is_like_any_other() -> None:

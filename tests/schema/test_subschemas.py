@@ -19,84 +19,9 @@ from sovl_tools.schema.subschemas import (
 from tests.schema.strategies import moderate, schemas
 from tests.tables import check_each
 
-LEAF: dict[str, Any] = {"title": "leaf"}
-
 
 def found(schema: Any) -> dict[tuple[str | int, ...], SchemaNode]:
     return {node.path: node for node in nodes(schema, ("parameters",))}
-
-
-@check_each(
-    ("schema", "path"),
-    [
-        ({"properties": {"a": LEAF}}, ("properties", "a")),
-        ({"patternProperties": {"^a": LEAF}}, ("patternProperties", "^a")),
-        ({"$defs": {"a": LEAF}}, ("$defs", "a")),
-        ({"definitions": {"a": LEAF}}, ("definitions", "a")),
-        ({"dependentSchemas": {"a": LEAF}}, ("dependentSchemas", "a")),
-        ({"prefixItems": [True, LEAF]}, ("prefixItems", 1)),
-        ({"allOf": [LEAF]}, ("allOf", 0)),
-        ({"anyOf": [LEAF]}, ("anyOf", 0)),
-        ({"oneOf": [LEAF]}, ("oneOf", 0)),
-        ({"items": LEAF}, ("items",)),
-        ({"additionalProperties": LEAF}, ("additionalProperties",)),
-        ({"unevaluatedItems": LEAF}, ("unevaluatedItems",)),
-        ({"unevaluatedProperties": LEAF}, ("unevaluatedProperties",)),
-        ({"propertyNames": LEAF}, ("propertyNames",)),
-        ({"contains": LEAF}, ("contains",)),
-        ({"contentSchema": LEAF}, ("contentSchema",)),
-        ({"not": LEAF}, ("not",)),
-        ({"if": LEAF}, ("if",)),
-        ({"then": LEAF}, ("then",)),
-        ({"else": LEAF}, ("else",)),
-        ({"items": {"properties": {"a": {"items": LEAF}}}}, ("items", "properties", "a", "items")),
-    ],
-)
-def test_a_subschema_is_found_wherever_it_stands(schema: Any, path: tuple[str | int, ...]) -> None:
-    assert found(schema)["parameters", *path].schema is LEAF
-
-
-@check_each(
-    "schema",
-    [
-        {"default": {"properties": {"a": {}}}},
-        {"enum": [{"items": {}}]},
-        {"const": {"not": {}}},
-        {"examples": [{}]},
-        {"items": True, "additionalProperties": False},
-        {"properties": {}},
-        {"x-own": {"items": {}}},
-    ],
-)
-def test_what_is_no_subschema_is_no_node(schema: Any) -> None:
-    assert set(found(schema)) == {("parameters",)}
-
-
-def test_a_keyword_that_is_the_name_of_a_property_is_a_property() -> None:
-    schema = {"properties": {"items": {"type": "array"}, "properties": {"type": "object"}}}
-    assert set(found(schema)) == {
-        ("parameters",),
-        ("parameters", "properties", "items"),
-        ("parameters", "properties", "properties"),
-    }
-
-
-def test_a_property_knows_that_it_is_one_and_whether_it_is_required() -> None:
-    child = {"properties": {"a": {}, "b": {}}, "required": ["a"], "$defs": {"a": {}}}
-    nodes_of = found({"properties": {"outer": child}})
-    outer = ("parameters", "properties", "outer")
-    told = {path[3:]: (node.is_property, node.is_required) for path, node in nodes_of.items()}
-    assert told[()] == (True, False)
-    assert told["properties", "a"] == (True, True)
-    assert told["properties", "b"] == (True, False)
-    assert told["$defs", "a"] == (False, False)
-    assert nodes_of[outer].root == {"properties": {"outer": child}}
-
-
-def test_what_stands_below_an_alternative_is_partial() -> None:
-    schema = {"anyOf": [{"properties": {"a": {}}}], "properties": {"b": {"items": {}}}}
-    partial = {path[1:] for path, node in found(schema).items() if node.is_partial}
-    assert partial == {("anyOf", 0), ("anyOf", 0, "properties", "a")}
 
 
 @moderate
@@ -150,13 +75,6 @@ def test_a_pointer_leads_to_its_target(reference: str, target: Any) -> None:
     for key in found.path:
         place = place[key]
     assert place is found.target
-
-
-@pytest.mark.parametrize(
-    "reference", ["#here", "urn:apart", "https://json-schema.org/draft/2020-12/schema"]
-)
-def test_what_only_the_engine_can_follow_is_no_failure(reference: str) -> None:
-    assert lookup(ROOT, reference).failure is None
 
 
 @check_each(
@@ -222,28 +140,7 @@ def test_definitions_that_refer_twice_to_the_next_one_multiply() -> None:
     assert excess(root) == "multiply to more than 10,000 subschemas"
 
 
-def test_what_refers_to_itself_is_counted_once() -> None:
-    tree = {"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}}
-    assert excess(tree) is None
-
-
 THING = {"$id": "urn:x:thing", "type": "string", "$defs": {"a": {"$anchor": "here"}}}
-
-
-@check_each(
-    ("reference", "target"),
-    [
-        ("urn:x:thing", THING),
-        ("urn:x:thing#", THING),
-        ("urn:x:thing#/$defs/a", {"$anchor": "here"}),
-        ("urn:x:thing#here", {"$anchor": "here"}),
-        ("urn:x:thing#/$defs/absent", None),
-        ("urn:x:other", None),
-    ],
-)
-def test_a_part_is_found_by_its_own_name(reference: str, target: Any) -> None:
-    root = {"$id": "urn:root", "properties": {"a": {"const": THING}}, "$defs": {"thing": THING}}
-    assert lookup(root, reference).target == target
 
 
 @pytest.mark.parametrize(

@@ -65,16 +65,6 @@ def test_a_place_is_found_in_the_source(source: str, place: ModulePlace) -> None
     assert place_of(text.encode(), place) == position
 
 
-def test_a_byte_order_mark_is_no_column() -> None:
-    text, position = unmarked("PHRASES = ['é', »'b']")
-    assert place_of(text.encode("utf-8-sig"), SECOND) == position
-
-
-def test_columns_are_right_in_another_encoding() -> None:
-    text, position = unmarked("# coding: latin-1\nPHRASES = ['éé', »'b']")
-    assert place_of(text.encode("latin-1"), SECOND) == position
-
-
 @check_each(
     "text",
     [
