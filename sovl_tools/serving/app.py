@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from hashlib import sha256
 from typing import Final, NamedTuple, cast
 
+from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -71,6 +73,15 @@ def make_app(
             expose_headers=["ETag", "Mcp-Session-Id", "WWW-Authenticate"],
         )
         middleware.append(cross_origin)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        # it would cut off calls at the first signal, since the SDK answers each with a stream
+        AppStatus.enable_automatic_graceful_drain = False
+        traffic.is_ending = False  # of a server that has ended before
+        async with nullcontext() if mcp is None else mcp.run(traffic):
+            yield
+
     app = Starlette(
         routes=[
             *Api(registry, tooler, is_guarded=bool(checks.tokens)).routes(),
@@ -80,7 +91,7 @@ def make_app(
         ],
         middleware=middleware,
         exception_handlers={HTTPException: _refused, BusyError: _busy, Exception: _broken},
-        lifespan=None if mcp is None else lambda _: mcp.run(),
+        lifespan=lifespan,
     )
     app.state.traffic = traffic
     # a redirect would lead to the host that the request names

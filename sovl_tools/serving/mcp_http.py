@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+import uvicorn
 from mcp.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
+
+from sovl_tools.serving.traffic import Traffic
 
 
 class McpEndpoint:
@@ -43,8 +48,16 @@ class McpEndpoint:
         self._lock = asyncio.Lock()
 
     @asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        """Answer requests for as long as a block; sessions end with it."""
+    async def run(self, traffic: Traffic) -> AsyncIterator[None]:
+        """Answer requests for as long as a block; sessions end with it.
+
+        Streams end earlier, when uvicorn shuts down.
+        """
+        # the server that calls us: its handler of signals is a method
+        server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and isinstance(server, uvicorn.Server):
+            traffic.end_with(server)
         manager = StreamableHTTPSessionManager(
             self._server,
             stateless=self._is_stateless,
@@ -64,14 +77,15 @@ class McpEndpoint:
             if self._manager is None:
                 started = asyncio.get_running_loop().create_future()
                 # cancelled at the end of the loop
-                self._running = asyncio.create_task(self._stay(started), name="sovl-tools-mcp")
+                staying = self._stay(started, scope["app"].state.traffic)
+                self._running = asyncio.create_task(staying, name="sovl-tools-mcp")
                 await started
             manager = cast("StreamableHTTPSessionManager", self._manager)
         await manager.handle_request(scope, receive, send)
 
-    async def _stay(self, started: asyncio.Future[None]) -> None:
+    async def _stay(self, started: asyncio.Future[None], traffic: Traffic) -> None:
         try:
-            async with self.run():
+            async with self.run(traffic):
                 started.set_result(None)
                 await asyncio.Event().wait()
         except Exception as error:

@@ -11,13 +11,11 @@ from ipaddress import ip_address
 from types import FrameType
 
 import uvicorn
-from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
 
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.serving.limits import SHUTDOWN_TIMEOUT
 from sovl_tools.serving.security import Security
-from sovl_tools.serving.traffic import Traffic
 
 KEEP_ALIVE = 65
 """How long a connection may be idle between requests, in seconds; longer than most proxies'."""
@@ -105,9 +103,8 @@ async def serve(
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=math.ceil(shutdown_timeout),
     )
-    # it would cut off calls at the first signal, since the SDK answers each with a stream
-    AppStatus.enable_automatic_graceful_drain = False
-    server = _Server(config, app.state.traffic, on_start)
+    server = _Server(config, on_start)
+    app.state.traffic.end_with(server)
     serving = asyncio.ensure_future(server.serve(sockets=[listening]))
     try:
         await asyncio.shield(serving)
@@ -122,15 +119,11 @@ async def serve(
 class _Server(uvicorn.Server):
     """Ends as its signals say, and doesn't raise them again afterwards."""
 
-    def __init__(
-        self, config: uvicorn.Config, traffic: Traffic, on_start: Callable[[str], object] | None
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[str], object] | None) -> None:
         super().__init__(config)
-        self._traffic = traffic
         self._on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self._traffic.is_ending = False  # of a server that has ended before
         try:
             await super().startup(sockets)
         except SystemExit:
@@ -138,10 +131,6 @@ class _Server(uvicorn.Server):
         if self._on_start is not None:
             for listening in sockets or ():
                 self._on_start(url_of(listening))
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._traffic.end()
-        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End at the first signal, and close all connections at the second."""

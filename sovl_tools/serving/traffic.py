@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+import uvicorn
 from anyio import CancelScope
 
 from sovl_tools.model.errors import SovlToolsError
@@ -57,6 +59,16 @@ class Traffic:
         for client in self.clients:
             if not client.calls:
                 client.leave()
+
+    def end_with(self, server: uvicorn.Server) -> None:
+        """Call ``end`` when uvicorn shuts down: it ends the lifespan only after the last stream."""
+        shutdown = server.shutdown
+
+        async def end_first(sockets: list[socket.socket] | None = None) -> None:
+            self.end()
+            await shutdown(sockets)
+
+        server.shutdown = end_first  # type: ignore[method-assign]
 
 
 class Client:

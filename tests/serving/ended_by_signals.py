@@ -1,4 +1,7 @@
-"""A server whose tool waits for a line; run by tests of signals."""
+"""A server whose tool waits for a line; run by tests of signals.
+
+``uvicorn`` as an argument runs it as other servers of applications do, ``mounted`` below ``/ai``.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,12 @@ import asyncio
 import sys
 from threading import Event
 
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.serving.run_http import listen, serve
+from sovl_tools.serving.run_http import listen, serve, url_of
 from sovl_tools.serving.security import Security
 
 GO = Event()
@@ -38,15 +45,21 @@ def main() -> None:
     registry.register(slow)
     app = registry.mcp_server(Tooler(registry)).app()
 
-    async def run() -> None:
-        def go() -> None:
-            sys.stdin.readline()
-            GO.set()
+    socket = listen("127.0.0.1", 0, Security())
 
-        loop = asyncio.get_running_loop()
-        loop.add_reader(sys.stdin.fileno(), go)
-        socket = listen("127.0.0.1", 0, Security())
-        await serve(app, socket, on_start=say)
+    def go() -> None:
+        sys.stdin.readline()
+        GO.set()
+
+    async def run() -> None:
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), go)
+        if "uvicorn" in sys.argv:
+            mounted = Starlette(routes=[Mount("/ai", app)])
+            config = uvicorn.Config(mounted if "mounted" in sys.argv else app, log_config=None)
+            say(url_of(socket))
+            await uvicorn.Server(config).serve(sockets=[socket])
+        else:
+            await serve(app, socket, on_start=say)
 
     asyncio.run(run())
     say("ended")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from threading import Event
 from typing import IO
 
@@ -114,9 +114,9 @@ def test_clients_that_come_and_go_leave_no_calls(url: str) -> None:
     assert is_served(url)
 
 
-def started() -> subprocess.Popen[str]:
+def started(*arguments: str) -> subprocess.Popen[str]:
     """Start the server of ``ended_by_signals``."""
-    command = [sys.executable, "-m", "tests.serving.ended_by_signals"]
+    command = [sys.executable, "-m", "tests.serving.ended_by_signals", *arguments]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY
     )
@@ -161,6 +161,25 @@ async def test_a_signal_lets_the_calls_of_sessions_end() -> None:
             assert (await call).content == [TextContent(type="text", text="done")]
         assert await asyncio.to_thread(line, process) == "ended"
         assert process.wait(PATIENCE) == 0
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize("path", ["", "/ai"])
+async def test_streams_of_news_end_when_uvicorn_does(mode: str, path: str) -> None:
+    with started("uvicorn", "mounted" if path else "") as process:
+        async with connected(line(process) + path, mode) as client, AsyncExitStack() as stack:
+            if mode == "auto":
+                await stack.enter_async_context(client.listen(tools_list_changed=True))
+            call = asyncio.ensure_future(client.call_tool("wait"))
+            assert await asyncio.to_thread(line, process) == "called"
+            process.send_signal(signal.SIGTERM)
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+            if not path:  # elsewhere the SDK cuts off the calls of sessions
+                assert (await call).content == [TextContent(type="text", text="done")]
+            # while the client still listens
+            assert await asyncio.to_thread(process.wait, PATIENCE) == -signal.SIGTERM
 
 
 def is_listening(url: str) -> bool:
