@@ -8,12 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 from sovl_tools.model.document import JSON
 from sovl_tools.testing.anthropic_requests import MESSAGES, check_tools
-from sovl_tools.testing.script import Event, Failure, Memory, Objection, Request, Turn, json_object
+from sovl_tools.testing.script import (
+    Event,
+    Failure,
+    Memory,
+    Objection,
+    Request,
+    Turn,
+    json_object,
+    unpaired,
+)
 from sovl_tools.testing.shapes import check_for_anthropic, is_object
 
 PROVIDER = "anthropic"
@@ -275,51 +284,39 @@ def _check_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objec
 
 def check_results(turns: list[Part]) -> Iterator[Objection]:
     """Yield tool uses without a result, results without a tool use, and what comes twice."""
-    # results have to come first in the turn behind the tool uses, before anything that is said
     seen: set[str] = set()
-    for before, turn in zip([None, *turns], turns, strict=False):
-        uses = [block["id"] for block in before.of_type("tool_use")] if before else []
-        yield from _unexpected(turn, uses)
-        if before and uses:
-            results = takewhile(lambda block: block["type"] == "tool_result", turn.blocks)
-            yield from _unanswered(before, uses, [block["tool_use_id"] for block in results])
+    nobody = Part(0, "", [])
+    for before, turn in pairwise([nobody, *turns, nobody]):
+        uses = [block["id"] for block in before.of_type("tool_use")]
+        results = {
+            number: block["tool_use_id"]
+            for number, block in enumerate(turn.blocks)
+            if block["type"] == "tool_result"
+        }
+        for number, identity in unpaired(uses, results)[1].items():
+            words = (_TWICE if identity in uses else _STRAY).format(identity)
+            yield Objection(f"messages.{turn.start}.content.{number}: {words}")
+        # results have to come first in the turn behind the tool uses, before anything that is said
+        first = takewhile(lambda block: block["type"] == "tool_result", turn.blocks)
+        missing, _ = unpaired(uses, dict(enumerate(block["tool_use_id"] for block in first)))
+        if missing:
+            words = _UNANSWERED.format(", ".join(missing))
+            yield Objection(f"messages.{before.start}: {words}")
         for identity in (block["id"] for block in turn.of_type("tool_use")):
             if identity in seen:
                 yield Objection(f"messages.{turn.start}: `tool_use` ids must be unique")
             seen.add(identity)
-    if turns[-1].of_type("tool_use"):
-        uses = [block["id"] for block in turns[-1].of_type("tool_use")]
-        yield from _unanswered(turns[-1], uses, [])
 
 
-def _unanswered(turn: Part, uses: list[str], answered: list[str]) -> Iterator[Objection]:
-    missing = [identity for identity in uses if identity not in answered]
-    if missing:
-        yield Objection(
-            f"messages.{turn.start}: `tool_use` ids were found without `tool_result` blocks"
-            f" immediately after: {', '.join(missing)}. Each `tool_use` block must have a"
-            " corresponding `tool_result` block in the next message."
-        )
-
-
-def _unexpected(turn: Part, uses: list[str]) -> Iterator[Objection]:
-    met: set[str] = set()
-    for number, block in enumerate(turn.blocks):
-        if block["type"] != "tool_result":
-            continue
-        identity = block["tool_use_id"]
-        if identity not in uses:
-            yield Objection(
-                f"messages.{turn.start}.content.{number}: unexpected `tool_use_id` found in"
-                f" `tool_result` blocks: {identity}. Each `tool_result` block must have a"
-                " corresponding `tool_use` block in the previous message."
-            )
-        elif identity in met:
-            yield Objection(
-                f"messages.{turn.start}.content.{number}: each tool_use must have a single result."
-                f" Found multiple `tool_result` blocks with id: {identity}"
-            )
-        met.add(identity)
+_UNANSWERED = (
+    "`tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use`"
+    " block must have a corresponding `tool_result` block in the next message."
+)
+_STRAY = (
+    "unexpected `tool_use_id` found in `tool_result` blocks: {}. Each `tool_result` block must have"
+    " a corresponding `tool_use` block in the previous message."
+)
+_TWICE = "each tool_use must have a single result. Found multiple `tool_result` blocks with id: {}"
 
 
 Blocks = list[dict[str, Any]]

@@ -1,43 +1,34 @@
-"""The body of a request to Messages, its tools, their schemas, and the tool that it wants called.
+"""The body of a request to Messages, its tools, and the tool that it wants called.
 
-After the types of the ``anthropic`` package, the guides to tool use and to structured outputs,
-"JSON Schema limitations", and the API's own messages.
+After the types of the ``anthropic`` package, the guide to tool use, and the API's own messages.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.engine import compile_schema
-from sovl_tools.schema.subschemas import lookup
+from sovl_tools.testing.schemas import ANTHROPIC, faults, over_limits
 from sovl_tools.testing.script import Objection
 from sovl_tools.testing.shapes import (
     COUNT,
-    DEFINITIONS,
     FLAG,
-    FORMATS,
     LIST,
     NUMBER,
     OBJECT,
     TEXT,
-    UNIONS,
     Either,
     Fields,
     Many,
-    Node,
     OneOf,
     Shape,
     Tagged,
     check_for_anthropic,
-    is_elaborate,
-    leading_nowhere,
     maybe,
     some,
-    unsound,
-    walk,
 )
 
 _CACHE = {
@@ -186,7 +177,8 @@ def _check_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
         )
     schema = tool["input_schema"]
     wrong = [
-        Objection(f"{place}.{fault}") for fault in faults(schema, strict=tool.get("strict") is True)
+        Objection(f"{place}.{fault}")
+        for fault in faults(ANTHROPIC, schema, strict=tool.get("strict") is True)
     ]
     yield from wrong
     for index, example in enumerate(() if wrong else tool.get("input_examples", ())):
@@ -194,101 +186,3 @@ def _check_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
             yield Objection(
                 f"{place}.input_examples.{index}: the example does not match the input_schema"
             )
-
-
-PROPERTY = "^[a-zA-Z0-9_.-]{1,64}$"
-
-# of all strict tools of a request together
-MAX_STRICT = 20
-MAX_OPTIONAL = 24
-MAX_UNIONS = 16
-
-_ON_ANY = frozenset({
-    "type", "description", "title", "enum", "const", "anyOf", "allOf", "default", "$ref",
-})  # fmt: skip
-_ON_TYPE = {
-    "string": frozenset({"pattern", "format", "minLength", "maxLength"}),
-    "array": frozenset({"items", "minItems"}),
-    "object": frozenset({"properties", "required", "additionalProperties"}),
-}
-
-
-def faults(schema: dict[str, Any], *, strict: bool) -> Iterator[str]:
-    """Yield what Anthropic refuses in a tool's ``input_schema``, the place first."""
-    if any(unsound(schema)):
-        yield (
-            "input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12"
-            " (https://json-schema.org/draft/2020-12)."
-        )
-        return
-    if schema.get("type") != "object":
-        yield "input_schema.type: Input should be 'object'"
-    if any(union in schema for union in UNIONS):
-        yield "input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level"
-    for name in schema.get("properties", ()):
-        if not re.fullmatch(PROPERTY, name):
-            yield (
-                "input_schema.properties: Property keys should match pattern"
-                f" '{PROPERTY}', got '{name}'"
-            )
-    for node in leading_nowhere(schema):
-        yield f"input_schema: reference '{node.schema['$ref']}' leads nowhere"
-    if strict and _is_recursive(schema, schema):
-        yield "input_schema: Recursive schemas are not supported"
-    # one that is not strict may say whatever JSON Schema can
-    for node in walk(schema) if strict else ():
-        yield from (f"input_schema: {what}" for what in _unsupported(node))
-
-
-def _is_recursive(root: JSON, schema: JSON, entered: tuple[str, ...] = ()) -> bool:
-    """Tell whether following references leads to one that was followed before."""
-    # exponential in theory, but schemas of tests are small
-    references = {node.keywords["$ref"] for node in walk(schema) if "$ref" in node.keywords}
-    return any(
-        reference in entered
-        or _is_recursive(root, lookup(root, reference).target, (*entered, reference))
-        for reference in references
-    )
-
-
-def _unsupported(node: Node) -> Iterator[str]:
-    """Yield what a strict schema may not say."""
-    keywords = node.keywords
-    known = _ON_ANY.union(DEFINITIONS, *(_ON_TYPE.get(each, ()) for each in node.types))
-    kind = "/".join(node.types) or "schema"
-    for keyword in keywords:
-        if keyword not in known:
-            yield f"For '{kind}' type, property '{keyword}' is not supported"
-    if "object" in node.types and keywords.get("additionalProperties") is not False:
-        yield "For 'object' type, 'additionalProperties' must be explicitly set to false"
-    if keywords.get("minItems", 0) > 1:
-        yield "For 'array' type, 'minItems' values other than 0 or 1 are not supported"
-    # null is primitive, so that an absent const does no harm
-    values = [*keywords.get("enum", ()), keywords.get("const")]
-    if any(isinstance(value, dict | list) for value in values):
-        yield "Enum values must be primitive"
-    given = keywords.get("format")
-    if given is not None and given not in {*FORMATS, "uri"}:
-        yield f"For 'string' type, format '{given}' is not supported"
-    if is_elaborate(keywords.get("pattern", "")):
-        yield f"Pattern '{keywords['pattern']}' is not supported"
-    branches = keywords.get("allOf", ())
-    if any("$ref" in each.keywords for branch in branches for each in walk(branch)):
-        yield "allOf with $ref is not supported"
-
-
-def over_limits(strict: Sequence[JSON]) -> Iterator[str]:
-    """Yield what is too much in the schemas of the strict tools of one request."""
-    nodes = [node.keywords for schema in strict for node in walk(schema)]
-    optional = sum(
-        len({*node.get("properties", ())} - {*node.get("required", ())}) for node in nodes
-    )
-    unions = sum("anyOf" in node or isinstance(node.get("type"), list) for node in nodes)
-    counts = (
-        ("strict tools", len(strict), MAX_STRICT),
-        ("optional parameters", optional, MAX_OPTIONAL),
-        ("parameters with union types", unions, MAX_UNIONS),
-    )
-    for what, count, most in counts:
-        if count > most:
-            yield f"Schemas contain too many {what} ({count}). The limit is {most}."

@@ -6,6 +6,7 @@ After the reference of ``POST /v1/chat/completions`` and the types of the ``open
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from sovl_tools.model.document import JSON
@@ -21,6 +22,7 @@ from sovl_tools.testing.script import (
     Request,
     Turn,
     Usage,
+    unpaired,
 )
 from sovl_tools.testing.shapes import check_for_openai, unreadable_for_openai
 
@@ -139,6 +141,10 @@ def _usage(usage: Usage) -> dict[str, JSON]:
 
 
 MAX_ID = 40
+_NO_SUCH_CHOICE = (
+    "Invalid value for 'tool_choice': no function named '{}' was specified in the 'tools'"
+    " parameter."
+)
 
 
 def objections(request: Request, _memory: Memory) -> Iterator[Objection]:
@@ -170,19 +176,10 @@ def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
     ]
     if "tools" in body and not tools:
         yield empty("tools")
-    yield from openai_requests.objections(body, functions)
+    yield from openai_requests.objections(body, functions, _NO_SUCH_CHOICE)
     for key in ("tool_choice", "parallel_tool_calls"):
         if not tools and body.get(key) is not None and body[key] != "none":
             yield Objection(f"'{key}' is only allowed when 'tools' are specified.", key)
-    choice = body.get("tool_choice")
-    if isinstance(choice, dict) and choice["type"] == "function":
-        name = choice["function"]["name"]
-        if name not in [function.definition["name"] for function in functions]:
-            yield Objection(
-                f"Invalid value for 'tool_choice': no function named '{name}' was specified in the"
-                " 'tools' parameter.",
-                "tool_choice",
-            )
     if body.get("stream_options") is not None and body.get("stream") is not True:
         yield Objection(
             "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
@@ -210,41 +207,36 @@ def _check_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]
 def _check_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
     """Yield the calls that are not answered directly behind them, and answers to none."""
     # answers may come in any order, but nothing else may come between them and the calls
-    waiting: list[str] = []
-    answered: set[str] = set()
-    for index, message in enumerate(messages):
-        if message["role"] != "tool":
-            yield from _unanswered(waiting, index)
-            waiting = [call["id"] for call in message.get("tool_calls") or ()]
-            answered = set()
-            for identity in sorted({each for each in waiting if waiting.count(each) > 1}):
-                words = f"Duplicate value for 'tool_call_id' of '{identity}'"
-                yield Objection(words, f"messages.[{index}].tool_calls")
-        elif message["tool_call_id"] in waiting:
-            waiting.remove(message["tool_call_id"])
-            answered.add(message["tool_call_id"])
-        elif message["tool_call_id"] in answered:
-            words = f"Duplicate value for 'tool_call_id' of '{message['tool_call_id']}'"
-            yield Objection(words, f"messages.[{index}].tool_call_id")
-        else:
-            yield Objection(
-                "Invalid parameter: messages with role 'tool' must be a response to a preceeding"
-                f" message with 'tool_calls'. There is no call '{message['tool_call_id']}' before"
-                " it.",
-                f"messages.[{index}].role",
-            )
-    yield from _unanswered(waiting, len(messages))
+    starts = [i for i, each in enumerate(messages) if not i or each["role"] != "tool"]
+    for start, end in pairwise([*starts, len(messages)]):
+        calls = [call["id"] for call in messages[start].get("tool_calls") or ()]
+        answers = {
+            index: each["tool_call_id"]
+            for index, each in enumerate(messages[start:end], start)
+            if each["role"] == "tool"
+        }
+        for identity in sorted({each for each in calls if calls.count(each) > 1}):
+            yield Objection(_TWICE.format(identity), f"messages.[{start}].tool_calls")
+        waiting, strays = unpaired(calls, answers)
+        for index, identity in strays.items():
+            if identity in calls:
+                yield Objection(_TWICE.format(identity), f"messages.[{index}].tool_call_id")
+            else:
+                yield Objection(_STRAY.format(identity), f"messages.[{index}].role")
+        if waiting:
+            yield Objection(_UNANSWERED.format(", ".join(waiting)), f"messages.[{end}].role")
+
+
+_TWICE = "Duplicate value for 'tool_call_id' of '{}'"
+_STRAY = (
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with"
+    " 'tool_calls'. There is no call '{}' before it."
+)
+_UNANSWERED = (
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each"
+    " 'tool_call_id'. The following tool_call_ids did not have response messages: {}"
+)
 
 
 def remember(_turn: Turn, _memory: Memory) -> None:
     """Do nothing: Chat Completions has no state."""
-
-
-def _unanswered(waiting: list[str], index: int) -> Iterator[Objection]:
-    if waiting:
-        yield Objection(
-            "An assistant message with 'tool_calls' must be followed by tool messages responding to"
-            " each 'tool_call_id'. The following tool_call_ids did not have response messages:"
-            f" {', '.join(waiting)}",
-            f"messages.[{index}].role",
-        )

@@ -1,44 +1,33 @@
-"""The bodies of requests to OpenAI's two APIs, the tools in them, and their schemas.
+"""The bodies of requests to OpenAI's two APIs, and the tools in them.
 
-After the types of the ``openai`` package, the guide to Structured Outputs, "Supported schemas",
-and the API's own messages.
+After the types of the ``openai`` package and the API's own messages.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON
-from sovl_tools.schema.subschemas import lookup
+from sovl_tools.testing.schemas import OPENAI, faults
 from sovl_tools.testing.script import Objection
 from sovl_tools.testing.shapes import (
     COUNT,
-    DEFINITIONS,
     FLAG,
-    FORMATS,
     LIST,
     NOTHING,
     NUMBER,
     OBJECT,
     TEXT,
-    UNIONS,
     Either,
     Fields,
     Many,
-    Node,
     OneOf,
     Shape,
     Tagged,
-    has_lookaround,
-    is_elaborate,
-    leading_nowhere,
     maybe,
     some,
-    unsound,
-    walk,
 )
 
 
@@ -289,8 +278,16 @@ class Function(NamedTuple):
     place: str
 
 
-def objections(body: dict[str, JSON], functions: list[Function]) -> Iterator[Objection]:
-    """Yield what is refused in the tools of a request, which have the right shape."""
+def objections(
+    body: dict[str, JSON], functions: list[Function], no_such_choice: str
+) -> Iterator[Objection]:
+    """Yield what is refused in the tools of a request, which have the right shape.
+
+    Args:
+        body: the request.
+        functions: those of its tools that are functions.
+        no_such_choice: the words for a choice that isn't among them.
+    """
     count = len(body.get("tools", ()))
     if count > MAX_TOOLS:
         yield Objection(
@@ -304,7 +301,7 @@ def objections(body: dict[str, JSON], functions: list[Function]) -> Iterator[Obj
         yield from misnamed(name, f"{function.place}.name")
         is_strict = function.definition.get("strict") is True
         # a function without parameters takes none, and has nothing to be checked
-        for fault in () if schema is None else faults(schema, strict=is_strict):
+        for fault in () if schema is None else faults(OPENAI, schema, strict=is_strict):
             yield Objection(
                 f"Invalid schema for function '{name}': {fault}.",
                 f"{function.place}.parameters",
@@ -313,6 +310,12 @@ def objections(body: dict[str, JSON], functions: list[Function]) -> Iterator[Obj
     names = [function.definition["name"] for function in functions]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield Objection(f"Duplicate function name '{name}' in 'tools'.", "tools", "invalid_value")
+    choice = body.get("tool_choice")
+    if isinstance(choice, dict) and choice["type"] == "function":
+        # Chat Completions has the name in an object within
+        name = choice.get("function", choice)["name"]
+        if name not in names:
+            yield Objection(no_such_choice.format(name), "tool_choice")
 
 
 def misnamed(name: str, place: str) -> Iterator[Objection]:
@@ -346,128 +349,3 @@ def empty(place: str) -> Objection:
         place,
         "empty_array",
     )
-
-
-_NOT_AT_THE_ROOT = (*UNIONS, "enum", "not")
-_NUMERIC = frozenset({
-    "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
-})  # fmt: skip
-_ON_ANY = frozenset({"type", "description", "title", "enum", "const", "anyOf"})
-_ON_TYPE = {
-    "string": frozenset({"pattern", "format"}),
-    "number": _NUMERIC,
-    "integer": _NUMERIC,
-    "array": frozenset({"items", "minItems", "maxItems"}),
-    "object": frozenset({"properties", "required", "additionalProperties"}),
-}
-
-# of one strict schema
-MAX_PROPERTIES = 5_000
-MAX_LEVELS = 10
-MAX_CHARACTERS = 120_000
-MAX_VALUES = 1_000
-
-
-def faults(schema: dict[str, JSON], *, strict: bool) -> Iterator[str]:
-    """Yield what OpenAI refuses in the schema of a tool's parameters."""
-    wrong = list(unsound(schema))
-    if wrong:
-        yield wrong[0]  # whatever else would be said relies on a sound schema
-        return
-    given = schema.get("type")
-    if given != "object":
-        yield f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{given}\"'"
-    elif any(keyword in schema for keyword in _NOT_AT_THE_ROOT):
-        yield (
-            "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at"
-            " the top level"
-        )
-    for node in leading_nowhere(schema):
-        yield f"In context={node.path!r}, reference '{node.schema['$ref']}' leads nowhere"
-    for node in walk(schema):
-        wrong = [*_unsupported(node)] if strict else []
-        # what no schema may lack or say, strict or not
-        if "array" in node.types and not isinstance(node.schema.get("items"), dict):
-            wrong.append("array schema missing items")
-        if "object" in node.types and "properties" not in node.schema:
-            wrong.append("object schema missing properties")
-        if has_lookaround(node.keywords.get("pattern", "")):
-            wrong.append("regex lookaround is not supported")
-        yield from (f"In context={node.path!r}, {what}" for what in wrong)
-    if strict:
-        yield from _sizes(schema)
-
-
-def _unsupported(node: Node) -> Iterator[str]:
-    """Yield what a strict schema may not say, and what it has to."""
-    keywords = node.keywords
-    if not isinstance(node.schema, dict):
-        if node.path[-1] != "additionalProperties":
-            yield "schema must have a 'type' key"
-    elif "$ref" in keywords:
-        beside = {*keywords} - {"$ref"}
-        if beside:
-            yield f"$ref cannot have keywords {beside!r}"
-    else:
-        known = _ON_ANY.union(*(_ON_TYPE.get(each, ()) for each in node.types))
-        # definitions are looked for at the root alone
-        known = known.union(DEFINITIONS) if not node.path else known
-        yield from (f"'{each}' is not permitted" for each in keywords if each not in known)
-        if keywords.keys().isdisjoint({"type", "anyOf"}):
-            yield "schema must have a 'type' key"
-    if "object" in node.types:
-        yield from _check_closed(keywords)
-    given = keywords.get("format")
-    if given is not None and given not in FORMATS:
-        yield f"'{given}' is not a valid format"
-    if is_elaborate(keywords.get("pattern", "")):
-        yield "regex is not supported"
-
-
-def _check_closed(keywords: dict[str, JSON]) -> Iterator[str]:
-    """Yield why an object may have other properties than those that are required."""
-    if keywords.get("additionalProperties") is not False:
-        yield "'additionalProperties' is required to be supplied and to be false"
-    properties, required = keywords.get("properties", {}).keys(), keywords.get("required", ())
-    missing = [name for name in properties if name not in required]
-    if missing:
-        yield (
-            "'required' is required to be supplied and to be an array including every key in"
-            f" properties. Missing '{missing[0]}'"
-        )
-    # both directions, because the two lists have to name the same keys
-    for extra in [name for name in required if name not in properties]:
-        yield f"'required' is required to be an array of keys of properties. Extra '{extra}'"
-
-
-def _sizes(schema: dict[str, JSON]) -> Iterator[str]:
-    nodes = [node.keywords for node in walk(schema)]
-    names = [name for node in nodes for name in node.get("properties", ())]
-    words = names + [name for key in DEFINITIONS for name in schema.get(key, ())]
-    values = [value for node in nodes for value in node.get("enum", ())]
-    texts = words + values + [node["const"] for node in nodes if "const" in node]
-    characters = sum(len(each if isinstance(each, str) else json.dumps(each)) for each in texts)
-    counts = (
-        ("object properties", len(names), MAX_PROPERTIES),
-        ("enum values", len(values), MAX_VALUES),
-        ("characters in names and values", characters, MAX_CHARACTERS),
-        ("levels of nesting", _levels(schema, schema), MAX_LEVELS),
-    )
-    for what, count, most in counts:
-        if count > most:
-            yield f"{count} {what} exceeds limit of {most}"
-
-
-def _levels(schema: JSON, root: JSON, entered: tuple[str, ...] = ()) -> int:
-    """Return how many objects and arrays lie in one another, a circle entered once."""
-    node = Node((), schema)
-    reference = node.keywords.get("$ref")
-    if isinstance(reference, str):
-        again = reference in entered
-        target = lookup(root, reference).target
-        return 0 if again else _levels(target, root, (*entered, reference))
-    keywords = node.keywords
-    inner = [*keywords.get("properties", {}).values(), *keywords.get("anyOf", ())]
-    inner += [keywords["items"]] if "items" in keywords else []
-    below = [_levels(child, root, entered) for child in inner]
-    return (not {"array", "object"}.isdisjoint(node.types)) + max(below, default=0)

@@ -235,15 +235,9 @@ def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
         for index, tool in enumerate(tools)
         if tool["type"] == "function"
     ]
-    yield from openai_requests.objections(body, functions)
-    choice = body.get("tool_choice")
-    if isinstance(choice, dict) and choice["type"] == "function":
-        if choice["name"] not in [function.definition["name"] for function in functions]:
-            yield Objection(
-                f"Tool choice 'function' named '{choice['name']}' not found in 'tools' parameter.",
-                "tool_choice",
-            )
-    elif choice == "required" and not tools:
+    words = "Tool choice 'function' named '{}' not found in 'tools' parameter."
+    yield from openai_requests.objections(body, functions, words)
+    if body.get("tool_choice") == "required" and not tools:
         yield Objection(
             "Tool choice 'required' must be specified with 'tools' parameter.", "tool_choice"
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from sovl_tools.model.document import JSON
 
@@ -377,3 +377,19 @@ class Memory:
             for index, call in enumerate(reply.calls)
         )
         return Turn(number, request, reply._replace(calls=numbered), piece)
+
+
+_Place = TypeVar("_Place")
+
+
+def unpaired(
+    calls: Iterable[str], outputs: Mapping[_Place, str]
+) -> tuple[list[str], dict[_Place, str]]:
+    """Return the ids of calls without an output, and outputs without a call by their places."""
+    waiting, strays = [*calls], {}
+    for place, identity in outputs.items():
+        if identity in waiting:
+            waiting.remove(identity)
+        else:
+            strays[place] = identity
+    return waiting, strays

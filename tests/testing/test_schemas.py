@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.testing import anthropic_requests as anthropic
-from sovl_tools.testing import openai_requests as openai
-from sovl_tools.testing.shapes import walk
+from sovl_tools.testing.schemas import ANTHROPIC, OPENAI, faults, over_limits, walk
 from tests.formats.rules.openai import problems_of_schema as known_of_openai
 from tests.tables import check_each
 
@@ -93,31 +91,31 @@ BAD_LAX: dict[str, tuple[dict[str, Any], str]] = {
 
 @check_each("name", GOOD_STRICT)
 def test_openai_accepts_in_strict_tools(name: str) -> None:
-    assert list(openai.faults(GOOD_STRICT[name], strict=True)) == []
-    assert list(openai.faults(GOOD_STRICT[name], strict=False)) == []
+    assert list(faults(OPENAI, GOOD_STRICT[name], strict=True)) == []
+    assert list(faults(OPENAI, GOOD_STRICT[name], strict=False)) == []
 
 
 @check_each("name", BAD_STRICT)
 def test_openai_refuses_in_strict_tools(name: str) -> None:
     schema, message = BAD_STRICT[name]
-    assert any(message in fault for fault in openai.faults(schema, strict=True))
+    assert any(message in fault for fault in faults(OPENAI, schema, strict=True))
 
 
 @pytest.mark.parametrize("name", GOOD_LAX)
 def test_openai_accepts_in_other_tools(name: str) -> None:
-    assert list(openai.faults(GOOD_LAX[name], strict=False)) == []
+    assert list(faults(OPENAI, GOOD_LAX[name], strict=False)) == []
 
 
 @check_each("name", BAD_LAX)
 def test_openai_refuses_in_other_tools(name: str) -> None:
     schema, message = BAD_LAX[name]
-    assert any(message in fault for fault in openai.faults(schema, strict=False))
+    assert any(message in fault for fault in faults(OPENAI, schema, strict=False))
 
 
 @check_each("name", [*GOOD_STRICT, *BAD_STRICT])
 def test_what_openai_accepts_is_what_the_rules_of_formats_accept(name: str) -> None:
     schema = GOOD_STRICT[name] if name in GOOD_STRICT else BAD_STRICT[name][0]
-    ours = list(openai.faults(schema, strict=True))
+    ours = list(faults(OPENAI, schema, strict=True))
     assert bool(ours) == bool(known_of_openai(schema, strict=True))
 
 
@@ -157,14 +155,14 @@ BAD_OF_ANTHROPIC: dict[str, tuple[dict[str, Any], str]] = {
 
 @check_each("name", GOOD_OF_ANTHROPIC)
 def test_anthropic_accepts_in_strict_tools(name: str) -> None:
-    assert list(anthropic.faults(GOOD_OF_ANTHROPIC[name], strict=True)) == []
+    assert list(faults(ANTHROPIC, GOOD_OF_ANTHROPIC[name], strict=True)) == []
 
 
 @check_each("name", BAD_OF_ANTHROPIC)
 def test_anthropic_refuses_in_strict_tools_and_only_there(name: str) -> None:
     schema, message = BAD_OF_ANTHROPIC[name]
-    assert any(message in fault for fault in anthropic.faults(schema, strict=True))
-    assert list(anthropic.faults(schema, strict=False)) == []
+    assert any(message in fault for fault in faults(ANTHROPIC, schema, strict=True))
+    assert list(faults(ANTHROPIC, schema, strict=False)) == []
 
 
 @pytest.mark.parametrize(
@@ -184,9 +182,9 @@ def test_anthropic_refuses_in_strict_tools_and_only_there(name: str) -> None:
 def test_anthropic_limits_strict_tools_taken_together(
     schemas: list[dict[str, Any]], message: str
 ) -> None:
-    (told,) = anthropic.over_limits(schemas)
+    (told,) = over_limits(schemas)
     assert message in told
-    assert list(anthropic.over_limits([of(a=TEXT)])) == []
+    assert list(over_limits([of(a=TEXT)])) == []
 
 
 def test_values_are_no_subschemas() -> None:
@@ -198,5 +196,5 @@ def test_values_are_no_subschemas() -> None:
 
 def test_a_reference_to_nothing_is_refused_by_anthropic_in_any_tool() -> None:
     for strict in (False, True):
-        (fault,) = anthropic.faults(of(a={"$ref": "#/$defs/x"}), strict=strict)
+        (fault,) = faults(ANTHROPIC, of(a={"$ref": "#/$defs/x"}), strict=strict)
         assert fault == "input_schema: reference '#/$defs/x' leads nowhere"
