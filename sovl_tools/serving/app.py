@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from hashlib import sha256
-from typing import Final, NamedTuple, cast
+from importlib import resources
+from typing import NamedTuple, cast
 
 from sse_starlette.sse import AppStatus
 from starlette.applications import Starlette
@@ -110,19 +112,14 @@ async def _ready(request: Request) -> Response:
 
 
 async def _refused(request: Request, reason: Exception) -> Response:
-    """Answer a request of a path or a method that is not there."""
+    """Answer a request that isn't as this API wants it."""
     error, path = cast("HTTPException", reason), request.scope["path"]
-    if error.status_code == _NOT_FOUND:
-        paths = [each.path for each in cast("list[Route]", request.app.routes)]
-        known = [each for each in paths if "{" not in each]
-        return problem(
-            _NOT_FOUND, f"there is nothing at {path[:80]!r}{as_hint(nearest(path, known))}"
-        )
-    headers = {**(error.headers or {})}
-    detail = error.detail
+    headers, detail = {**(error.headers or {})}, error.detail
     if "Allow" in headers:
         headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
         detail = f"{request.method[:20]} is no method of {path[:80]!r}, but {headers['Allow']}"
+    elif error.status_code == _NOT_FOUND:
+        detail = f"there is nothing at {path[:80]!r}"
     return problem(error.status_code, detail, headers)
 
 
@@ -188,11 +185,9 @@ class Api:
 
     async def _list(self, request: Request) -> Response:
         """Answer with the tools, all or a page of them, by name."""
-        asked = _Query(request, ("tag", "category", "limit", "cursor"))
-        limit, cursor = asked.number("limit"), asked.one("cursor")
-        tags, category = set(asked.several("tag")), asked.one("category")
-        if asked.refusal is not None:
-            return asked.refusal
+        _check_query(request, "tag", "category", "limit", "cursor")
+        asked, limit = request.query_params, _limit(request)
+        tags, category = set(asked.getlist("tag")), asked.get("category")
         listing = await self._tools()
         found = {
             name: each
@@ -200,9 +195,9 @@ class Api:
             if tags <= {*each.get("tags", ())} and category in (None, each.get("category"))
         }
         try:
-            tools, following = page(found, cursor, limit or max(1, len(found)))
+            tools, following = page(found, asked.get("cursor"), limit or len(found))
         except ValueError as error:
-            return problem(400, str(error))
+            raise HTTPException(400, str(error)) from error
         return _tagged(request, listing, {"tools": tools, "next_cursor": following})
 
     async def _tool(self, request: Request) -> Response:
@@ -210,9 +205,7 @@ class Api:
         name = request.path_params["name"]
         if request.method == "POST":
             return await self._call(request, name)
-        asked = _Query(request)
-        if asked.refusal is not None:
-            return asked.refusal
+        _check_query(request)
         listing = await self._tools()
         if name in listing.tools:
             return _tagged(request, listing, listing.tools[name])
@@ -225,8 +218,6 @@ class Api:
 
     async def _call(self, request: Request, name: str) -> Response:
         arguments = await _arguments(request)
-        if isinstance(arguments, Response):
-            return arguments
         with request.scope[CLIENT].call() as call, serving():
             result = await self._tooler.call(name, arguments)
         if call.cancelled_caught:
@@ -241,8 +232,6 @@ class Api:
         What is refused before it runs is answered as without a stream.
         """
         arguments = await _arguments(request)
-        if isinstance(arguments, Response):
-            return arguments
         return await stream_call(
             self._tooler,
             request.path_params["name"],
@@ -252,13 +241,10 @@ class Api:
         )
 
     async def _search(self, request: Request) -> Response:
-        asked = _Query(request, ("q", "limit"))
-        limit = asked.number("limit") or MOST_FOUND
-        query = asked.one("q")
-        if asked.refusal is not None:
-            return asked.refusal
+        _check_query(request, "q", "limit")
+        query, limit = request.query_params.get("q"), _limit(request) or MOST_FOUND
         if query is None:
-            return problem(400, "the query parameter 'q' is required: words to look for")
+            raise HTTPException(400, "the query parameter 'q' is required: words to look for")
         found = self._registry.search(query, limit=limit)
         return JSONResponse({"matches": [each._asdict() for each in found]})
 
@@ -294,8 +280,7 @@ def _listed(registry: ToolRegistry) -> tuple[Listing, bool]:
 def _tagged(request: Request, listing: Listing, value: JSON) -> Response:
     """Return an answer that a client may keep, and that it has already if it says so."""
     headers = {"ETag": listing.tag, "Cache-Control": "no-cache"}
-    tags = ",".join(request.headers.getlist("if-none-match")).split(",")
-    if {each.strip().removeprefix("W/") for each in tags} & {listing.tag, "*"}:
+    if listing.tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     return JSONResponse(value, headers=headers)
 
@@ -305,90 +290,55 @@ _JSON_TYPE = re.compile(
 )
 
 
-async def _arguments(request: Request) -> bytes | Response:
-    """Return the arguments as they were sent, which the Tooler reads, or why they can't be read."""
-    asked = _Query(request)
-    if asked.refusal is not None:
-        return asked.refusal
+async def _arguments(request: Request) -> bytes:
+    """Return the arguments as they were sent, which the Tooler reads.
+
+    Another type is rejected: a page of a stranger can send it without asking the server first.
+    """
+    _check_query(request)
     body = await request.body()
-    coding = request.headers.get("content-encoding", "identity")
-    if coding.strip().lower() != "identity":
-        headers = {"Accept-Encoding": "identity"}
-        return problem(
-            415, f"the arguments must be sent as they are, not as {coding[:80]!r}", headers
-        )
     given = request.headers.get("content-type")
     if body and (given is None or _JSON_TYPE.fullmatch(given) is None):
         found = "and there is no Content-Type" if given is None else f"not {given[:80]!r}"
-        headers = {"Accept-Post": "application/json"}
-        return problem(415, f"the arguments must be sent as application/json, {found}", headers)
+        words = f"the arguments must be sent as application/json, {found}"
+        raise HTTPException(415, words, {"Accept-Post": "application/json"})
     return body
 
 
-class _Query:
-    """The query parameters of a request.
-
-    Attributes:
-        refusal: the answer to the first one that is wrong; None if none is.
-    """
-
-    def __init__(self, request: Request, known: Collection[str] = ()) -> None:
-        self._given = request.query_params
-        self.refusal: Response | None = None
-        for name in self._given:
-            if name not in known:
-                hint = as_hint(nearest(name, known))
-                self.refusal = problem(400, f"there is no query parameter {name[:80]!r}{hint}")
-
-    def several(self, name: str) -> list[str]:
-        return self._given.getlist(name)
-
-    def one(self, name: str) -> str | None:
-        found = self.several(name)
-        if len(found) > 1:
-            self.refusal = problem(400, f"the query parameter {name!r} is given more than once")
-        return found[0] if found else None
-
-    def number(self, name: str) -> int | None:
-        text = self.one(name)
-        if text is None:
-            return None
-        is_number = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_LISTED))
-        number = int(text) if is_number else 0
-        if not 1 <= number <= MOST_LISTED:
-            words = f"must be a whole number from 1 to {MOST_LISTED:,}, not {text[:80]!r}"
-            self.refusal = problem(400, f"the query parameter {name!r} {words}")
-        return number
+def _check_query(request: Request, *known: str) -> None:
+    for name in request.query_params:
+        if name not in known:
+            hint = as_hint(nearest(name, known))
+            raise HTTPException(400, f"there is no query parameter {name[:80]!r}{hint}")
 
 
-_TEXT: Final = {"type": "string"}
-_OBJECT: Final = {"type": "object", "additionalProperties": True}
-_TAG = "server"
-_EVENTS = (
-    "Server-sent events: `progress` ({done, total, message}), `log` ({level, message}), `item` "
-    "(each item of a tool that is a generator), and at the end `result` (what the call without a "
-    "stream returns) or `problem` (a problem document)."
-)
+def _limit(request: Request) -> int | None:
+    """Return the query parameter ``limit``."""
+    text = request.query_params.get("limit")
+    if text is None:
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,2}|1000", text):
+        words = f"must be a whole number from 1 to {MOST_LISTED:,}, not {text[:80]!r}"
+        raise HTTPException(400, f"the query parameter 'limit' {words}")
+    return int(text)
 
 
 def describe(calls: dict[str, JSON], root: str, *, is_guarded: bool) -> dict[str, JSON]:
-    """Return the OpenAPI document of the server.
+    """Return the OpenAPI document of the server: its own routes, and a call of each tool.
 
     Args:
-        calls: the document of the tools alone, as the format ``openapi`` makes it; it stays as it
-            is.
+        calls: the document of the tools alone, as the format ``openapi`` makes it.
         root: the path under which the server is mounted in another one; mostly ``""``.
         is_guarded: whether requests need a bearer token.
     """
+    own = json.loads(resources.files(__package__).joinpath("openapi.json").read_bytes())
     components = calls["components"]
-    words = {"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}}
-    match = _object({"tool": _TEXT, "score": {"type": "number"}, "words": words})
-    schemas = {**components["schemas"], "Tool": _tool(), "Match": match}
+    schemas = {**components["schemas"], **own["components"]["schemas"]}
     document = {
         **calls,
         "servers": [{"url": root or "/"}],
-        "tags": [{"name": _TAG, "description": "The tools as a whole."}],
-        "paths": {**_paths(), **calls["paths"]},
+        "tags": own["tags"],
+        "paths": {**own["paths"], **calls["paths"]},
         "components": {**components, "schemas": schemas},
     }
     if is_guarded:
@@ -396,91 +346,3 @@ def describe(calls: dict[str, JSON], root: str, *, is_guarded: bool) -> dict[str
         document["components"]["securitySchemes"] = {"bearer": bearer}
         document["security"] = [{"bearer": []}]
     return document
-
-
-def _paths() -> dict[str, JSON]:
-    tool, match = ({"$ref": f"#/components/schemas/{each}"} for each in ("Tool", "Match"))
-    cursor = {"type": ["string", "null"], "description": "The cursor of the next page, if any."}
-    page = _object({"tools": {"type": "array", "items": tool}, "next_cursor": cursor})
-    found = _object({"matches": {"type": "array", "items": match}})
-    health = _object({"status": _TEXT})
-    name = {"name": "name", "in": "path", "required": True, "schema": _TEXT}
-    limit = {"type": "integer", "minimum": 1, "maximum": MOST_LISTED}
-    tags = {"type": "array", "items": _TEXT}
-    listing = [
-        _parameter("tag", "Only with this tag.", tags),
-        _parameter("category", "Only of this category.", _TEXT),
-        _parameter("limit", "How many on a page; all of them without it.", limit),
-        _parameter("cursor", "Where the page begins: the next_cursor of the last one.", _TEXT),
-    ]
-    searching = [
-        {**_parameter("q", "Words to look for.", _TEXT), "required": True},
-        _parameter("limit", f"How many at most; {MOST_FOUND} without it.", limit),
-    ]
-    streaming = {
-        **_operation("tools.stream", "Call a tool and hear of it meanwhile.", {}, [name]),
-        "description": _EVENTS,
-        "requestBody": {
-            "required": True,
-            "content": {"application/json": {"schema": {"type": "object"}}},
-        },
-    }
-    streaming["responses"]["200"] = {"description": _EVENTS, "content": {"text/event-stream": {}}}
-    document = _operation("server.openapi", "Return this document.", {"type": "object"})
-    # what needs no token
-    healthy = _operation("server.healthz", "Tell whether the server runs.", health)
-    ready = _operation("server.readyz", "Tell whether it takes requests.", health)
-    return {
-        "/tools": {"get": _operation("tools.list", "List the tools by name.", page, listing)},
-        "/tools/{name}": {"get": _operation("tools.show", "Describe a tool.", tool, [name])},
-        "/tools/{name}/stream": {"post": streaming},
-        "/search": {"get": _operation("tools.search", "Find tools, best first.", found, searching)},
-        "/openapi.json": {"get": document},
-        "/healthz": {"get": {**healthy, "security": []}},
-        "/readyz": {"get": {**ready, "security": []}},
-    }
-
-
-def _operation(
-    name: str, summary: str, schema: dict[str, JSON], parameters: Sequence[dict[str, JSON]] = ()
-) -> dict[str, JSON]:
-    # dots are in no tool's name, so that no tool's operation has the same
-    content = {"application/json": {"schema": schema}}
-    return {
-        "operationId": name,
-        "tags": [_TAG],
-        "summary": summary,
-        "parameters": [*parameters],
-        "responses": {
-            "200": {"description": summary, "content": content},
-            "default": {"$ref": "#/components/responses/Problem"},
-        },
-    }
-
-
-def _parameter(name: str, description: str, schema: dict[str, JSON]) -> dict[str, JSON]:
-    return {"name": name, "in": "query", "description": description, "schema": schema}
-
-
-def _object(properties: dict[str, JSON]) -> dict[str, JSON]:
-    return {"type": "object", "properties": properties, "required": list(properties)}
-
-
-def _tool() -> dict[str, JSON]:
-    """Return the schema of a tool as ``GET /tools`` lists it."""
-    texts = {"type": "array", "items": _TEXT}
-    known = {
-        "name": _TEXT,
-        "title": _TEXT,
-        "description": _TEXT,
-        "parameters": {**_OBJECT, "description": "The JSON Schema of the arguments."},
-        "output_schema": {**_OBJECT, "description": "The JSON Schema of the result."},
-        "annotations": {**_OBJECT, "additionalProperties": {"type": "boolean"}},
-        "category": _TEXT,
-        "version": _TEXT,
-        "tags": texts,
-        "activation_phrases": texts,
-        "examples": {"type": "array", "items": _OBJECT},
-        "instructions": {**_TEXT, "description": "For a system prompt."},
-    }
-    return {**_object(known), "required": ["name", "description", "parameters"]}

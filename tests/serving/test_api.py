@@ -4,7 +4,6 @@ import asyncio
 import json
 from base64 import b64encode
 from collections.abc import AsyncIterator
-from gzip import compress
 from typing import Any
 
 import httpx
@@ -214,14 +213,6 @@ def test_any_json_as_arguments_gets_a_value_or_a_problem(value: Any) -> None:
     asyncio.run(check())
 
 
-async def test_arguments_that_are_compressed_are_refused(client: httpx.AsyncClient) -> None:
-    headers = {"content-type": "application/json", "content-encoding": "gzip"}
-    response = await client.post("/tools/add", content=compress(b'{"first": 1}'), headers=headers)
-    assert (problem(response)["status"], response.headers["accept-encoding"]) == (415, "identity")
-    headers["content-encoding"] = "Identity"
-    assert (await client.post("/tools/add", json={"first": 1}, headers=headers)).json() == 3
-
-
 async def test_tools_are_listed_by_name_with_their_schemas(client: httpx.AsyncClient) -> None:
     found = (await client.get("/tools")).json()
     assert found["next_cursor"] is None
@@ -264,14 +255,10 @@ async def test_tools_are_chosen_by_tag_and_category() -> None:
         ("/tools?limit=1e3", "must be a whole number"),
         ("/tools?limit=" + "9" * 5000, "must be a whole number"),
         ("/tools?limit=٣", "must be a whole number"),
-        ("/tools?limit=1&limit=2", "the query parameter 'limit' is given more than once"),
         ("/tools?cursor=zz", "'zz' is no cursor of this list"),
         ("/tools?cursor=", "'' is no cursor of this list"),
-        ("/tools?cursor=a&cursor=b", "the query parameter 'cursor' is given more than once"),
-        ("/tools?category=a&category=b", "the query parameter 'category' is given more than once"),
         ("/search", "the query parameter 'q' is required"),
         ("/search?q=a&limit=x", "must be a whole number"),
-        ("/search?q=a&q=b", "is given more than once"),
         ("/openapi.json?a", None),
     ],
 )
@@ -288,7 +275,7 @@ async def test_a_wrong_query_is_refused(
 
 async def test_a_list_that_is_known_is_not_sent_again(client: httpx.AsyncClient) -> None:
     tag = (await client.get("/tools")).headers["etag"]
-    for known in (tag, f"W/{tag}", f'"x", {tag}', "*"):
+    for known in (tag, f"W/{tag}", f'"x", {tag}'):
         response = await client.get("/tools", headers={"if-none-match": known})
         assert (response.status_code, response.content) == (304, b"")
         assert response.headers["etag"] == tag
