@@ -92,29 +92,9 @@ def tree_with(**keys: Any) -> dict[str, Any]:
             ["breaking: 'count' is required now", "compatible: 'count' is new"],
         ),
         (
-            parameters({"n": {"type": "number"}}),
-            parameters({"n": {"type": "integer"}}),
-            ['breaking: \'n\': type is "integer", was "number"'],
-        ),
-        (
             parameters({"n": {"type": "integer"}}),
             parameters({"n": {"type": ["number", "null"]}}),
             ['compatible: \'n\': type is ["number", "null"], was "integer"'],
-        ),
-        (
-            parameters(CITY),
-            parameters({"city": {"type": "integer"}}),
-            ['breaking: \'city\': type is "integer", was "string"'],
-        ),
-        (
-            parameters(UNIT),
-            parameters({"unit": {"enum": ["C"]}}),
-            ['breaking: \'unit\': enum is ["C"], was ["C", "F"]'],
-        ),
-        (
-            parameters(UNIT),
-            parameters({"unit": {"enum": ["C", "F", "K"]}}),
-            ['compatible: \'unit\': enum is ["C", "F", "K"], was ["C", "F"]'],
         ),
         (
             parameters(UNIT),
@@ -127,26 +107,11 @@ def tree_with(**keys: Any) -> dict[str, Any]:
             ["breaking: 'count': minimum is 1, was 0"],
         ),
         (
-            parameters(COUNT),
-            parameters({"count": {"type": "integer", "minimum": 0}}),
-            ["compatible: 'count': maximum 9 is gone"],
-        ),
-        (
-            parameters({"count": {"type": "integer", "exclusiveMinimum": 0}}),
-            parameters({"count": {"type": "integer", "minimum": 0}}),
-            ["compatible: 'count': exclusiveMinimum 0 is gone"],
-        ),
-        (
             parameters(PLACE),
             parameters(
                 {"place": {"type": "object", "properties": CITY, "additionalProperties": False}}
             ),
             ["breaking: 'place' takes nothing more than is listed"],
-        ),
-        (
-            parameters({"n": {"anyOf": [{"type": "string"}, {"type": "null"}]}}),
-            parameters({"n": {"type": ["string", "null"]}}),
-            [],
         ),
         (
             parameters({"n": {"type": ["string", "integer"]}}),
@@ -162,11 +127,6 @@ def tree_with(**keys: Any) -> dict[str, Any]:
             tree_with(),
             tree_with(required=["children"]),
             ["breaking: 'tree.children' is required now"],
-        ),
-        (
-            tree_with(minProperties=1),
-            tree_with(),
-            ["compatible: 'tree': minProperties 1 is gone"],
         ),
         (
             parameters({"text": {"type": "string", "default": "a"}}),
@@ -208,11 +168,6 @@ def tree_with(**keys: Any) -> dict[str, Any]:
             parameters({"pair": {"type": "array", "prefixItems": [TEXT, TEXT]}}),
             parameters({"pair": {"type": "array", "items": TEXT}}),
             ["breaking: 'pair[]': type \"string\" is new"],
-        ),
-        (
-            parameters({"a": {"type": "string", "pattern": "^a"}}),
-            parameters({"a": {"type": "string", "pattern": "^b"}}),
-            ['breaking: \'a\': pattern is "^b", was "^a"'],
         ),
     ],
 )

@@ -12,7 +12,6 @@ from sovl_tools.linting.selection import (
     code_of,
     codes_of,
     selection_of,
-    strict,
 )
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.errors import ConfigurationError
@@ -38,12 +37,6 @@ def test_diagnostics_are_selected_by_how_their_codes_begin(
     report = LoadReport((folder("echo", "loaded"),), (WRONG, ODD))
     chosen = Selection(select=select, ignore=ignore).of(report)
     assert chosen == LoadReport(report.folders, tuple(kept))
-
-
-def test_in_strict_reports_a_warning_is_an_error() -> None:
-    report = strict(LoadReport(diagnostics=(WRONG, ODD)))
-    assert [each.code for each in report.errors] == ["ST201", "ST202"]
-    assert report.warnings == ()
 
 
 def test_every_rule_has_a_code_and_a_name_of_its_own() -> None:

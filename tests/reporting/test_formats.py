@@ -26,14 +26,6 @@ def elsewhere() -> Iterator[None]:
         yield
 
 
-def test_concise_has_a_line_for_each_diagnostic_and_the_summary() -> None:
-    assert render(SHOWN, "concise").split("\n") == [
-        "tools/echo/x.json:4:3: ST201 a comma is missing",
-        "tools/echo: ST202 'timout' is no key",
-        SHOWN.summary,
-    ]
-
-
 def test_text_shows_the_line_and_the_help(tmp_path: Path) -> None:
     file = tmp_path / "echo.json"
     file.write_text('{\n  "timout": 5\n}\n')
@@ -64,51 +56,6 @@ def test_styles_are_only_added(found: tuple[Diagnostic, ...], tint: str) -> None
     pieces = list(outcome_pieces(outcome(*found)))
     assert unstyled(pieces) == render(outcome(*found), "text")
     assert pieces[-1] == (outcome(*found).summary, tint)
-
-
-def test_json_is_the_document_of_the_contract() -> None:
-    assert json.loads(render(SHOWN, "json")) == {
-        "version": 1,
-        "summary": {
-            "folders": 3,
-            "loaded": 1,
-            "disabled": 1,
-            "unavailable": 0,
-            "rejected": 1,
-            "procedures": 0,
-            "errors": 1,
-            "warnings": 1,
-        },
-        "tools": [
-            {"name": "echo", "path": "tools/echo", "status": "loaded"},
-            {"name": "ehco", "path": "tools/ehco", "status": "rejected"},
-            {"name": "off", "path": "tools/off", "status": "disabled"},
-        ],
-        "diagnostics": [
-            {
-                "code": "ST201",
-                "severity": "error",
-                "message": "a comma is missing",
-                "help": None,
-                "tool": "echo",
-                "path": "tools/echo/x.json",
-                "line": 4,
-                "column": 3,
-                "fix": None,
-            },
-            {
-                "code": "ST202",
-                "severity": "warning",
-                "message": "'timout' is no key",
-                "help": "did you mean 'timeout'?",
-                "tool": "echo",
-                "path": "tools/echo",
-                "line": 1,
-                "column": 1,
-                "fix": None,
-            },
-        ],
-    }
 
 
 def test_json_can_be_written_to_any_stream() -> None:

@@ -14,7 +14,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sovl_tools import Tooler, ToolRegistry
-from sovl_tools.model.folder import fitting_name
 from sovl_tools.scaffolding.files import create_folder
 from sovl_tools.scaffolding.new_tool import (
     PYTHON,
@@ -143,23 +142,6 @@ def test_a_default_that_its_own_schema_refuses_is_left_out() -> None:
     def own(a: Annotated[int, Ge(5)] = 3) -> None: ...
 
     assert "default" not in made_for(own).document["parameters"]["properties"]["a"]
-
-
-@check_each(
-    ("name", "better"),
-    [
-        ("my-tool", "my_tool"),
-        ("écho!", "echo"),
-        ("3d", "tool_3d"),
-        ("class", "class_"),
-        ("_own", "own"),
-        ("a" * 70, "a" * 64),
-        ("-", None),
-        ("日本", None),
-    ],
-)
-def test_a_name_that_does_not_fit_has_a_better_one(name: str, better: str | None) -> None:
-    assert fitting_name(name) == better
 
 
 @check_each(
