@@ -120,13 +120,6 @@ async def _approve(source: Pipe | Terminal, transcript: Transcript, call: ToolCa
 
 
 _LOGGER = logging.getLogger("sovl_tools")
-_ADVICE = {
-    "rate_limit": "try again later",
-    "overloaded": "try again later",
-    "timeout": "try again",
-    "connection": "look at the network, or at --base-url",
-}
-"""Advice about an error of a provider, by its kind."""
 
 
 class Conversation:
@@ -220,9 +213,7 @@ class Conversation:
             return ""
         if error.kind == "authentication":
             return f"set {PROVIDERS[self._who.name].variable}"
-        if error.retry_after is not None:
-            return f"try again in {error.retry_after:.0f} s"
-        return _ADVICE.get(error.kind, "")
+        return "" if error.retry_after is None else f"try again in {error.retry_after:.0f} s"
 
     def _notice(self, change: CatalogChange) -> None:
         """Report a change of the tools: at once while the user types, or after the answer."""
@@ -318,8 +309,7 @@ def _save(agent: Agent, name: str) -> str:
     if os.path.lexists(path):
         # a conversation may be replaced, but a typing error must not cost another file
         try:
-            text = Path(path).read_text(encoding="utf-8", errors="surrogatepass")
-            parse_messages(json.loads(text))
+            parse_messages(json.loads(Path(path).read_bytes()))
         except (OSError, ValueError, RecursionError) as error:
             words = f"{path!r} is already there and holds no conversation"
             raise SlashError(words) from error

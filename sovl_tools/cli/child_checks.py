@@ -62,7 +62,6 @@ def check_plugins(
     limit: float,
     *,
     exclude: Sequence[str] = (),
-    start: float = _START_TIME,
 ) -> Findings:
     """Look for tools in directories of modules, in a child process for each.
 
@@ -70,14 +69,13 @@ def check_plugins(
         paths: of the directories.
         limit: the time limit for importing one module, in seconds.
         exclude: patterns of modules to skip, as in a ``.gitignore`` of the current directory.
-        start: the time limit for starting a child, in seconds.
     """
     candidates: list[Candidate] = []
     diagnostics: list[Diagnostic] = []
     for path in map(os.path.abspath, paths):
         request = {"plugins": path, "limit": limit, "exclude": [*exclude]}
         found = _run_child(
-            request, start + limit * _count_modules(path), relative_path(path), "its modules"
+            request, _START_TIME + limit * _count_modules(path), relative_path(path), "its modules"
         )
         candidates += found.candidates
         diagnostics += found.diagnostics

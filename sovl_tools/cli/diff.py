@@ -111,16 +111,9 @@ def _checkout(revision: str, paths: Sequence[str]) -> Iterator[list[str]]:
         Misuse: there is no git, no repository here, or no such revision.
     """
     try:
-        root = top()
+        root, known = top(), commit(revision)
     except Misuse as error:
         raise Misuse(f"there is no directory {revision!r}, and {error.message}") from error
-    known = commit(revision)
-    if known is None:
-        is_new = commit("HEAD") is None
-        reason = "there is no commit yet" if is_new else "is it fetched?"
-        raise Misuse(
-            f"there is no directory {revision!r}, and git knows no such revision; {reason}"
-        )
     names = [os.path.relpath(os.path.realpath(path), os.path.realpath(root)) for path in paths]
     for path, name in zip(paths, names, strict=True):
         if name.split(os.sep)[0] == "..":

@@ -8,14 +8,21 @@ import subprocess
 from sovl_tools.cli.command import Misuse
 
 
-def commit(revision: str) -> str | None:
-    """Return the commit of a revision; None if there is none.
+def commit(revision: str) -> str:
+    """Return the commit of a revision.
 
     Raises:
-        Misuse: git can't be run.
+        Misuse: git can't be run, or knows no such revision.
     """
-    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    return git(*words, may_fail=True).decode().strip() or None
+
+    def found(name: str) -> str:
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        return git(*words, may_fail=True).decode().strip()
+
+    if not (known := found(revision)):
+        reason = "is it fetched?" if found("HEAD") else "there is no commit yet"
+        raise Misuse(f"git knows no revision {revision!r}; {reason}")
+    return known
 
 
 def git(*arguments: str, may_fail: bool = False) -> bytes:
@@ -61,10 +68,6 @@ def changed_files(revision: str) -> frozenset[str]:
     """
     root = top()
     base = commit(revision)
-    if base is None and commit("HEAD") is None:
-        raise Misuse("there is no commit yet to compare files with")
-    if base is None:
-        raise Misuse(f"git knows no revision {revision!r}; is it fetched?")
     base = git("merge-base", base, "HEAD", may_fail=True).decode().split("\n")[0] or base
     names = ("--name-only", "--no-renames", "--no-relative", "--no-ext-diff", "-z")
     listed = (

@@ -21,11 +21,10 @@ from sovl_tools.cli.command import (
     value_reader,
 )
 from sovl_tools.cli.help import LazyGroup
+from sovl_tools.cli.load_tools import target_directory
 from sovl_tools.cli.output import write
-from sovl_tools.configuration import load_configuration
 from sovl_tools.formats.foreign import ForeignTool, Selection, definitions_in
 from sovl_tools.loading.jsontext import line_and_column
-from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.document import JSON, json_path, parse_json
 from sovl_tools.procedures.parse.yaml import NotYamlError, load
@@ -98,14 +97,9 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
         dry_run: bool,
         **given: Any,
     ) -> Any:
-        directory = output if output is not None else load_configuration(tools).paths[0]
-        if not directory:
-            raise Misuse("there is no directory ''")
-        if os.path.lexists(directory) and not os.path.isdir(directory):
-            raise Misuse(f"{directory!r} is not a directory")
-        if tool_folder(directory, os.path.abspath(directory)) is not None:
-            raise Misuse(f"{directory!r} is a tool; name the directory around it")
-        target = Target(directory, force, dry_run, Selection(include, exclude))
+        target = Target(
+            target_directory(tools, output), force, dry_run, Selection(include, exclude)
+        )
         return function(**given, target=target)
 
     return options(
@@ -147,7 +141,7 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
         note(each_note)
     if not found.tools:
         raise Misuse(f"{source!r} defines no tool")
-    directory = target.directory.rstrip("/") or "/"
+    directory = target.directory
     there = [
         each.name for each in found.tools if os.path.lexists(os.path.join(directory, each.name))
     ]

@@ -145,13 +145,16 @@ def install(
         return
     change = add_server(place, known, server, force=force, dry_run=dry_run)
     if dry_run:
-        _show_dry_run(known, name, change)
+        hidden = dict.fromkeys(literals(known, change.entry), "…")
+        environment = {"env": {**change.entry["env"], **hidden}} if hidden else {}
+        write(_shown(known, name, {**change.entry, **environment}))
+        note(f"would be written into {change.path}" if change.is_changed else "it says so already")
         return
     write(plain(place))
     undoing = [*(["--name", name] if name != "sovl-tools" else []), *["--project"] * (not is_user)]
     undoing += ["--file", path] if path else []
     command = shlex.join(["sovl-tools", "install", client, "--undo", *undoing])
-    _report_change(known, change, command)
+    _report(known, change, command)
 
 
 def _check_options(options: Sequence[str]) -> None:
@@ -161,17 +164,6 @@ def _check_options(options: Sequence[str]) -> None:
         raise Misuse("a client that starts the server talks to it over stdio, not over HTTP")
     if chosen["tools"]:
         raise Misuse("--tools stands before --")
-
-
-def _show_dry_run(client: Client, name: str, change: Change) -> None:
-    """Print the entry without the values of variables."""
-    hidden = literals(client, change.entry)
-    environment = {key: "…" if key in hidden else value for key, value in _env(change).items()}
-    shown = {**change.entry, "env": environment} if environment else change.entry
-    write(_shown(client, name, shown))
-    state = f"would be written into {change.path}"
-    note(state if change.is_changed else f"{change.path} says so already")
-    _report_replaced(change)
 
 
 def _place(client: Client, *, is_user: bool) -> str | None:
@@ -218,39 +210,22 @@ def _server(
     return Server(name, command, (*start, *options), paths, environment)
 
 
-def _env(change: Change) -> dict[str, str]:
-    variables: dict[str, str] = change.entry.get("env") or {}
-    return variables
-
-
 def _shown(client: Client, name: str, entry: Mapping[str, JSON]) -> str:
     return json.dumps({client.key: {name: entry}}, indent=2, ensure_ascii=False)
 
 
-def _report_change(client: Client, change: Change, undo: str) -> None:
+def _report(client: Client, change: Change, undo: str) -> None:
     """Report the change, and the next step."""
     if not change.is_changed:
         note("it says so already")
         return
-    _report_replaced(change)
     if change.backup:
         note(f"backup: {change.backup}")
-    hidden = literals(client, change.entry)
     if change.is_private:
-        names = ", ".join(hidden)
+        names = ", ".join(literals(client, change.entry))
         note(f"it holds the value of {names}: only you may read it; keep it out of repositories")
-    odd = [key for key in hidden if client.reference and "$" in str(_env(change)[key])]
-    if odd:
-        note(f"{', '.join(odd)}: {client.title} may take '$' in the value for a variable")
-    _warn()
     note(f"next: {client.follow_up}; undo: {undo}")
-
-
-def _report_replaced(change: Change) -> None:
-    """Report the former arguments of the entry, which may have been written by hand."""
-    if change.replaced is not None:
-        said = json.dumps(change.replaced, ensure_ascii=False)
-        note(f"these arguments were replaced: {said}; those of serve go after --")
+    _warn()
 
 
 def _warn() -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Sequence
 
 import click
 from click.shell_completion import CompletionItem
 
 from sovl_tools.cli.command import Misuse, ToolOptions, note, refuse_unlisted, settings
-from sovl_tools.configuration import Configuration
+from sovl_tools.configuration import Configuration, load_configuration
 from sovl_tools.configured import add_code, folders_of
-from sovl_tools.loading.sources import collect
+from sovl_tools.loading.sources import collect, tool_folder
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean
@@ -30,7 +30,7 @@ def all_tools(tools: ToolOptions) -> ToolRegistry:
     registry = folders_of(found)
     refuse_unlisted(registry.report.diagnostics)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
-    _add_code(registry, found, entry_points=tools.entry_points)
+    _add_code(registry, found, tools)
     if not found.plugins and not registry.catalog.candidates:
         # with no tool anywhere, a missing ./tools is misuse
         settings(tools.directories)
@@ -39,21 +39,12 @@ def all_tools(tools: ToolOptions) -> ToolRegistry:
     return registry
 
 
-def _add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool) -> None:
-    """Add the tools in code; note the number of errors in plugins, and all other errors.
-
-    ``validate`` doesn't check the tools of other distributions, so their errors are shown here.
-    """
-    # in two steps, to tell our own plugins' errors from those of other distributions
+def _add_code(registry: ToolRegistry, found: Configuration, tools: ToolOptions) -> None:
+    """Add the tools in code, and note the errors in them."""
     before = registry.report.errors
-    add_code(registry, found, entry_points=False)
-    wrong = registry.report.errors
-    count = sum(each not in before for each in wrong)
-    if count:
-        note(f"{counted(count, 'error')} in plugins; sovl-tools validate shows them")
-    add_code(registry, replace(found, plugins=()), entry_points=entry_points)
+    add_code(registry, found, entry_points=tools.entry_points)
     for each in registry.report.errors:
-        if each not in wrong:
+        if each not in before:
             note(str(each))
 
 
@@ -71,7 +62,7 @@ def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
     wanted = {name} & set(names)
     registry = folders_of(found, wanted)
     if name not in registry:
-        _add_code(registry, found, entry_points=tools.entry_points)
+        _add_code(registry, found, tools)
         if name not in registry and name not in registry.catalog.unavailable:
             if not found.plugins and not registry.catalog.candidates:
                 # a missing ./tools explains more than an unknown name
@@ -81,6 +72,20 @@ def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
             hint = did_you_mean(name, known) or "sovl-tools list shows the tools"
             raise Misuse(f"there is no tool {name!r}; {hint}")
     return registry
+
+
+def target_directory(tools: Sequence[str], output: str | None = None) -> str:
+    """Return the directory for the folders of new tools; by default the first tools directory.
+
+    Raises:
+        Misuse: it can't have folders of tools.
+    """
+    directory = load_configuration(tools).paths[0] if output is None else output
+    if not directory:
+        raise Misuse("there is no directory ''")
+    if tool_folder(directory, os.path.abspath(directory)) is not None:
+        raise Misuse(f"{directory!r} is a tool; name the directory around it")
+    return directory.rstrip("/") or "/"
 
 
 def parameters_of(registry: ToolRegistry, name: str) -> dict[str, JSON]:

@@ -13,9 +13,8 @@ from typing import Any
 import click
 
 from sovl_tools.cli.command import Command, Misuse, note, tools_option, value_reader
+from sovl_tools.cli.load_tools import target_directory
 from sovl_tools.cli.output import write
-from sovl_tools.configuration import load_configuration
-from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.document import encodes
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import fitting_name, name_problem
@@ -98,9 +97,7 @@ def new(
         raise Misuse(f"{name!r} can't name a tool: {reason}{hint}")
     if not encodes(description):
         raise Misuse("the description is not UTF-8")
-    if description and not description.strip():
-        raise Misuse("the description is blank")
-    place = _folder_for(name, tools)
+    place = f"{target_directory(tools)}/{name}"
     if source is None:
         made = tool_of_parameters(name, parameters, description=description, is_async=is_async)
         path = ""
@@ -149,16 +146,6 @@ def _imported_function(module: str, attribute: str) -> tuple[Callable[..., Any],
     if not callable(function) or isinstance(function, type):
         raise Misuse(f"--from: {module}:{attribute} is not a function")
     return function, path
-
-
-def _folder_for(name: str, tools: Sequence[str]) -> str:
-    found = load_configuration(tools)
-    root = found.paths[0]
-    if not root:
-        raise Misuse(f"there is no '' (named by {found.source})")
-    if tool_folder(root, os.path.abspath(root)) is not None:
-        raise Misuse(f"{root!r} is a tool; name the directory around it")
-    return f"{root.rstrip('/')}/{name}"
 
 
 def _save(made: NewTool, place: str, *, force: bool) -> None:

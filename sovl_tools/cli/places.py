@@ -52,7 +52,7 @@ def places_of(
     user's packages stay out of ``sys.path``.
 
     Raises:
-        Misuse: a path does not exist, and isn't a deleted file of a tool either.
+        Misuse: a path does not exist.
     """
     named = _named(paths, configuration(tools))
     # procedures are checked with all tools, unless directories of tools are named
@@ -152,26 +152,31 @@ class _Named(NamedTuple):
 
 
 def _named(paths: Sequence[str], found: Configuration) -> _Named:
-    """Classify paths by names and contents; nothing is imported."""
+    """Classify paths by names and contents; nothing is imported.
+
+    Raises:
+        Misuse: a path does not exist.
+    """
     named = _Named([], [], [], [], [])
     roots = [*map(os.path.abspath, found.paths)]
     for path in paths:
+        if not os.path.exists(path):
+            raise Misuse(f"there is no {path!r}")
         plugin = _plugin_around(path, found.plugins)
-        # a broken link stands for a tool whose folder is gone
-        if os.path.isdir(path) or (os.path.islink(path) and not os.path.exists(path)):
+        if os.path.isdir(path):
             inside = find_procedures(path)
             named.procedures.extend(inside)
             if plugin is not None:
                 named.plugins.append(plugin)
             elif not inside or _has_tools(path):
                 named.directories.append(path)
-        elif os.path.lexists(path) and is_procedure(path):
+        elif is_procedure(path):
             named.procedures.append(path)
-        elif os.path.lexists(path) and plugin is not None:
+        elif plugin is not None:
             named.plugins.append(plugin)
         elif (folder := _folder_around(path, roots)) is not None:
             named.folders.append(folder)
-        elif os.path.lexists(path):
+        else:
             named.ignored.append(path)
     return named
 
@@ -183,31 +188,20 @@ def _plugin_around(path: str, plugins: Sequence[str]) -> str | None:
 
 
 def _folder_around(path: str, roots: Collection[str]) -> str | None:
-    """Return the tool folder of a file, which may have been deleted; None if it belongs to none.
+    """Return the tool folder of a file; None if it belongs to none.
 
     A folder in a tools directory counts if it would when the whole directory is checked.
-
-    Raises:
-        Misuse: the file does not exist, and nothing shows that it ever did.
     """
     above = [each or os.curdir for each in _with_parents(path)[1:]]
     for folder in above:
         location = os.path.abspath(folder)
         if os.path.dirname(location) in roots:
-            # nothing is left to check of a folder that was deleted as a whole
-            return folder if os.path.isdir(location) and is_tool_name(location) else None
+            return folder if is_tool_name(location) else None
     for folder in above:
         name = os.path.basename(os.path.abspath(folder))
         if os.path.isfile(os.path.join(folder, f"{name}.json")):
             return folder
-    parent = os.path.dirname(path) or os.curdir
-    if path and tool_folder(parent, os.path.abspath(parent)) is not None:
-        return parent
-    # a path without a suffix could be a misspelt tool; a file with one was deleted
-    is_file_name = bool(os.path.splitext(path)[1])
-    if os.path.lexists(path) or (is_file_name and os.path.abspath(parent) in roots):
-        return None
-    raise Misuse(f"there is no {path!r}")
+    return above[0] if tool_folder(above[0], os.path.abspath(above[0])) is not None else None
 
 
 def _has_tools(path: str) -> bool:

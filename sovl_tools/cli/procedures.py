@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 
 from sovl_tools.cli.command import Misuse
@@ -14,14 +13,9 @@ from sovl_tools.model.document import JSON
 from sovl_tools.procedures.journal.journal import Journal
 from sovl_tools.procedures.journal.records import RunRecord, StepRecord
 from sovl_tools.procedures.outline import shortened
-from sovl_tools.procedures.parse.files import file_beside, files, is_procedure
-from sovl_tools.procedures.parse.library import (
-    ProcedureDocument,
-    read_procedure,
-)
+from sovl_tools.procedures.parse.files import file_beside
+from sovl_tools.procedures.parse.library import ProcedureDocument, read_procedure
 from sovl_tools.reporting.text import plain
-
-_EXAMPLES = 5
 
 
 def with_procedures_it_runs(source: str | Mapping[str, JSON]) -> tuple[ProcedureDocument, ...]:
@@ -45,16 +39,7 @@ def _read(source: str | Mapping[str, JSON]) -> ProcedureDocument:
     try:
         return read_procedure(source)
     except OSError as error:
-        if not isinstance(source, str) or not os.path.isdir(source):
-            raise Misuse(f"{source}: {error.strerror or error}") from error
-        found = []
-        with suppress(OSError):  # it can't be listed
-            found = [each for each in files(source) if is_procedure(each)]
-        if not found:
-            words = "without procedures; name the file of one"
-            raise Misuse(f"{source} is a directory {words}") from error
-        names = f"{', '.join(found[:_EXAMPLES])}{', …' if len(found) > _EXAMPLES else ''}"
-        raise Misuse(f"{source} is a directory; name a procedure in it: {names}") from error
+        raise Misuse(f"{source}: {error.strerror or error}") from error
 
 
 def shortest_path(path: str) -> str:

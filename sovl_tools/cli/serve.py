@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from functools import partial, wraps
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import click
 
@@ -36,21 +36,7 @@ from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 
-
-class HttpOptions(NamedTuple):
-    """The options of ``--transport http``, by the names of their parameters."""
-
-    host: str
-    port: int
-    token_env: tuple[str, ...]
-    allow_unauthenticated: bool
-    allow_host: tuple[str, ...]
-    allow_origin: tuple[str, ...]
-    stateless: bool
-    json_response: bool
-
-
-_OPTIONS = (
+_HTTP_OPTIONS = (
     click.option("--host", default="127.0.0.1", show_default=True, help="The address to bind."),
     click.option(
         "--port",
@@ -84,44 +70,34 @@ _OPTIONS = (
 )
 
 
-def http_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the HTTP server, which the command gets as one value, ``http``.
-
-    With another transport it's None, and these options are misuse.
-    """
-
-    @wraps(function)
-    def packed(*, transport: str, **given: Any) -> Any:
-        http = HttpOptions(**{name: given.pop(name) for name in HttpOptions._fields})
-        if transport == "http":
-            return function(**given, http=http)
-        context = click.get_current_context()
-        for parameter in context.command.params:
-            name = parameter.name or ""
-            source = context.get_parameter_source(name)
-            if name in HttpOptions._fields and source is click.core.ParameterSource.COMMANDLINE:
-                raise Misuse(f"{parameter.opts[0]} goes with --transport http")
-        return function(**given, http=None)
-
-    transports = click.Choice(("stdio", "http"))
-    transport = click.option(
-        "--transport",
-        type=transports,
-        default="stdio",
-        show_default=True,
-        help="Serve the parent process over stdio, or clients in the network over HTTP.",
-    )
-    return options(transport, *_OPTIONS)(packed)
+def _check_transport(transport: str, http: Mapping[str, Any]) -> None:
+    """Reject the options of the HTTP server with another transport."""
+    context = click.get_current_context()
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        is_given = each.name in http and source is click.core.ParameterSource.COMMANDLINE
+        if is_given and transport != "http":
+            raise Misuse(f"{each.opts[0]} goes with --transport http")
 
 
 @contextmanager
-def _listening(options: HttpOptions | None) -> Iterator[Callable[..., None] | None]:
+def _listening(
+    transport: str,
+    *,
+    host: str,
+    port: int,
+    token_env: Sequence[str],
+    allow_unauthenticated: bool,
+    allow_host: tuple[str, ...],
+    allow_origin: tuple[str, ...],
+    **app_options: Any,
+) -> Iterator[Callable[..., None] | None]:
     """Listen during a block if the transport is HTTP; yield a function that serves there.
 
     Raises:
         Misuse: an option is wrong, or the address can't be bound.
     """
-    if options is None:
+    if transport != "http":
         yield None
         return
     from sovl_tools.serving.run_http import ListeningError, listen  # noqa: PLC0415 - an extra
@@ -129,40 +105,27 @@ def _listening(options: HttpOptions | None) -> Iterator[Callable[..., None] | No
 
     try:
         security = Security(
-            tokens=tuple(map(_token, options.token_env)),
-            hosts=options.allow_host,
-            origins=options.allow_origin,
+            tokens=tuple(map(_token, token_env)), hosts=allow_host, origins=allow_origin
         )
-        listening = listen(
-            options.host, options.port, security, allow_all=options.allow_unauthenticated
-        )
+        listening = listen(host, port, security, allow_all=allow_unauthenticated)
     except (ValueError, ListeningError) as error:
         raise Misuse(plain(str(error))) from error
     with closing(listening):
-        yield partial(_serve_http, options, security=security, listening=listening)
+        yield partial(_serve_http, listening, security=security, **app_options)
 
 
 def _serve_http(
-    options: HttpOptions,
-    make_app: Callable[..., Any],
-    *,
-    security: Any,
-    listening: Any,
-    offered: str,
+    listening: Any, make_app: Callable[..., Any], *, offered: str, **app_options: Any
 ) -> None:
     """Serve the application of ``McpServer.app`` until a signal; ``offered`` names its tools."""
     from sovl_tools.serving.run_http import serve  # noqa: PLC0415 - an extra
-
-    app = make_app(
-        security=security, stateless=options.stateless, json_response=options.json_response
-    )
 
     def on_start(url: str) -> None:
         note(f"serving {offered} at {url}: JSON at /tools, MCP at /mcp")
         with suppress(BrokenPipeError):  # no program reads the URL
             write(url)
 
-    asyncio.run(serve(app, listening, on_start=on_start))
+    asyncio.run(serve(make_app(**app_options), listening, on_start=on_start))
 
 
 def _token(name: str) -> str:
@@ -209,7 +172,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
     type=click.Path(exists=True, file_okay=False),
     help="Also offer the procedures in a directory as tools; may be repeated.",
 )
-@http_options
+@click.option(
+    "--transport",
+    type=click.Choice(("stdio", "http")),
+    default="stdio",
+    show_default=True,
+    help="Serve the parent process over stdio, or clients in the network over HTTP.",
+)
+@options(*_HTTP_OPTIONS)
 def serve(
     *,
     tools: ToolOptions,
@@ -220,7 +190,8 @@ def serve(
     otel: bool,
     search_tools: bool | None,
     procedures: tuple[str, ...],
-    http: HttpOptions | None,
+    transport: str,
+    **http: Any,
 ) -> None:
     """Offer the tools to clients of the Model Context Protocol, and reload them when edited.
 
@@ -239,9 +210,10 @@ def serve(
         raise click.ClickException(
             f"serving needs the extra mcp: pip install 'sovl-tools[mcp]' ({error})"
         ) from error
+    _check_transport(transport, http)
     found = tools.settings()
     # it listens first, so that wrong options are rejected before any tool is imported
-    with until_ended(), _listening(http) as serve_http:
+    with until_ended(), _listening(transport, **http) as serve_http:
         registry = all_tools(tools)
         for each in procedures:
             registry.load_procedures(each)

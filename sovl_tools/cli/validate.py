@@ -22,14 +22,13 @@ from sovl_tools.cli.command import (
     tools_option,
     value_reader,
 )
-from sovl_tools.cli.output import excerpt_width, results, show, write, write_each
+from sovl_tools.cli.output import excerpt_width, listed, results, show, write, write_each
 from sovl_tools.cli.places import Places, changed_places, places_of
 from sovl_tools.configuration import DEFAULT_SOURCE, KEYS, Configuration, configuration
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import codes_of, selection_of
 from sovl_tools.loading.exporting import Target
-from sovl_tools.loading.sources import tool_folder
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import Settings
@@ -44,8 +43,6 @@ from sovl_tools.reporting.outcome import (
 from sovl_tools.reporting.text import outcome_pieces, plain
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-_FEW = 5
 
 EXAMPLES = """\b
 Examples:
@@ -138,10 +135,9 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
 
     PATH is a directory with tools and procedures, a tool folder or a file in it, a procedure, or a
     configured directory of plugins. Without PATH, all configured directories are checked. Other
-    files are skipped, so you can pass lists of files; a deleted file in a tools directory means the
-    rest of its folder. If a procedure changed, all tools are checked, because it can call any of
-    them. Modules are imported one after another in a child process, so none can hang or end
-    this one.
+    files are skipped, so you can pass lists of files. If a procedure changed, all tools are
+    checked, because it can call any of them. Modules are imported one after another in a child
+    process, so none can hang or end this one.
 
     RULES are codes, beginnings of codes, or names: ST305,ST4,missing-description. The longest one
     that matches a finding decides, and hidden findings don't fail. Separate RULES and TARGETS by
@@ -201,8 +197,7 @@ def _check_once(asked: _Options) -> int:
         fixed=fixed,
     )
     if places.ignored:
-        names = ", ".join(places.ignored[:_FEW]) + ", …" * (len(places.ignored) > _FEW)
-        note(f"not checked, because no tool or procedure has them: {names}")
+        note(f"not checked, because no tool or procedure has them: {listed(places.ignored)}")
     _write(outcome, destinations)
     return FINDINGS if failures or report.errors else 0
 
@@ -281,17 +276,11 @@ def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destinat
 
     Raises:
         ConfigurationError: the configuration names an unknown format.
-        Misuse: a result would be in a tool's folder.
     """
     try:
-        destinations = asked.formats or destinations_of(found.format or ("text",))
+        return asked.formats or destinations_of(found.format or ("text",))
     except ValueError as error:
         raise ConfigurationError(f"{found.file}: format", str(error)) from error
-    for file in (each.file for each in destinations if each.file is not None):
-        folder = os.path.dirname(file) or os.curdir
-        if tool_folder(folder, os.path.abspath(folder)) is not None:
-            raise Misuse(f"{file!r} would be in a tool's folder; write the result elsewhere")
-    return destinations
 
 
 def _check_of(asked: _Options, places: Places) -> Check:

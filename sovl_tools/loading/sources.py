@@ -48,9 +48,15 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
         return False
     try:
         # a broken link is reported as a tool whose folder is gone
-        return entry.is_dir() or (entry.is_symlink() and not os.path.exists(entry.path))
+        if not entry.is_dir():
+            return entry.is_symlink() and not os.path.exists(entry.path)
+        # git leaves a folder with nothing else in it when a tool isn't in another revision
+        is_left_over = not os.path.exists(f"{entry.path}/{entry.name}.json") and (
+            os.listdir(entry.path) == ["__pycache__"]
+        )
     except OSError:
         return True
+    return not is_left_over
 
 
 def tool_folder(path: str, location: str) -> ToolFolder | None:

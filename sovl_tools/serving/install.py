@@ -216,7 +216,6 @@ class Change(NamedTuple):
         path: the file.
         entry: what it says of the server now, or said before it was removed.
         backup: where it is as it was before, if there was one.
-        replaced: the arguments that the entry had, if they were others.
         is_changed: False if it said so already.
         is_private: whether nobody else may read it because of what it holds.
     """
@@ -224,7 +223,6 @@ class Change(NamedTuple):
     path: str
     entry: dict[str, JSON]
     backup: str | None = None
-    replaced: JSON = None
     is_changed: bool = True
     is_private: bool = False
 
@@ -256,14 +254,12 @@ def add_server(
             entry = server.entry(client, kept)
             text = before.with_servers({**before.servers, server.name: entry})
             is_private = bool(literals(client, entry))
-            said = kept.get("args") if isinstance(kept, dict) else None
-            replaced = said if said != entry["args"] else None
             if dry_run or before.text == text:
-                return Change(path, entry, None, replaced, is_changed=before.text != text)
+                return Change(path, entry, is_changed=before.text != text)
             mode = _PRIVATE if is_private else before.mode
             if before.replace(text, mode=mode, keep=True):
                 backup = None if before.text is None else os.path.realpath(path) + BACKUP
-                return Change(path, entry, backup, replaced, is_private=is_private)
+                return Change(path, entry, backup, is_private=is_private)
     raise ConfigurationError(path, _BUSY)
 
 

@@ -130,9 +130,9 @@ def test_a_link_in_a_revision_leads_nowhere(run: Run, write: Write, repository: 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nothing",), "there is no directory 'nothing', and git knows no such revision"),
-        (("--", "-x"), "there is no directory '-x', and git knows no such revision"),
-        (("HEAD", "tools\n"), "and git knows no such revision"),
+        (("nothing",), "there is no directory 'nothing', and git knows no revision 'nothing'"),
+        (("--", "-x"), "there is no directory '-x', and git knows no revision '-x'"),
+        (("HEAD", "tools\n"), "and git knows no revision"),
         (("empty", "empty"), "there is no sound tool on either side"),
         (("HEAD", "--tools", ".."), "'..' lies outside of the repository"),
     ],

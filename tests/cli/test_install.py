@@ -81,8 +81,6 @@ def test_the_file_of_a_project_refers_to_what_the_environment_has(
     done = install(run, home, client, "--project", "--env", "WEATHER_KEY=a$b", "--env", "MORE=1")
     assert entry_in(path, key)["env"] == {"WEATHER_KEY": "a$b", "MORE": "1"}
     assert "it holds the value of WEATHER_KEY, MORE" in done.err
-    assert "WEATHER_KEY: " in done.err
-    assert "may take '$' in the value for a variable" in done.err
     assert install(run, home, client, "--project", "--undo").code == 0
 
 
@@ -105,13 +103,6 @@ def test_options_of_serve_are_handed_on(run: Run, home: Path) -> None:
     assert done.code == 0
     entry = entry_in(home / ".cursor" / "mcp.json")
     assert entry["args"][-3:] == ["--search-tools", "--timeout", "5"]
-    # arguments that somebody has written are not replaced without a word
-    said = '"--search-tools", "--timeout", "5"]; those of serve go after --'
-    for option in (["--dry-run"], []):
-        done = install(run, home, "cursor", *option)
-        assert "these arguments were replaced: [" in done.err
-        assert said in done.err
-    assert "in the place" not in install(run, home, "cursor").err
 
 
 def test_any_other_client_gets_it_printed(run: Run, home: Path, tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ import pytest
 from tests.conftest import REPOSITORY, Run, Write
 from tests.loading.plugins import Site, decorated
 
-COUNTED = "1 error in plugins; sovl-tools validate shows them"
-
 
 @pytest.fixture
 def plugin(tmp_path: Path) -> Path:
@@ -34,19 +32,17 @@ def test_without_folders_plugins_are_enough(run: Run, plugin: Path) -> None:
 def test_a_plugin_that_breaks_is_told(run: Run, plugin: Path, command: list[str]) -> None:
     plugin.write_text("1 / 0\n")
     done = run(*command)
-    assert done.err.splitlines()[0] == COUNTED
-    assert "ZeroDivisionError" not in done.err
+    words = "plugins/module.py:1:1: ST701 the module can't be imported: ZeroDivisionError"
+    assert done.err.startswith(words)
     assert "there is no 'tools'" not in done.err
-    told = run("validate")
-    assert (told.code, told.err) == (1, "")
-    assert "ST701 the module can't be imported: ZeroDivisionError" in told.out
+    assert run("validate").out.startswith(words)
 
 
 def test_a_directory_of_plugins_that_is_not_there_is_told(run: Run) -> None:
     done = run("list", SOVL_TOOLS_PLUGINS_DIR="nowhere")
-    assert (done.code, done.err) == (0, f"{COUNTED}\n")
-    told = run("validate", SOVL_TOOLS_PLUGINS_DIR="nowhere")
-    assert (told.code, "nowhere: ST701 the directory can't be listed" in told.out) == (1, True)
+    words = "nowhere: ST701 the directory can't be listed"
+    assert (done.code, done.err.startswith(words)) == (0, True)
+    assert words in run("validate", SOVL_TOOLS_PLUGINS_DIR="nowhere").out
 
 
 def test_a_sound_plugin_serves_where_the_folder_of_its_name_is_broken(
@@ -59,14 +55,11 @@ def test_a_sound_plugin_serves_where_the_folder_of_its_name_is_broken(
 
 def test_a_plugin_behind_a_folder_is_told(run: Run, plugin: Path, write: Write) -> None:
     write("plugged")
-    done = run("list")
-    assert done.err == f"{COUNTED}\n"
-    told = run("validate")
-    assert (told.code, "ST801 there is already a tool 'plugged'" in told.out) == (1, True)
+    assert "ST801 there is already a tool 'plugged'" in run("list").err
     assert run("-q", "list").err == ""
 
 
-def test_what_validate_does_not_look_at_is_told_at_length(run: Run, tmp_path: Path) -> None:
+def test_an_entry_point_that_breaks_is_told(run: Run, tmp_path: Path) -> None:
     Site(tmp_path / "site").install("broken", broken="no_such_module:echo")
     path = os.pathsep.join([str(REPOSITORY), str(tmp_path / "site")])
     (tmp_path / "tools").mkdir()

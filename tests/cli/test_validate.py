@@ -132,6 +132,14 @@ def test_an_empty_directory_is_an_error(run: Run, tmp_path: Path) -> None:
     assert "tools: ST106 there is no tool in tools" in done.out
 
 
+def test_what_a_checkout_leaves_behind_is_no_tool(run: Run, write: Write, tmp_path: Path) -> None:
+    write("echo")
+    (tmp_path / "tools" / "gone" / "__pycache__").mkdir(parents=True)
+    (tmp_path / "tools" / "gone" / "__pycache__" / "gone.cpython-311.pyc").touch()
+    done = run("validate")
+    assert (done.code, done.out.startswith("1 tool checked")) == (0, True)
+
+
 @pytest.mark.parametrize(
     "files", [(), ("note.txt",), ("echo.json",), ("echo.py",), ("echo.json", "echo.py"), ("b.py",)]
 )

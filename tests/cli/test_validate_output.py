@@ -119,17 +119,6 @@ def test_many_findings_are_counted_and_not_shown(run: Run, write: Write) -> None
     )
 
 
-def test_a_result_replaces_no_file_of_a_tool(run: Run, write: Write) -> None:
-    file = write("other") / "other.json"
-    before = file.read_bytes()
-    for name in ("other.json", "result.json"):
-        done = run("validate", "--format", f"json=tools/other/{name}")
-        assert (done.code, done.out) == (2, "")
-        assert "would be in a tool's folder; write the result elsewhere" in done.err
-    assert file.read_bytes() == before
-    assert not (file.parent / "result.json").exists()
-
-
 @check_each(
     ("setting", "words"),
     [

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.cli.child_checks import check_plugins
 from tests.conftest import Run, Write, manifest_of
 from tests.loading.plugins import classed, decorated
 
@@ -164,22 +163,3 @@ def test_the_variable_names_plugins_too(run: Run, tmp_path: Path) -> None:
         (tmp_path / name / "module.py").write_text(decorated(f"tool_{name}"))
     done = run("validate", SOVL_TOOLS_PLUGINS_DIR=os.pathsep.join(["a", "b"]))
     assert (done.code, done.out.startswith("2 tools checked in ")) == (0, True)
-
-
-def test_a_child_that_does_not_answer_is_one_diagnostic(plugins: Path) -> None:
-    found = check_plugins([str(plugins)], 0.001, start=0.001)
-    assert found.candidates == ()
-    (only,) = found.diagnostics
-    assert (only.code, only.path) == ("ST701", str(plugins))
-    assert only.message == "importing its modules was not done after 0.003 s"
-
-
-def test_what_a_child_has_found_comes_whole(plugins: Path) -> None:
-    marks = "(activation_phrases=['plug it'])"
-    (plugins / "one.py").write_text(decorated("plugged", marks=marks))
-    (plugins / "two.py").write_text("from sovl_tools import tool\n\n\n@tool\ndef bare(x): ...\n")
-    found = check_plugins([str(plugins)], 10)
-    first, second = found.candidates
-    assert (first.name, first.status, first.phrases) == ("plugged", "loaded", ("plug it",))
-    assert {each.code for each in second.diagnostics} == {"ST705"}
-    assert found.diagnostics == ()
