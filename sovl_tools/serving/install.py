@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
-import sys
+import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -17,13 +16,10 @@ from typing import NamedTuple
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import collect, read_manifest, unique
-from sovl_tools.model.document import JSON, encodes, number_problem
+from sovl_tools.model.document import JSON, encodes
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.scaffolding.files import replace_files
 from sovl_tools.scaffolding.jsonedit import HOUSE, edit_json, render_json, without_comments
-
-if sys.platform != "win32":
-    import fcntl
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +41,9 @@ class System:
         if self.platform == "darwin":
             return self.home / "Library" / "Application Support" / program
         if self.platform == "win32":
-            roaming = self.environment.get("APPDATA")
-            return (Path(roaming) if roaming else self.home / "AppData" / "Roaming") / program
-        configured = self.environment.get("XDG_CONFIG_HOME")
-        # a relative one has no meaning, says the specification
-        is_usable = configured is not None and os.path.isabs(configured)
-        return (Path(configured or "") if is_usable else self.home / ".config") / program
+            roaming = self.environment.get("APPDATA") or self.home / "AppData" / "Roaming"
+            return Path(roaming, program)
+        return Path(self.environment.get("XDG_CONFIG_HOME") or self.home / ".config", program)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +134,6 @@ BACKUP = ".sovl-tools.bak"
 """What the name of a file ends with that holds a configuration as it was before."""
 
 _PRIVATE = 0o600
-_ATTEMPTS = 10
-_BUSY = "another program keeps writing it; try again"
-_BOM = "\ufeff"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -238,29 +228,24 @@ def add_server(
         ConfigurationError: the file can't be read or written, is no such configuration, or has
             another server of that name and ``force`` does not say to replace it.
     """
-    for _ in range(_ATTEMPTS):
-        with _exclusive(path, make=not dry_run):
-            before = _Configuration.read(path, client.key)
-            old = before.servers.get(server.name)
-            tools = _tools_of(old)
-            if old is not None and not force and tools != server.tools:
-                words = "that does not start sovl-tools"
-                if tools is not None:
-                    words = f"for {', '.join(tools) or 'other tools'}"
-                advice = "--name gives this one another name, --force replaces that one"
-                words = f"there is a server {server.name!r} {words}; {advice}"
-                raise ConfigurationError(path, words)
-            kept = None if tools is None else old
-            entry = server.entry(client, kept)
-            text = before.with_servers({**before.servers, server.name: entry})
-            is_private = bool(literals(client, entry))
-            if dry_run or before.text == text:
-                return Change(path, entry, is_changed=before.text != text)
-            mode = _PRIVATE if is_private else before.mode
-            if before.replace(text, mode=mode, keep=True):
-                backup = None if before.text is None else os.path.realpath(path) + BACKUP
-                return Change(path, entry, backup, is_private=is_private)
-    raise ConfigurationError(path, _BUSY)
+    before = _Configuration.read(path, client.key)
+    old = before.servers.get(server.name)
+    tools = _tools_of(old)
+    if old is not None and not force and tools != server.tools:
+        words = "that does not start sovl-tools"
+        if tools is not None:
+            words = f"for {', '.join(tools) or 'other tools'}"
+        advice = "--name gives this one another name, --force replaces that one"
+        raise ConfigurationError(path, f"there is a server {server.name!r} {words}; {advice}")
+    entry = server.entry(client, None if tools is None else old)
+    text = before.with_servers({**before.servers, server.name: entry})
+    is_private = bool(literals(client, entry))
+    backup = None
+    is_changed = text != before.text
+    if is_changed and not dry_run:
+        backup = before.backed_up()
+        before.replace(text, mode=_PRIVATE if is_private else None)
+    return Change(path, entry, backup, is_changed, is_private)
 
 
 def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False) -> Change:
@@ -269,23 +254,18 @@ def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False
     Raises:
         ConfigurationError: as ``add_server``; or there is no such entry, or it is not ours.
     """
-    for _ in range(_ATTEMPTS):
-        with _exclusive(path):
-            before = _Configuration.read(path, client.key)
-            if name not in before.servers:
-                raise ConfigurationError(path, f"there is no server {name!r} in {client.key!r}")
-            entry = before.servers[name]
-            if _tools_of(entry) is None:
-                words = f"the server {name!r} does not start sovl-tools; remove it by hand"
-                raise ConfigurationError(path, words)
-            if dry_run:
-                return Change(path, entry)
-            servers = {key: each for key, each in before.servers.items() if key != name}
-            if before.replace(before.with_servers(servers), mode=before.mode):
-                with suppress(OSError):
-                    os.unlink(os.path.realpath(path) + BACKUP)
-                return Change(path, entry)
-    raise ConfigurationError(path, _BUSY)
+    before = _Configuration.read(path, client.key)
+    if name not in before.servers:
+        raise ConfigurationError(path, f"there is no server {name!r} in {client.key!r}")
+    entry = before.servers[name]
+    if _tools_of(entry) is None:
+        words = f"the server {name!r} does not start sovl-tools; remove it by hand"
+        raise ConfigurationError(path, words)
+    if not dry_run:
+        servers = {key: each for key, each in before.servers.items() if key != name}
+        before.replace(before.with_servers(servers))
+        Path(before.backup).unlink(missing_ok=True)
+    return Change(path, entry)
 
 
 def _tools_of(entry: JSON) -> tuple[str, ...] | None:
@@ -302,43 +282,36 @@ def _tools_of(entry: JSON) -> tuple[str, ...] | None:
     return tuple(value for option, value in pairwise(words) if option == "--tools")
 
 
-@dataclass(frozen=True, slots=True)
-class _Configuration:
+class _Configuration(NamedTuple):
     """A client's file as it was read; ``text`` is None if there is none."""
 
     path: str
     key: str
     text: str | None
     document: dict[str, JSON]
-    mode: int | None
 
     @classmethod
     def read(cls, path: str, key: str) -> _Configuration:
         """Read a file; one that is missing or blank says nothing.
 
         Raises:
-            ConfigurationError: it can't be read, is no JSON, or has something else at the key.
+            ConfigurationError: it can't be read, isn't JSON, or has something else at the key.
         """
-        # a link to nothing is one to a file that is still to be made
-        text = _read(path) if os.path.exists(path) else None
-        mode = None if text is None else stat.S_IMODE(os.stat(path).st_mode)
-        plain = without_comments((text or "").removeprefix(_BOM))
+        text: str | None = None
         try:
+            with open(path, encoding="utf-8-sig", newline="") as file:
+                text = file.read()
+            plain = without_comments(text)
             document = json.loads(plain, object_pairs_hook=unique) if plain.strip() else {}
-        except json.JSONDecodeError as error:
-            words = f"it is no JSON: {error.msg[:1].lower()}{error.msg[1:]}; nothing was changed"
-            raise ConfigurationError(f"{path}:{error.lineno}:{error.colno}", words) from error
-        except RecursionError:
-            raise ConfigurationError(path, "it is nested too deep") from None
-        except ValueError as error:
-            words = f"{number_problem(error)}; nothing was changed"
-            raise ConfigurationError(path, words) from error
-        if not isinstance(document, dict):
-            raise ConfigurationError(path, f"it should hold an object, not {_kind(document)}")
-        if not isinstance(document.get(key, {}), dict):
-            words = f"{key!r} should be an object, not {_kind(document[key])}"
-            raise ConfigurationError(path, f"{words}; nothing was changed")
-        return cls(path, key, text, document, mode)
+        except FileNotFoundError:
+            document = {}
+        except OSError as error:
+            raise ConfigurationError(path, f"it can't be read: {error.strerror}") from error
+        except (ValueError, RecursionError) as error:
+            raise ConfigurationError(path, f"it isn't JSON: {error}") from error
+        if not isinstance(document, dict) or not isinstance(document.get(key, {}), dict):
+            raise ConfigurationError(path, f"it should be an object, and {key!r} in it another")
+        return cls(path, key, text, document)
 
     @property
     def servers(self) -> dict[str, JSON]:
@@ -346,83 +319,41 @@ class _Configuration:
         servers: dict[str, JSON] = self.document.get(self.key, {})
         return servers
 
+    @property
+    def backup(self) -> str:
+        """The path of the copy, beside the file and not beside a link to it."""
+        return os.path.realpath(self.path) + BACKUP
+
     def with_servers(self, servers: Mapping[str, JSON]) -> str:
         """Return the text with other entries."""
         document, text = {**self.document, self.key: servers}, self.text or ""
-        body = text.removeprefix(_BOM)
-        try:
-            if without_comments(body).strip():
-                return text[: len(text) - len(body)] + edit_json(body, document)
-        except RecursionError:
-            raise ConfigurationError(self.path, "it is nested too deep") from None
+        if without_comments(text).strip():
+            return edit_json(text, document)
         # nothing but comments, which stand before what is new
-        before = f"{body.rstrip()}\n" if body.strip() else ""
+        before = f"{text.rstrip()}\n" if text.strip() else ""
         return f"{before}{render_json(document, HOUSE._replace(is_mixed=False))}\n"
 
-    def replace(self, text: str, *, mode: int | None, keep: bool = False) -> bool:
-        """Replace the file, unless it is another one by now; tell whether that was done.
+    def backed_up(self) -> str | None:
+        """Copy the file and its permissions, if there is one, and return the copy's path."""
+        if self.text is None:
+            return None
+        with _writing(self.path):
+            return shutil.copy(self.path, self.backup)
 
-        ``keep`` puts what was there beside it.
-        """
-        place = os.path.realpath(self.path)
-        folder, name = os.path.split(place)
-        files = {name: text.encode()}
-        if keep and self.text is not None:
-            files[name + BACKUP] = self.text.encode()
-        try:
+    def replace(self, text: str, *, mode: int | None = None) -> None:
+        """Replace the file; its permissions stay if ``mode`` is None."""
+        folder, name = os.path.split(os.path.realpath(self.path))
+        with _writing(self.path):
             os.makedirs(folder, exist_ok=True)
-            now = _read(self.path) if os.path.exists(place) else None
-            if now != self.text:
-                return False
-            replace_files(folder, files, mode=mode)
-        except OSError as error:
-            words = f"it can't be written: {error.strerror}; nothing was changed"
-            raise ConfigurationError(self.path, words) from error
-        return True
-
-
-def _read(path: str) -> str:
-    """Return the text of a regular file.
-
-    Raises:
-        ConfigurationError: it can't be read.
-    """
-    try:
-        # a pipe or a device might have no end
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            kind = "a directory" if os.path.isdir(path) else "no regular file"
-            raise ConfigurationError(path, f"it is {kind}")
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    except OSError as error:
-        raise ConfigurationError(path, f"it can't be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(path, "it is not UTF-8; nothing was changed") from error
-
-
-def _kind(value: JSON) -> str:
-    names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
-    return "null" if value is None else names.get(type(value), "a number")
+            replace_files(folder, {name: text.encode()}, mode=mode)
 
 
 @contextmanager
-def _exclusive(path: str, *, make: bool = False) -> Iterator[None]:
-    """Let others that do the same wait; the directory is locked, so that no file is left over.
-
-    Where that can't be done, reading again before writing has to be enough.
-    """
-    folder = os.path.dirname(os.path.realpath(path))
-    held = ExitStack()
-    with ExitStack() as stack, suppress(OSError):
-        if make:
-            os.makedirs(folder, exist_ok=True)
-        if sys.platform != "win32":
-            descriptor = os.open(folder, os.O_RDONLY)
-            stack.callback(os.close, descriptor)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        held = stack.pop_all()
-    with held:
+def _writing(path: str) -> Iterator[None]:
+    try:
         yield
+    except OSError as error:
+        raise ConfigurationError(path, f"it can't be written: {error.strerror}") from error
 
 
 def literals(client: Client, entry: Mapping[str, JSON]) -> list[str]:

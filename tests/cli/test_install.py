@@ -139,7 +139,7 @@ def test_a_dry_run_writes_nothing_and_shows_no_secret(run: Run, home: Path) -> N
         (["cursor", "--env", "novalue"], "it is KEY=VALUE"),
         (["cursor", "--env", "1=2"], "it is KEY=VALUE"),
         (["cursor", "--tools", "nowhere"], "there is no 'nowhere'"),
-        (["cursor", "--file", "."], "it is a directory"),
+        (["cursor", "--file", "."], "it can't be read: Is a directory"),
         (["cursor", "--file", ""], "--file: there is no file ''"),
         (["cursor", "--", "--wrong"], "No such option"),
         (["cursor", "--", "--transport", "http"], "talks to it over stdio"),

@@ -16,10 +16,6 @@ HOME = Path("/home/ada")
             "Library/Application Support/Claude/claude_desktop_config.json",
         ),
         ("claude-desktop", "linux", {}, ".config/Claude/claude_desktop_config.json"),
-        (
-            *("claude-desktop", "linux", {"XDG_CONFIG_HOME": "relative"}),
-            ".config/Claude/claude_desktop_config.json",
-        ),
         ("claude-desktop", "win32", {}, "AppData/Roaming/Claude/claude_desktop_config.json"),
         ("claude-code", "linux", {}, ".claude.json"),
         ("cursor", "win32", {}, ".cursor/mcp.json"),

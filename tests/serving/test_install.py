@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import copy
 import json
-import multiprocessing
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,8 +81,7 @@ def test_whatever_stands_anywhere_nothing_is_raised_but_one_clear_message(tmp_pa
             remove_server(str(path), CLIENT, "ours")
             assert json.loads(path.read_text()) == now
     assert outcomes >= {
-        "it should hold an object, not null",
-        "'mcpServers' should be an object, not a string",
+        "it should be an object, and 'mcpServers' in it another",
         "there is a server 'ours' that does not start sovl-tools",
     }
 
@@ -100,16 +98,14 @@ def told(path: Path) -> str | None:
 @check_each(
     ("content", "words"),
     [
-        (b'{"mcpServers": {', "1:17: it is no JSON"),
-        (b'{"a": 1,,}', "it is no JSON"),
-        (b"{} {}", "1:4: it is no JSON"),
-        (b"/* no end", "1:1: it is no JSON"),
-        (b"[" * 100_000, "nested too deep"),
-        (b'{"a": ' + b"[" * 900 + b"]" * 900 + b"}", ""),
-        (b'{"a": ' + b"9" * 5000 + b"}", "nothing was changed"),
+        (b'{"mcpServers": {', "it isn't JSON: Expecting property name"),
+        (b'{"a": 1,,}', "it isn't JSON"),
+        (b"{} {}", "it isn't JSON: Extra data: line 1 column 4"),
+        (b"/* no end", "it isn't JSON"),
+        (b"[" * 100_000, "it isn't JSON"),
         (b'{"mcpServers": {}, "mcpServers": {}}', "duplicate key"),
-        (b"\xff\xfe{\x00}\x00", "it is not UTF-8"),
-        (b"null", "it should hold an object, not null"),
+        (b"\xff\xfe{\x00}\x00", "it isn't JSON"),
+        (b"null", "it should be an object"),
     ],
 )
 def test_a_file_that_is_no_configuration_is_left_as_it_is(
@@ -117,10 +113,8 @@ def test_a_file_that_is_no_configuration_is_left_as_it_is(
 ) -> None:
     path = tmp_path / "mcp.json"
     path.write_bytes(content)
-    found = told(path)
-    assert (found is None) == (not words)
-    assert words in (found or "")
-    assert (path.read_bytes() == content) == (found is not None)
+    assert words in (told(path) or "")
+    assert path.read_bytes() == content
 
 
 def test_comments_and_all_else_stay_as_they_are_written(tmp_path: Path) -> None:
@@ -148,9 +142,8 @@ def test_a_file_that_says_little_is_written(tmp_path: Path, content: str) -> Non
     path.write_bytes(content.encode())
     add_server(str(path), CLIENT, SERVER)
     text = path.read_bytes().decode()
-    assert text.startswith("\ufeff") == content.startswith("\ufeff")
     assert ("\r\n" in text) == ("\r\n" in content)
-    document = json.loads(without_comments(text.removeprefix("\ufeff")))
+    document = json.loads(without_comments(text))
     assert document["mcpServers"] == {"ours": SERVER.entry(CLIENT)}
 
 
@@ -192,8 +185,10 @@ def test_only_the_user_may_read_a_file_with_secrets(tmp_path: Path) -> None:
     assert not add_server(str(public), CLIENT, OPEN).is_private
     assert public.stat().st_mode & 0o777 == 0o644
     add_server(str(public), CLIENT, SERVER)
-    places = [public, Path(f"{public}{BACKUP}")]
-    assert [each.stat().st_mode & 0o777 for each in places] == [0o600, 0o600]
+    assert public.stat().st_mode & 0o777 == 0o600
+    other = Server("ours", "/bin/python", START, ("/t",), {"KEY": "other"})
+    add_server(str(public), CLIENT, other)
+    assert Path(f"{public}{BACKUP}").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_link_stays_one(tmp_path: Path) -> None:
@@ -212,28 +207,9 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
     assert "ours" in (tmp_path / "there" / "new.json").read_text()
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="it is a directory"):
+def test_a_place_that_is_no_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="it can't be read: Is a directory"):
         add_server(str(tmp_path), CLIENT, SERVER)
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(ConfigurationError, match="it is no regular file"):
-        add_server(str(tmp_path / "pipe"), CLIENT, SERVER)
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigurationError, match="it can't be written: File exists"):
+    with pytest.raises(ConfigurationError, match="it can't be read: Not a directory"):
         add_server(str(tmp_path / "file" / "mcp.json"), CLIENT, SERVER)
-
-
-def _add(path: str, index: int) -> None:
-    add_server(path, CLIENT, Server(f"server{index}", "/bin/python", START, ("/t",)))
-
-
-def test_those_who_write_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "mcp.json"
-    context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=_add, args=(str(path), index)) for index in range(8)]
-    for each in workers:
-        each.start()
-    for each in workers:
-        each.join()
-    assert [each.exitcode for each in workers] == [0] * 8
-    assert len(json.loads(path.read_text())["mcpServers"]) == 8
