@@ -226,7 +226,7 @@ CASES: dict[str, tuple[Make, str]] = {
     ),
     "an annotation in broken Python": (
         _module("def odd(text: 'not a ( type'):\n    return text\n"),
-        "",
+        "ST415",
     ),
     "phrases that explode": (
         _module(

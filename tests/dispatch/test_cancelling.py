@@ -187,18 +187,6 @@ async def test_two_calls_under_way_can_not_have_one_id() -> None:
     await task
 
 
-async def test_a_late_result_is_dropped() -> None:
-    async def stubborn() -> str:
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            await asyncio.sleep(0)
-        return "late"
-
-    result = await tooler(stubborn).call("stubborn", timeout=0.01)
-    assert (result.value, kind_of(result)) == (None, "timeout")
-
-
 def test_a_sync_generator_that_was_given_up_stops_at_its_next_item(
     release: threading.Event,
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolContext, hook
-from tests.dispatch.toolbox import Call, call_async, call_sync, each_way, run_script, tooler
+from tests.dispatch.toolbox import Call, call_async, call_sync, run_script, tooler
 from tests.patience import PATIENCE
 
 
@@ -166,16 +166,6 @@ async def test_cancelling_a_call_with_hooks_does_not_wait_either() -> None:
     assert failure.kind == "cancelled"
 
 
-async def test_a_tool_below_another_is_given_up_with_it() -> None:
-    async def outer(context: ToolContext) -> Any:
-        return (await context.tooler.call("swallow")).value
-
-    calls = tooler(outer, swallow)
-    failure = (await asyncio.wait_for(calls.call("outer", timeout=0.05), PATIENCE)).error
-    assert failure is not None
-    assert failure.kind == "timeout"
-
-
 @pytest.mark.parametrize("below", [None, 0.7])
 async def test_a_caller_is_not_cancelled_by_calls_that_end_while_the_loop_stalls(
     below: float | None,
@@ -197,32 +187,6 @@ async def test_a_caller_is_not_cancelled_by_calls_that_end_while_the_loop_stalls
     for _ in range(9):
         await asyncio.sleep(0)
     assert not task.cancelling()
-
-
-@each_way
-def test_a_tool_may_clean_up_when_its_time_is_over(call: Call) -> None:
-    done = []
-
-    async def careful() -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            await asyncio.sleep(0)
-            done.append(asyncio.current_task() is not None)
-
-    failure = call(tooler(careful), "careful", timeout=0.05).error
-    assert failure is not None
-    assert failure.message == "tool 'careful' was not done after 0.05 s"
-    assert done == [True]
-
-
-async def test_the_task_of_the_caller_goes_on_unharmed() -> None:
-    calls = tooler(swallow)
-    await calls.call("swallow", timeout=0.01)
-    task = asyncio.current_task()
-    assert task is not None
-    assert not task.cancelling()
-    await asyncio.sleep(0.01)
 
 
 SWALLOWING = """

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from typing import Any, cast
 
-import pytest
-
 from sovl_tools import ToolError
 from sovl_tools.model.errors import TimeLimitError
-from tests.dispatch.toolbox import Call, each_way, run_script, tool, tooler
+from tests.dispatch.toolbox import Call, each_way, tooler
 from tests.patience import PATIENCE
 from tests.tables import check_each
 
@@ -213,65 +210,3 @@ def test_a_loop_that_was_given_up_ends_when_its_tool_does() -> None:
     release.set()
     threads[0].join(PATIENCE)
     assert not threads[0].is_alive()
-
-
-@pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf")])
-def test_a_time_limit_that_is_none_is_the_callers_mistake(timeout: float) -> None:
-    with pytest.raises(ValueError, match="timeout must be more than 0"):
-        tooler(timeout=timeout)
-
-
-FORK = """
-import os
-from tests.dispatch.toolbox import tooler
-async def quick():
-    return "done"
-calls = tooler(quick)
-assert calls.call_sync("quick").ok
-pid = os.fork()
-if pid == 0:
-    os._exit(0 if calls.call_sync("quick", timeout=60).ok else 1)
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-"""
-
-
-FULL = """
-import os, threading
-from tests.dispatch.toolbox import tool, tooler
-begun, release = threading.Event(), threading.Event()
-def wait():
-    begun.set()
-    return release.wait(60)
-calls = tooler(tool(wait, max_concurrency=1), max_threads=1)
-call = threading.Thread(target=lambda: calls.call_sync("wait", mode="thread"), daemon=True)
-call.start()
-begun.wait(60)
-pid = os.fork()
-if pid == 0:
-    release.set()
-    os._exit(0 if calls.call_sync("wait", timeout=60).ok else 1)
-release.set()
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_no_limiter_is_full_of_calls_that_a_forked_process_does_not_have() -> None:
-    assert run_script(FULL) == "0"
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_async_tools_are_called_in_a_forked_process_too() -> None:
-    assert run_script(FORK) == "0"
-
-
-def test_the_limit_of_a_tool_wins_over_that_of_the_dispatcher() -> None:
-    release = threading.Event()
-
-    def block() -> bool:
-        return release.wait(60)
-
-    failure = tooler(tool(block, timeout=0.1), timeout=60).call_sync("block").error
-    release.set()
-    assert failure is not None
-    assert "after 0.1 s" in failure.message

@@ -123,26 +123,6 @@ def test_an_observer_is_told_of_bad_arguments_as_they_were_given(call: Call, wat
         assert watch.events[-1].arguments is given
 
 
-@each_way
-def test_an_observer_is_told_that_a_thread_was_given_up(
-    call: Call, watch: Watch, release: threading.Event
-) -> None:
-    def wait() -> None:
-        release.wait()
-
-    result = call(tooler(wait, observers=[watch]), "wait", timeout=0.01)
-    assert result.error is not None
-    assert result.error.is_abandoned
-    assert [(event.kind, event.is_abandoned) for event in watch.events] == [("timeout", True)]
-
-
-def test_each_call_has_a_name_of_its_own(watch: Watch) -> None:
-    dispatcher = dispatcher_of(watch)
-    for _ in range(5):
-        dispatcher.call_sync("echo", {"text": "a"})
-    assert len({event.call_id for event in watch.events}) == 5
-
-
 def around(call: ToolCall, following: Any) -> Any:
     return (yield following(call))
 
@@ -325,19 +305,6 @@ def test_statistics_of_a_tool_survive_its_replacement(call: Call) -> None:
     call(dispatcher, "echo", {"text": "a"})
     found = dispatcher.statistics()
     assert {name: each.calls for name, each in found.items()} == {"echo": 2, "fail": 1}
-
-
-@each_way
-def test_a_tool_that_stays_is_not_prepared_anew_when_others_change(call: Call) -> None:
-    kept = tool(echo, TEXT)
-    shelf = Shelf(catalog_of(kept, tool(fail, TEXT)))
-    dispatcher = Tooler(shelf)
-    plans = vars(dispatcher)["_engine"].tool
-    before = plans("echo"), plans("fail")
-    shelf.catalog = catalog_of(kept, tool(fail, TEXT))
-    assert call(dispatcher, "echo", {"text": "a"}).ok
-    assert plans("echo") is before[0]
-    assert plans("fail") is not before[1]
 
 
 def test_there_are_no_statistics_before_the_first_call() -> None:

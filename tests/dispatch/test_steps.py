@@ -13,7 +13,7 @@ import pytest
 
 from sovl_tools import Image, Text, ToolDefinition, Tooler, ToolError, ToolRegistry, ToolResult
 from tests.conftest import Write, manifest_of
-from tests.dispatch.toolbox import TEXT, Call, call_sync, each_way, properties, tool, tooler
+from tests.dispatch.toolbox import TEXT, Call, each_way, properties, tool, tooler
 from tests.tables import check_each
 
 PNG = b"\x89PNG\r\n\x1a\n picture"
@@ -388,12 +388,6 @@ def test_content_stands_in_the_result_and_as_json_in_its_value(
         assert result.value == [block.to_json() for block in content]
 
 
-@each_way
-def test_a_value_without_content_has_none(call: Call) -> None:
-    dispatcher = tooler(definition_of())
-    assert [call(dispatcher, "echo", {"text": "a"}).content for _ in range(2)] == [(), ()]
-
-
 ODD = [
     (object(), "result is an object, which is no JSON"),
     ({"a": [1, object()]}, "result.a[1] is an object, which is no JSON"),
@@ -470,74 +464,3 @@ def test_the_short_way_of_a_plain_tool_ends_where_the_long_one_does(
     found, expected = call(short, "echo", given), call(long, "echo", given)
     assert found._replace(duration=0) == expected._replace(duration=0)
     assert (short.statistics()["echo"].calls, len(seen)) == (2, 1)
-
-
-@each_way
-def test_the_short_way_keeps_its_statistics_bounded(call: Call) -> None:
-    dispatcher = tooler(definition_of())
-    for _ in range(2100):
-        dispatcher.call_sync("echo", {"text": "a"})
-    call(dispatcher, "echo", {"text": "a"})
-    assert dispatcher.statistics()["echo"].calls == 2101
-
-
-async def test_the_short_way_of_an_awaited_call_keeps_its_statistics_bounded() -> None:
-    dispatcher = tooler(definition_of(later(echo)))
-    for _ in range(2100):
-        await dispatcher.call("echo", {"text": "a"}, timeout=None)
-    assert dispatcher.statistics()["echo"].calls == 2100
-    assert dispatcher.statistics()["echo"].failures == 0
-
-
-async def test_a_limit_of_the_call_holds_on_the_short_way() -> None:
-    async def wait() -> None:
-        await asyncio.Event().wait()
-
-    dispatcher = tooler(wait)
-    kinds = [said(await dispatcher.call("wait", timeout=0.01))[0] for _ in range(2)]
-    assert kinds == ["timeout", "timeout"]
-    with pytest.raises(ValueError, match="more than 0 seconds"):
-        await dispatcher.call("wait", timeout=0)
-
-
-async def test_the_callers_cancellation_passes_on_the_short_way() -> None:
-    going = asyncio.Event()
-
-    async def wait(text: str) -> None:
-        if text == "stay":
-            going.set()
-            await asyncio.Event().wait()
-
-    dispatcher = tooler(definition_of(wait))
-    assert (await dispatcher.call("echo", {"text": "go"})).ok
-    task = asyncio.create_task(dispatcher.call("echo", {"text": "stay"}))
-    await going.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert dispatcher.statistics()["echo"].errors == {"cancelled": 1}
-
-
-@pytest.mark.parametrize("kind", [at_once, later])
-async def test_a_keyboard_interrupt_passes_on_the_short_way(kind: Any) -> None:
-    def interrupt(text: str) -> str:
-        if text == "stop":
-            raise KeyboardInterrupt
-        return text
-
-    dispatcher = tooler(definition_of(kind(interrupt)))
-    assert (await dispatcher.call("echo", {"text": "go"})).ok
-    with pytest.raises(KeyboardInterrupt):
-        await dispatcher.call("echo", {"text": "stop"})
-
-
-def test_a_keyboard_interrupt_passes_on_the_short_way_from_sync_code() -> None:
-    def interrupt(text: str) -> str:
-        if text == "stop":
-            raise KeyboardInterrupt
-        return text
-
-    dispatcher = tooler(definition_of(interrupt))
-    assert call_sync(dispatcher, "echo", {"text": "go"}).ok
-    with pytest.raises(KeyboardInterrupt):
-        dispatcher.call_sync("echo", {"text": "stop"})

@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from sovl_tools.dispatch.runner import IS_ON_THREAD, ThreadWork
-from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.threads import (
     _Worker,
     start,
@@ -53,43 +50,6 @@ def done(function: Any) -> Any:
     return outcome.result[0]
 
 
-def test_a_job_is_done_on_a_daemon_thread() -> None:
-    thread = done(threading.current_thread)
-    assert thread is not threading.current_thread()
-    assert (thread.daemon, thread.name) == (True, "sovl-tools-call")
-
-
-@pytest.mark.parametrize("error", [ValueError("broken"), SystemExit(3), KeyboardInterrupt()])
-def test_what_a_job_raises_is_reported(error: BaseException) -> None:
-    def fail() -> None:
-        raise error
-
-    outcome = Outcome()
-    start(fail, outcome)
-    assert outcome.result == (None, error)
-
-
-def test_a_job_has_the_context_of_whoever_started_it() -> None:
-    def upset() -> str:
-        before = MOOD.get()
-        MOOD.set("upset")
-        return before
-
-    token = MOOD.set("glad")
-    try:
-        assert [done(upset) for _ in range(3)] == ["glad"] * 3
-        assert MOOD.get() == "glad"
-    finally:
-        MOOD.reset(token)
-    assert done(MOOD.get) == "calm"
-
-
-def test_a_job_knows_that_it_has_a_thread_of_a_tooler() -> None:
-    assert done(ThreadWork(IS_ON_THREAD.get, None)) is True
-    assert done(IS_ON_THREAD.get) is False
-    assert IS_ON_THREAD.get() is False
-
-
 def test_a_thread_that_has_had_no_job_for_a_while_ends() -> None:
     thread = done_by(_Worker(idle_seconds=0.01), threading.current_thread)
     thread.join(PATIENCE)
@@ -100,19 +60,6 @@ def test_a_thread_that_has_just_been_taken_does_not_end() -> None:
     worker = _Worker(idle_seconds=0.001)
     threading.Event().wait(0.02)
     assert done_by(worker, lambda: "done") == "done"
-
-
-def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
-    scope = CallScope()
-    ran: list[bool] = []
-    begin = ThreadWork(lambda: ran.append(True), scope, is_tool=False)
-    begin()
-    assert begin.has_ended
-    begin = ThreadWork(lambda: ran.append(True), scope, is_tool=False)
-    scope.stop()
-    with pytest.raises(RunCancelledError):
-        begin()
-    assert (ran, begin.has_ended) == ([True], False)
 
 
 INTERRUPTED = """
@@ -224,36 +171,58 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     assert run_script(REUSE + FORK) == "42 True"
 
 
-FORKED_IDS = """
-import os
-from sovl_tools.dispatch.scope import new_call_id
-reading, writing = os.pipe()
-if os.fork() == 0:
-    os.write(writing, new_call_id().encode())
-    os._exit(0)
-print(os.read(reading, 100).decode() != new_call_id())
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_calls_of_a_forked_process_have_other_names() -> None:
-    assert run_script(FORKED_IDS) == "True"
-
-
-FORKED_TOOLER = """
-import os
+PREFORKED = """
+import asyncio, os, signal, threading
 from tests.dispatch.toolbox import tool, tooler
-def answer():
-    return 42
-calls = tooler(answer, max_threads=1)
-assert calls.call_sync("answer", mode="thread").ok
-pid = os.fork()
-if pid == 0:
-    os._exit(calls.call_sync("answer", mode="thread", timeout=3).value or 1)
-print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+started, end = threading.Event(), threading.Event()
+
+def alone():
+    return "alone"
+
+def sync():
+    return "sync"
+
+async def later():
+    await asyncio.sleep(0)
+    return "async"
+
+def wait():
+    started.set()
+    return end.wait(60)
+
+names = []
+tools = [sync, later, tool(alone, max_concurrency=1), tool(wait, max_concurrency=1)]
+calls = tooler(*tools, max_threads=1, observers=[lambda event: names.append(event.call_id)])
+
+def answers():
+    found = []
+    for name in ("sync", "later", "alone"):
+        found += [calls.call_sync(name), calls.call_sync(name, timeout=20)]
+        found += [asyncio.run(calls.call(name)), asyncio.run(calls.call(name, timeout=20))]
+    return [each.value for each in found]
+
+expected, number = answers(), len(names)
+threading.Thread(target=calls.call_sync, args=("wait",), kwargs={"timeout": 60}).start()
+assert started.wait(60)  # it holds the only thread and the only place of its tool
+reading, writing = os.pipe()
+for _ in range(2):
+    if os.fork() == 0:
+        signal.alarm(30)
+        end.set()
+        is_right = answers() == expected and calls.call_sync("wait", timeout=20).value
+        os.write(writing, f"{is_right} {names[number]}|".encode())
+        os._exit(0)
+for _ in range(2):
+    os.wait()
+end.set()
+first, second, _ = os.read(reading, 1000).decode().split("|")
+known = [first.split()[1], second.split()[1], *names]
+print(expected == answers(), first.split()[0], second.split()[0], len({*known}) == len(known))
 """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_sync_tools_are_called_on_threads_in_a_forked_process_too() -> None:
-    assert run_script(FORKED_TOOLER) == "42"
+def test_a_server_that_forks_after_calls_answers_in_each_child() -> None:
+    """The children have threads, loops, places in queues and names of calls of their own."""
+    assert run_script(PREFORKED) == "True True True True"

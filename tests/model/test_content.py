@@ -3,8 +3,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import subprocess
-import sys
 import unicodedata
 from dataclasses import FrozenInstanceError
 from pathlib import Path
@@ -350,13 +348,3 @@ def test_an_endless_row_of_marks_is_cut_somewhere() -> None:
     assert unicodedata.combining(text[len(kept)])
     assert words
     assert len(kept) > 400
-
-
-def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
-    code = (
-        "import sys; before = {*sys.modules}; import sovl_tools.annotations.jsonvalues;"
-        "print(*({*sys.modules} - before) & {'mimetypes', 'base64', 'unicodedata', 'pathlib',"
-        "'datetime', 'decimal', 'uuid', 'asyncio', 'fractions', 'ipaddress', 'numpy'})"
-    )
-    run = [sys.executable, "-c", code]
-    assert subprocess.run(run, check=True, capture_output=True, text=True).stdout.strip() == ""

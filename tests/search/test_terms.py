@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from unicodedata import normalize
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sovl_tools.search.words import COMMON, parts, term, terms
+from sovl_tools.search.words import COMMON, parts, term
 from tests.schema.strategies import moderate
-from tests.search.test_words import letters, mixed
 from tests.tables import check_each
 
 lower = st.text("abcdefgxyz", min_size=3, max_size=5)
@@ -100,29 +97,3 @@ def test_a_name_has_the_same_parts_however_its_words_are_joined(words: list[str]
     camel = words[0] + "".join(word.capitalize() for word in words[1:])
     for name in ("_".join(words), "-".join(words), camel, camel[0].upper() + camel[1:]):
         assert parts(name) == expected
-
-
-@moderate
-@given(mixed)
-def test_terms_are_those_of_the_parts(text: str) -> None:
-    assert terms(text) == [term(part) for part in parts(text)]
-    assert terms(text * 50) == [term(part) for part in parts(text * 50)]
-
-
-@moderate
-@given(st.text("abcXYZ019_'. ,-", max_size=20))
-def test_ascii_is_read_alike_beside_other_letters(text: str) -> None:
-    separate = text.replace("'", " ")
-    assert sorted(parts(f"{separate},é")) == sorted([*parts(separate), "e"])
-
-
-@moderate
-@given(st.text(letters, max_size=8))
-def test_composed_and_decomposed_letters_are_the_same(text: str) -> None:
-    assert parts(normalize("NFC", text)) == parts(normalize("NFD", text))
-
-
-@moderate
-@given(mixed)
-def test_the_spaces_around_do_not_count(text: str) -> None:
-    assert sorted(parts(f"  {text}\n")) == sorted(parts(text))

@@ -54,11 +54,6 @@ def test_a_text_is_taken_apart_into_words(text: str, forms: tuple[str, ...]) -> 
     assert words(text) == forms
 
 
-def test_a_place_is_that_of_the_word_in_the_text() -> None:
-    text = "Über ﬁle: e\u0301té"
-    assert [text[word.start : word.end] for word in spans(text)] == ["Über", "ﬁle", "e\u0301té"]
-
-
 def test_half_width_katakana_are_the_full_ones() -> None:
     assert words("ﾊﾞｽ") == words("バス")
 
