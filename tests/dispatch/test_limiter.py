@@ -3,25 +3,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from sovl_tools import ToolResult
-from sovl_tools.dispatch import async_runner
-from sovl_tools.dispatch.limiter import Limiter, Ticket, leave_once
-from sovl_tools.dispatch.runner import enter
-from sovl_tools.dispatch.scope import CallScope
-from sovl_tools.model.errors import RunCancelledError, TimeLimitError
-from tests.dispatch.toolbox import tool, tooler
+from sovl_tools.dispatch.limiter import Limiter, Ticket
+from tests.dispatch.toolbox import Call, call_async, call_sync, tool, tooler
 from tests.patience import PATIENCE
-
-
-@pytest.fixture
-def turns() -> list[str]:
-    """Return a list of those whose turn has come."""
-    return []
 
 
 @pytest.fixture
@@ -31,175 +22,58 @@ def release() -> Iterator[threading.Event]:
     event.set()
 
 
-def queued(limiter: Limiter, turns: list[str], name: str = "") -> Ticket:
-    """Queue before a limiter that is full."""
-    ticket = limiter.queue(lambda: turns.append(name))
-    assert ticket is not None
-    return ticket
+def waiting() -> tuple[Any, threading.Event, threading.Event]:
+    """Return a tool that one call at a time may use; what says that it runs, and what ends it."""
+    started, end = threading.Event(), threading.Event()
+
+    def wait() -> bool:
+        started.set()
+        return end.wait(PATIENCE)
+
+    return tool(wait, max_concurrency=1), started, end
 
 
-def full(limit: int = 1) -> Limiter:
-    limiter = Limiter(limit)
-    assert [limiter.queue(list) for _ in range(limit)] == [None] * limit
-    return limiter
-
-
-def has_room(limiter: Limiter) -> bool:
-    """Tell whether exactly one more gets in; the limiter is as before."""
-    ticket = limiter.queue(list)
-    if ticket is not None:
-        assert limiter.give_up(ticket)
-        return False
-    limiter.leave()
-    return True
-
-
-def test_so_many_get_in_and_the_next_wait_in_order(turns: list[str]) -> None:
-    limiter = full(2)
-    for name in "abc":
-        queued(limiter, turns, name)
-    assert turns == []
-    limiter.leave()
-    assert turns == ["a"]
-    limiter.leave()
-    limiter.leave()
-    assert turns == ["a", "b", "c"]
-    assert not has_room(limiter)
-    limiter.leave()
-    assert has_room(limiter)
-
-
-def test_whoever_gives_up_loses_his_place(turns: list[str]) -> None:
-    limiter = full()
-    tickets = {name: queued(limiter, turns, name) for name in "abc"}
-    assert limiter.give_up(tickets["a"])
-    assert limiter.give_up(tickets["a"]), "there is no harm in doing it twice"
-    limiter.leave()
-    assert turns == ["b"]
-    assert not tickets["a"].is_admitted
-    assert tickets["b"].is_admitted
-
-
-def test_whoever_gives_up_too_late_is_in_and_has_to_leave(turns: list[str]) -> None:
-    limiter = full()
-    ticket = queued(limiter, turns, "a")
-    queued(limiter, turns, "b")
-    limiter.leave()
-    assert not limiter.give_up(ticket)
-    assert turns == ["a"]
-    limiter.leave()
-    assert turns == ["a", "b"]
-
-
-def test_a_turn_that_nobody_can_be_told_of_passes_on(turns: list[str]) -> None:
-    limiter = full()
-    loop = asyncio.new_event_loop()
-    loop.close()
-    for _ in range(2):
-        assert limiter.queue(lambda: loop.call_soon_threadsafe(list)) is not None
-    queued(limiter, turns, "next")
-    limiter.leave()
-    assert turns == ["next"]
-    assert limiter.queue(lambda: loop.call_soon_threadsafe(list)) is not None
-    limiter.leave()
-    assert has_room(limiter)
-
-
-def test_a_thread_waits_for_its_turn() -> None:
-    limiter, entered = full(), threading.Event()
-
-    def work() -> None:
-        enter(limiter, CallScope(limit=PATIENCE))
-        entered.set()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    assert not entered.wait(0.01)
-    limiter.leave()
-    assert entered.wait(PATIENCE)
-    thread.join()
-    assert not has_room(limiter)
-
-
-def test_a_thread_waits_no_longer_than_its_limit() -> None:
-    limiter, late = full(), CallScope(limit=0.01)
-    with pytest.raises(TimeLimitError):
-        enter(limiter, late)
-    assert late.is_stopped
-    limiter.leave()
-    assert has_room(limiter), "the place in the queue was given back"
-
-
-def test_a_thread_whose_run_was_stopped_does_not_enter() -> None:
-    limiter, stopped = full(), CallScope()
-    stopped.stop()
-    with pytest.raises(RunCancelledError):
-        enter(limiter, stopped)
-    limiter.leave()
-    assert has_room(limiter)
-
-
-def test_a_turn_that_comes_as_the_run_is_stopped_passes_on(turns: list[str]) -> None:
-    limiter = full()
-    stopped, moment = CallScope(), threading.Event()
-
-    def stop_both() -> None:
-        while not stopped._stops:
-            moment.wait(0.001)
-        queued(limiter, turns, "next")
-        stopped.on_stop(limiter.leave)
-        stopped.stop()
-
-    thread = threading.Thread(target=stop_both)
-    thread.start()
-    with pytest.raises(RunCancelledError):
-        enter(limiter, stopped)
-    thread.join()
-    assert turns == ["next"]
-
-
-def test_one_leaves_once_however_often_it_is_said() -> None:
-    limiter = full()
-    leave = leave_once(limiter)
+async def test_a_call_that_is_cancelled_as_its_turn_comes_passes_it_on() -> None:
+    definition, started, end = waiting()
+    calls: list[asyncio.Task[ToolResult]] = []
+    # it is told of the first call when that has made room, and the second one doesn't run yet
+    dispatcher = tooler(definition, observers=[lambda _: calls[1].cancel()])
     for _ in range(3):
-        leave()
-    assert limiter.queue(list) is None
-    assert limiter.queue(list) is not None
-    leave_once(None)()
+        calls.append(asyncio.create_task(dispatcher.call("wait", timeout=PATIENCE)))
+        await asyncio.sleep(0)
+    assert await asyncio.to_thread(started.wait, PATIENCE)
+    end.set()
+    first, second, third = await asyncio.gather(*calls, return_exceptions=True)
+    assert isinstance(first, ToolResult)
+    assert isinstance(third, ToolResult)
+    assert (first.value, third.value) == (True, True)
+    assert isinstance(second, asyncio.CancelledError)
 
 
-async def test_a_task_awaits_its_turn() -> None:
-    limiter = full()
-    task = asyncio.create_task(async_runner.enter(limiter))
-    await asyncio.sleep(0)
-    assert not task.done()
-    limiter.leave()
-    await asyncio.wait_for(task, PATIENCE)
-    assert not has_room(limiter)
-
-
-async def test_a_task_that_is_cancelled_gives_its_place_back(turns: list[str]) -> None:
-    limiter = full()
-    task = asyncio.create_task(async_runner.enter(limiter))
-    await asyncio.sleep(0)
-    queued(limiter, turns, "next")
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    limiter.leave()
-    assert turns == ["next"]
-
-
-async def test_a_task_that_is_cancelled_as_its_turn_comes_passes_it_on(turns: list[str]) -> None:
-    limiter = full()
-    task = asyncio.create_task(async_runner.enter(limiter))
-    await asyncio.sleep(0)
-    queued(limiter, turns, "next")
-    limiter.leave()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert turns == ["next"]
+@pytest.mark.parametrize("call", [call_sync, call_async])
+def test_a_call_that_is_cancelled_or_too_late_before_its_turn_leaves_the_queue(call: Call) -> None:
+    definition, started, end = waiting()
+    dispatcher = tooler(definition)
+    first = threading.Thread(target=dispatcher.call_sync, args=("wait",))
+    first.start()
+    assert started.wait(PATIENCE)
+    late = call(dispatcher, "wait", timeout=0.01).error
+    assert late is not None
+    assert (late.kind, late.is_abandoned) == ("timeout", False)
+    results: list[ToolResult] = []
+    second = threading.Thread(
+        target=lambda: results.append(call(dispatcher, "wait", timeout=PATIENCE, call_id="mine"))
+    )
+    second.start()
+    while not dispatcher.cancel("mine"):
+        threading.Event().wait(0.001)
+    second.join(PATIENCE)
+    (cancelled,) = results
+    assert cancelled.error is not None
+    assert cancelled.error.kind == "cancelled"
+    end.set()
+    first.join(PATIENCE)
+    assert call(dispatcher, "wait", timeout=PATIENCE).value is True
 
 
 def test_a_loop_that_ended_amid_a_call_holds_nobody_up(release: threading.Event) -> None:
