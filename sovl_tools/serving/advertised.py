@@ -109,10 +109,14 @@ def advertise(
     left_out = [
         LeftOut(name, each.message) for name, each in export.losses if each.kind == "left_out"
     ]
-    modern, refused = _accepted(export.definitions, LATEST_MODERN_VERSION)
-    left_out += refused
-    handshake, refused = _accepted(map(_handshake_form, modern.values()), LATEST_HANDSHAKE_VERSION)
-    left_out += refused
+    modern, handshake = {}, {}
+    for tool in export.definitions:
+        former = _handshake_form(tool)
+        reason = _problem(tool, LATEST_MODERN_VERSION) or _problem(former, LATEST_HANDSHAKE_VERSION)
+        if reason is None:
+            modern[tool["name"]], handshake[tool["name"]] = tool, former
+        else:
+            left_out.append(LeftOut(tool["name"], reason))
     for each in left_out:
         if before is None or each not in before.left_out:
             _LOGGER.warning("%s", each)
@@ -136,29 +140,10 @@ def advertise(
     )
 
 
-def _accepted(
-    definitions: Iterable[dict[str, JSON]], version: str
-) -> tuple[dict[str, dict[str, JSON]], list[LeftOut]]:
-    """Return the definitions that a version of the protocol accepts, and what it refuses.
-
-    The whole list is checked at once; one by one only where something in it is wrong.
-    """
-    tools = list(definitions)
-    refused: list[LeftOut] = []
-    if _problem(tools, version) is not None:
-        reasons = [_problem([each], version) for each in tools]
-        refused = [
-            LeftOut(each["name"], reason)
-            for each, reason in zip(tools, reasons, strict=True)
-            if reason is not None
-        ]
-        tools = [each for each, reason in zip(tools, reasons, strict=True) if reason is None]
-    return {each["name"]: each for each in tools}, refused
-
-
-def _problem(tools: list[dict[str, JSON]], version: str) -> str | None:
+def _problem(tool: dict[str, JSON], version: str) -> str | None:
+    """Return why a version of the protocol rejects a definition, or None."""
     try:
-        validate_server_result("tools/list", version, {"tools": tools, **LIST_FIELDS})
+        validate_server_result("tools/list", version, {"tools": [tool], **LIST_FIELDS})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         # the first two steps are "tools" and its place in the list
@@ -166,11 +151,7 @@ def _problem(tools: list[dict[str, JSON]], version: str) -> str | None:
         return f"the protocol refuses {place}: {first['msg']}"
     except RecursionError:
         return "its schemas are nested too deep"
-    for each in tools:
-        reason = find_invalid_x_mcp_header(each["inputSchema"])
-        if reason is not None:
-            return reason
-    return None
+    return find_invalid_x_mcp_header(tool["inputSchema"])
 
 
 def is_wrapped(tool: dict[str, JSON]) -> bool:
@@ -203,21 +184,18 @@ def page(
     tools come and go between two pages.
 
     Raises:
-        ValueError: it is no cursor.
+        ValueError: the cursor isn't one of this list.
     """
     names = sorted(tools)
     if cursor is not None:
-        before, mark, last = cursor.partition(_CURSOR)
-        if before or not mark:
+        if not cursor.startswith(_CURSOR):
             raise ValueError(f"{cursor!r:.80} is no cursor of this list")
-        names = names[bisect_right(names, last) :]
+        names = names[bisect_right(names, cursor.removeprefix(_CURSOR)) :]
     following = _CURSOR + names[size - 1] if len(names) > size else None
     return [tools[name] for name in names[:size]], following
 
 
-_CURSOR = "after:"
-
-
+_CURSOR: Final = "after:"
 _INSTRUCTIONS: Final = "sovl-tools://instructions/"
 _MANIFEST: Final = "sovl-tools://manifest/"
 

@@ -310,24 +310,19 @@ class InputRequests:
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
         number = self._count
         self._count += 1
-        key = ""
-        if number < len(self._answered):
-            before = self._answered[number]
-            if before.digest == digest and before.answer is not None:
-                return _parsed(kind, before.answer)
-            if before.digest == digest:
-                key = before.key  # asked before beside others, and not answered
-            else:
-                # the tool took another way than in the last call: later answers are void as well
-                del self._answered[number:]
+        before = self._answered[number : number + 1]
+        if before and before[0].digest != digest:
+            # the tool took another way than in the last call: later answers are void as well
+            del self._answered[number:]
+        elif before and before[0].answer is not None:
+            return _parsed(kind, before[0].answer)
         given = self._given.get(request.key) if request.key else None
         if isinstance(given, kind.results):  # the client knows the request by its key
             self._answered[number : number + 1] = [Answered(digest, _form(given), request.key)]
             return given
         if not self._is_ended:
-            if not key:
-                taken = {each.key for each in self._answered}
-                key = request.key if request.key not in {"", *taken} else str(number + 1)
+            taken = {each.key for each in self._answered[:number]}
+            key = request.key if request.key not in {"", *taken} else str(number + 1)
             if not self._pending:
                 # what a tool asks at the same time comes in the same turn of the loop
                 self._loop.call_soon(self._end)

@@ -27,7 +27,6 @@ from mcp_types import (
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
-    RequestId,
 )
 from pydantic import ValidationError
 
@@ -91,44 +90,17 @@ async def serve_stdio(
 
 
 async def _serve(server: Server[Any], lines: Any, output: Any) -> None:
-    open_requests = _OpenRequests()
     async with stdio_server(lines, output) as (read_stream, write_stream):
-        answers: Any = _Answers(write_stream, open_requests)
-        requests: Any = _Requests(read_stream, open_requests, answers)
+        answers: Any = _Answers(write_stream)
+        requests: Any = _Requests(read_stream, answers)
         await server.run(requests, answers, server.create_initialization_options())
-
-
-class _OpenRequests:
-    """The requests without an answer, but for those that stay open."""
-
-    def __init__(self) -> None:
-        self._ids: set[RequestId] = set()
-        self._is_settled = asyncio.Event()
-
-    def add(self, request: JSONRPCRequest) -> None:
-        if request.method != "subscriptions/listen":
-            self._ids.add(request.id)
-            self._is_settled.clear()
-
-    def discard(self, request_id: Any) -> None:
-        if isinstance(request_id, str | int):
-            self._ids.discard(request_id)
-            if not self._ids:
-                self._is_settled.set()
-
-    async def settled(self) -> None:
-        """Wait until all have their answers, or have had the time for it."""
-        with anyio.move_on_after(GRACE):
-            if self._ids:
-                await self._is_settled.wait()
 
 
 class _Stream:
     """A stream of the transport's, for the server, which notes the messages that pass."""
 
-    def __init__(self, stream: Any, open_requests: _OpenRequests) -> None:
+    def __init__(self, stream: Any) -> None:
         self._stream = stream
-        self._open = open_requests
 
     async def aclose(self) -> None:
         await self._stream.aclose()
@@ -141,17 +113,39 @@ class _Stream:
 
 
 class _Answers(_Stream):
+    """Knows which requests have no answer yet, except those that stay open."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self._open: set[Any] = set()
+        self._is_settled = asyncio.Event()
+
+    def expect(self, request: JSONRPCRequest) -> None:
+        if request.method != "subscriptions/listen":
+            self._open.add(request.id)
+
+    def settle(self, request_id: str | int | None) -> None:
+        self._open.discard(request_id)
+        if not self._open:
+            self._is_settled.set()
+
+    async def settled(self) -> None:
+        """Wait until all have their answers, or have had the time for it."""
+        self._is_settled.clear()
+        with anyio.move_on_after(GRACE if self._open else 0):
+            await self._is_settled.wait()
+
     async def send(self, item: SessionMessage) -> None:
         await self._stream.send(item)
         if isinstance(item.message, JSONRPCResponse | JSONRPCError):
-            self._open.discard(item.message.id)
+            self.settle(item.message.id)
 
 
 class _Requests(_Stream):
     """Ends only when the requests have their answers: the server cancels its calls at the end."""
 
-    def __init__(self, stream: Any, open_requests: _OpenRequests, answers: _Answers) -> None:
-        super().__init__(stream, open_requests)
+    def __init__(self, stream: Any, answers: _Answers) -> None:
+        super().__init__(stream)
         self._answers = answers
 
     def __aiter__(self) -> Self:
@@ -162,15 +156,19 @@ class _Requests(_Stream):
             if isinstance(item, Exception):
                 await self._answers.send(SessionMessage(_error(item)))
                 continue
-            message = item.message
-            if isinstance(message, JSONRPCRequest):
-                self._open.add(message)
-            elif isinstance(message, JSONRPCNotification) and message.method == _CANCELLED:
-                self._open.discard((message.params or {}).get("requestId"))
             found: SessionMessage = item
+            if isinstance(found.message, JSONRPCRequest):
+                self._answers.expect(found.message)
+            elif isinstance(found.message, JSONRPCNotification):
+                self._note(found.message)
             return found
-        await self._open.settled()
+        await self._answers.settled()
         raise StopAsyncIteration
+
+    def _note(self, notification: JSONRPCNotification) -> None:
+        request_id = (notification.params or {}).get("requestId")
+        if notification.method == _CANCELLED and isinstance(request_id, str | int):
+            self._answers.settle(request_id)
 
 
 def _error(problem: Exception) -> JSONRPCError:
