@@ -455,26 +455,22 @@ def _reason(error: BaseException) -> str:
 
 
 def value_of(answer: Mapping[str, Any]) -> Any:
-    """Return the value of an answer to ``tools/call``, with its content in the types of here.
+    """Return the value of an answer to ``tools/call``, which the SDK has checked, in our types.
 
-    Structured content is the value; pictures, sounds and resources stand beside it. One text alone
-    is a string.
+    Structured content is the value; pictures, sounds and resources are listed after it. One text
+    alone is a string.
 
     Raises:
-        ToolError: the tool says that it failed, or the answer is none.
+        ToolError: the tool says that it failed, or has content that can't be decoded.
     """
-    blocks = answer.get("content", [])
-    if not isinstance(blocks, list) or not all(isinstance(each, dict) for each in blocks):
-        raise ToolError("the server's answer has no list of content")
-    content = [_content(each) for each in blocks]
+    content = [_content(each) for each in answer.get("content", [])]
     texts = [each.text for each in content if isinstance(each, Text)]
+    structured = answer.get("structuredContent")
     if answer.get("isError") is True:
-        structured = answer.get("structuredContent")
         message = "\n".join(texts) or (json.dumps(structured) if structured else "")
         raise ToolError(message or "the tool failed, and the server does not say why")
     others = [each for each in content if not isinstance(each, Text)]
-    if "structuredContent" in answer and answer["structuredContent"] is not None:
-        structured = answer["structuredContent"]
+    if structured is not None:
         return [structured, *others] if others else structured
     if not others and len(texts) <= 1:
         return texts[0] if texts else None
@@ -498,6 +494,6 @@ def _content(block: Mapping[str, JSON]) -> Content:
             case _:
                 # a link to a resource, or what later versions bring
                 return Text(json.dumps(dict(block), ensure_ascii=False))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except ValueError as error:
         words = f"the server's answer has content that can't be read: {error}"
         raise ToolError(words) from error

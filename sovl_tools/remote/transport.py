@@ -149,6 +149,10 @@ async def _end(process: Process) -> None:
     with suppress(anyio.BrokenResourceError, OSError):
         await _piped(process.stdin).aclose()
     with anyio.move_on_after(_PARTING):
+        # a server that is stuck writing doesn't read that its input has ended
+        with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+            while True:
+                await _piped(process.stdout).receive()
         await process.wait()
     if process.returncode is None:
         if sys.platform == "win32":

@@ -9,16 +9,18 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import anthropic
+import httpx2
 import openai
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import Agent
-from sovl_tools.agent.errors import ProviderError, RoundsError, provider_error, reported_error
+from sovl_tools.agent.errors import ProviderError, reported_error
 from sovl_tools.testing import Reply, calls, drops, fails, interrupts, says
 from tests.agent.conversations import (
     Way,
@@ -189,28 +191,26 @@ def test_a_response_that_failed_is_an_error(*, is_streaming: bool) -> None:
         assert to.say("Go on") == "Here."
 
 
-def test_an_error_of_somebody_else_is_left_alone() -> None:
-    assert provider_error(ValueError("odd")) is None
-    lost = provider_error(ConnectionResetError("by peer"))
-    assert lost is not None
-    assert (lost.kind, str(lost)) == ("connection", "by peer")
+@check_each(
+    ("error", "kind", "words"),
+    [
+        (ConnectionResetError("by peer"), "connection", "by peer"),
+        (openai.APITimeoutError(request=None), "timeout", "Request timed out."),
+        (httpx2.InvalidURL(""), "other", "InvalidURL"),
+        (ValueError("odd"), None, "odd"),
+    ],
+)
+def test_what_a_client_raises_is_told_by_its_kind(
+    error: Exception, kind: str | None, words: str
+) -> None:
+    def create(**_body: Any) -> Any:
+        raise error
 
-
-def test_a_client_that_takes_too_long_is_told() -> None:
-    import openai
-
-    late = openai.APITimeoutError(request=None)
-    error = provider_error(late)
-    assert error is not None
-    assert error.kind == "timeout"
-
-
-def test_an_error_without_words_has_the_name_of_its_kind() -> None:
-    import httpx2
-
-    error = provider_error(httpx2.InvalidURL(""))
-    assert error is not None
-    assert (str(error), error.kind) == ("InvalidURL", "other")
+    client = SimpleNamespace(messages=SimpleNamespace(create=create))
+    with pytest.raises(ProviderError if kind else ValueError) as caught:
+        Agent(client, "m").chat_sync("Hello")
+    assert str(caught.value) == words
+    assert getattr(caught.value, "kind", None) == kind
 
 
 _WORDS = st.sampled_from(["message", "type", "code"])
@@ -345,14 +345,6 @@ def test_an_answer_with_parts_of_other_types_does_not_get_into_the_conversation(
         with pytest.raises(ProviderError, match=r"in place of"):
             agent.chat_sync("Hello")
         assert agent.messages == []
-
-
-def test_arguments_of_a_call_may_come_as_an_object() -> None:
-    call = {"type": "function_call", "call_id": "a", "name": "add", "arguments": {"a": 1, "b": 2}}
-    with asking("openai-responses", json.dumps({"output": [call]})) as agent:
-        with pytest.raises(RoundsError):
-            agent.chat_sync("Hello")
-        assert agent.messages[2]["content"] == "3"
 
 
 @pytest.mark.parametrize(

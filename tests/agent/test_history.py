@@ -15,11 +15,9 @@ from sovl_tools import Audio, Image, Text, ToolRegistry
 from sovl_tools.agent.answer import Prompt
 from sovl_tools.agent.history import (
     LOST,
-    answer_open_calls,
     last_tokens,
     last_turns,
     parse_messages,
-    text_of,
     with_all_results,
 )
 from sovl_tools.agent.providers import anthropic, chat_completions, responses
@@ -29,6 +27,7 @@ from sovl_tools.testing.script import Memory, Request
 from sovl_tools.testing.server import APIS
 from tests.agent.conversations import PROVIDERS, Way, each_api, each_provider, talk
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 ADAPTERS: dict[str, Any] = {
     "openai": chat_completions,
@@ -143,42 +142,27 @@ def _result(identity: str, content: str = "3") -> dict[str, Any]:
     return {"role": "tool", "id": identity, "name": "add", "content": content, "is_error": False}
 
 
-def test_a_result_that_is_lost_is_said_to_be() -> None:
-    made = with_all_results(
-        [_calling("a", "b"), _result("b"), _result("z"), {"role": "user", "content": "?"}]
-    )
-    assert [each.get("content") for each in made] == ["", LOST, "3", "?"]
+_USER = {"role": "user", "content": "?"}
+_TWICE = [_calling("a", "a"), _result("a", "1"), _result("a", "2")]
 
 
-def test_results_follow_the_order_of_their_calls() -> None:
-    made = with_all_results(
-        [_calling("a", "b"), _result("b", "2"), _result("a", "1"), _result("a", "0")]
-    )
-    assert [each["content"] for each in made[1:]] == ["1", "2"]
-
-
-def test_ids_that_come_twice_are_told_apart() -> None:
-    turn = [_calling("a", "a"), _result("a", "1"), _result("a", "2")]
-    made = with_all_results([*turn, *turn])
-    assert [each["content"] for each in made if each["role"] == "tool"] == ["1", "2", "1", "2"]
-    assert [each["id"] for each in made if each["role"] == "tool"] == [
-        "a",
-        "call_1",
-        "call_2",
-        "call_3",
-    ]
-
-
-def test_calls_that_have_no_answer_are_completed_at_the_end_only() -> None:
-    messages = [_calling("a"), {"role": "user", "content": "?"}, _calling("b", "c"), _result("b")]
-    answer_open_calls(messages, "gone")
-    assert [each["content"] for each in messages[3:]] == ["3", "gone"]
-    empty: list[Any] = []
-    answer_open_calls(empty, "gone")
-    assert empty == []
-    lone = [_result("a")]
-    answer_open_calls(lone, "gone")
-    assert lone == [_result("a")]
+@check_each(
+    ("messages", "results", "ids"),
+    [
+        ([_calling("a", "b"), _result("b"), _result("z"), _USER], [LOST, "3"], ["a", "b"]),
+        ([_calling("a", "b"), _result("b", "2"), _result("a", "1"), _result("a", "0")],
+         ["1", "2"], ["a", "b"]),
+        ([*_TWICE, *_TWICE], ["1", "2", "1", "2"], ["a", "call_1", "call_2", "call_3"]),
+        ([_calling("a", "call_3", "a"), _calling("a")], [LOST] * 4,
+         ["a", "call_3", "call_2", "call_4"]),
+    ],
+)  # fmt: skip
+def test_results_answer_their_calls_and_ids_are_told_apart(
+    messages: list[Any], results: list[str], ids: list[str]
+) -> None:
+    told = [each for each in with_all_results(messages) if each["role"] == "tool"]
+    assert [each["content"] for each in told] == results
+    assert [each["id"] for each in told] == ids
 
 
 @moderate
@@ -306,21 +290,3 @@ def test_pictures_of_users_and_tools_are_shown_where_they_can_be(way: Way) -> No
         assert sent.count(PICTURE["data"]) == (1 if way.provider == "openai" else 2)
         assert sent.count("[audio/wav, not shown]") == 2
         assert sent.count("[image/png, not shown]") == (1 if way.provider == "openai" else 0)
-
-
-@each_api
-def test_users_may_say_nothing(way: Way) -> None:
-    with talk(way, [says("Yes?"), says("Well?")]) as to:
-        to.say("")
-        to.say([])
-        assert len(to.messages) == 4
-
-
-def test_the_text_of_blocks_is_theirs_joined() -> None:
-    assert text_of([{"type": "text", "text": "a"}, PICTURE, {"type": "text"}]) == "a\n"
-
-
-def test_a_new_id_is_none_that_is_taken() -> None:
-    made = with_all_results([_calling("a", "call_3", "a"), _calling("a")])
-    ids = [call["id"] for each in made for call in each.get("calls", ())]
-    assert ids == ["a", "call_3", "call_2", "call_4"]

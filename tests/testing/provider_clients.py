@@ -1,21 +1,17 @@
-"""One way to ask with each of the providers' own clients, and to hear what they understood.
-
-Clients that verify no certificate are made in a millisecond, the others in fifty.
-"""
+"""One way to ask with each of the providers' own clients, and to hear what they understood."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import anthropic
 import openai
 
 from sovl_tools.testing import ScriptedServer, Usage
-
-PROVIDERS = ("openai", "openai-responses", "anthropic")
+from tests.agent import conversations
+from tests.agent.conversations import PROVIDERS as PROVIDERS  # noqa: PLC0414 - for the tests here
 
 
 class Heard(NamedTuple):
@@ -29,40 +25,12 @@ class Heard(NamedTuple):
     usage: tuple[int, int, int, int] | Usage | None = None
 
 
-@contextmanager
-def client_of(provider: str, server: ScriptedServer, retries: int = 0) -> Iterator[Any]:
-    if provider == "anthropic":
-        made: Any = anthropic.Anthropic(
-            base_url=server.anthropic_url,
-            api_key="any",
-            max_retries=retries,
-            http_client=anthropic.DefaultHttpxClient(verify=False),
-        )
-    else:
-        made = openai.OpenAI(
-            base_url=server.openai_url,
-            api_key="any",
-            max_retries=retries,
-            http_client=openai.DefaultHttpxClient(verify=False),
-        )
-    with made:
-        yield made
+def client_of(provider: str, server: ScriptedServer, retries: int = 0) -> Any:
+    return conversations.client_of(provider, server, is_async=False, retries=retries)
 
 
 def async_client_of(provider: str, server: ScriptedServer, retries: int = 0) -> Any:
-    if provider == "anthropic":
-        return anthropic.AsyncAnthropic(
-            base_url=server.anthropic_url,
-            api_key="any",
-            max_retries=retries,
-            http_client=anthropic.DefaultAsyncHttpxClient(verify=False),
-        )
-    return openai.AsyncOpenAI(
-        base_url=server.openai_url,
-        api_key="any",
-        max_retries=retries,
-        http_client=openai.DefaultAsyncHttpxClient(verify=False),
-    )
+    return conversations.client_of(provider, server, is_async=True, retries=retries)
 
 
 def errors_of(provider: str) -> Any:
@@ -149,18 +117,14 @@ def _response(answer: Any) -> Heard:
     thoughts = [item.summary for item in answer.output if item.type == "reasoning"]
     usage = answer.usage
     cached = usage.input_tokens_details.cached_tokens
+    reasoning = usage.output_tokens_details.reasoning_tokens
     return Heard(
         answer.output_text,
         calls,
         refusals[0] if refusals else None,
         "".join(part.text for summary in thoughts for part in summary),
         answer.incomplete_details.reason if answer.incomplete_details else answer.status,
-        (
-            usage.input_tokens,
-            usage.output_tokens,
-            cached,
-            usage.output_tokens_details.reasoning_tokens,
-        ),
+        (usage.input_tokens, usage.output_tokens, cached, reasoning),
     )
 
 
@@ -182,10 +146,13 @@ def _joined(events: Iterable[Any], kind: str) -> str:
     return "".join(event.delta for event in events if event.type == kind)
 
 
-def _message(answer: Any) -> Heard:
-    usage = answer.usage
+def _message_usage(usage: Any) -> tuple[int, int, int, int]:
     cached = usage.cache_read_input_tokens
     thinking = usage.output_tokens_details.thinking_tokens
+    return usage.input_tokens + cached, usage.output_tokens, cached, thinking
+
+
+def _message(answer: Any) -> Heard:
     return Heard(
         "".join(block.text for block in answer.content if block.type == "text"),
         tuple(
@@ -194,7 +161,7 @@ def _message(answer: Any) -> Heard:
         answer.stop_details.explanation if answer.stop_details else None,
         "".join(block.thinking for block in answer.content if block.type == "thinking"),
         answer.stop_reason,
-        (usage.input_tokens + cached, usage.output_tokens, cached, thinking),
+        _message_usage(answer.usage),
     )
 
 
@@ -210,20 +177,13 @@ def _message_streamed(events: list[Any]) -> Heard:
     whole = {kind: [] for kind in ("text", "tool_use", "thinking")}  # type: dict[str, list[Any]]
     for block, pieces in blocks:
         whole[block.type].append((block, "".join(pieces)))
-    usage = ending.usage
-    cached = usage.cache_read_input_tokens
     return Heard(
         "".join(text for _, text in whole["text"]),
         tuple((block.id, block.name, _object(text)) for block, text in whole["tool_use"]),
         ending.delta.stop_details.explanation if ending.delta.stop_details else None,
         "".join(text for _, text in whole["thinking"]),
         ending.delta.stop_reason,
-        (
-            usage.input_tokens + cached,
-            usage.output_tokens,
-            cached,
-            usage.output_tokens_details.thinking_tokens,
-        ),
+        _message_usage(ending.usage),
     )
 
 
