@@ -12,12 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from sovl_tools.cli.chat_terminal import escape_controls, history_path
 from sovl_tools.cli.main import group
-from sovl_tools.reporting.text import is_unsafe
 from sovl_tools.testing import ScriptedServer, calls, drops, fails, refuses, says
 from tests.cli.sessions import CTRL_C, CTRL_D, UP, Session, session
 from tests.conftest import (
@@ -30,7 +26,6 @@ from tests.conftest import (
     manifest_of,
 )
 from tests.forked_commands import Forker
-from tests.schema.strategies import moderate
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENROUTER_API_KEY", "OPENAI_MODEL", "NO_COLOR")
 ADD = {
@@ -116,12 +111,6 @@ def test_a_dialogue_can_be_piped(chat: Chat) -> None:
 @pytest.mark.usefixtures("add")
 def test_quiet_leaves_calls_out(chat: Chat) -> None:
     assert chat("add a=5 b=3", before=["-q"]).err == "adding\n"
-
-
-@pytest.mark.usefixtures("add")
-def test_without_an_input_there_is_nothing_to_say(chat: Chat) -> None:
-    assert chat().out == ""
-    assert chat(stdin=None) == Done(0, "", "")
 
 
 @pytest.mark.usefixtures("add")
@@ -238,14 +227,6 @@ def test_what_becomes_of_the_tools_is_told(write: Write, chat: Chat, tmp_path: P
     assert last == "nothing has changed"
     assert "tools: added hello\n" in done.err
     assert "tools: rejected hello: the last good version keeps serving: tools/hello" in done.err
-
-
-@moderate
-@given(text=st.text())
-def test_no_text_can_do_anything_to_the_terminal(text: str) -> None:
-    shown = escape_controls(text)
-    assert not any(is_unsafe(letter) for letter in shown if letter not in "\n\t")
-    assert shown.count("\n") == text.count("\n")
 
 
 def openai_of(server: ScriptedServer) -> tuple[str, ...]:
@@ -366,15 +347,6 @@ def test_a_reader_that_leaves_ends_the_chat(tmp_path: Path) -> None:
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, b"")
-
-
-def test_the_history_is_kept_where_the_state_of_programs_is(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    assert history_path() == tmp_path / "state" / "sovl-tools" / "chat_history"
-    monkeypatch.setenv("XDG_STATE_HOME", "relative")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert history_path() == tmp_path / ".local" / "state" / "sovl-tools" / "chat_history"
 
 
 @pytest.fixture

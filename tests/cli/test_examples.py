@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -66,34 +64,6 @@ def test_a_failure_has_the_place_the_differences_and_what_was_printed(
         "    called",
     ]
     assert summary.endswith(": 1 failed")
-
-
-def test_what_was_printed_is_told_however_late_it_is_read(
-    run: Run, examples: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    code = "def echo(text: str) -> str:\n    print(text)\n    return text\n"
-    wrong = [{"input": {"text": text}, "output": ""} for text in ("first", "second")]
-    examples("echo", *wrong, code=code)
-    read = os.read
-
-    def slowly(descriptor: int, size: int) -> bytes:
-        chunk = read(descriptor, size)
-        if size > 4096:
-            time.sleep(0.2)
-        return chunk
-
-    monkeypatch.setattr(os, "read", slowly)
-    lines = run("test").out.splitlines()
-    printed = [lines[k + 1].strip() for k, line in enumerate(lines) if line == "  printed:"]
-    assert printed == ["first", "second"]
-
-
-def test_a_call_that_prints_too_much_fails_though_it_returns(run: Run, examples: Any) -> None:
-    code = "def echo(text: str) -> str:\n    print(text * 1_100_000)\n    return text\n"
-    examples("echo", {**SAYS, "output": "a"}, code=code)
-    done = run("test")
-    assert done.code == 1
-    assert "the call ended its process: it prints more than 1,048,576 bytes" in done.out
 
 
 @check_each(

@@ -12,21 +12,6 @@ from tests.conftest import Run
 from tests.forked_commands import Forker
 from tests.remote.conftest import Offer, Raw, http_server
 
-OF_THE_SDK = """\
-from mcp.server.mcpserver import MCPServer
-
-server = MCPServer("sdk")
-
-
-@server.tool()
-def add(a: int, b: int = 1) -> int:
-    "Add two numbers."
-    return a + b
-
-
-server.run()
-"""
-
 
 @pytest.fixture(scope="module")
 def offer(tmp_path_factory: pytest.TempPathFactory, forks: Forker) -> Iterator[Offer]:
@@ -50,15 +35,6 @@ def test_the_tools_of_a_server_become_folders_that_call_it(run: Run, offer: Offe
     shown = json.loads(run("show", "echo", "--format", "json").out)
     assert shown["metadata"] == {"icons": [{"src": "https://example.com/a.png"}]}
     assert shown["annotations"] == {"read_only": True}
-
-
-def test_a_server_of_the_sdk_over_stdio(run: Run, forks: Forker, tmp_path: Path) -> None:
-    (tmp_path / "server.py").write_text(OF_THE_SDK)
-    done = run("import", "mcp", f"{forks.python} {tmp_path / 'server.py'}")
-    assert done.code == 0, done.err
-    assert run("validate", "--warnings-as-errors").code == 0
-    assert json.loads(run("call", "add", "a=2", "b=3").out) == {"result": 5}
-    assert run("call", "add", "a=x").code == 2
 
 
 def test_a_server_that_others_wrote(run: Run, forks: Forker, tmp_path: Path) -> None:

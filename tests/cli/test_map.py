@@ -144,13 +144,6 @@ def test_misuse_is_one_line(
     assert done.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "1000000000", "many"])
-def test_as_many_workers_as_there_can_be(run: Run, double: Path, number: str) -> None:
-    done = run("map", "double", "--inputs", "-", "--workers", number)
-    assert done.code == 2
-    assert done.err.splitlines()[-1].startswith("Error: Invalid value for '--workers'")
-
-
 def test_long_cells_are_read_again(run: Run, write: Write, tmp_path: Path) -> None:
     properties = {"text": {"type": "string", "description": "Any."}}
     text = {"type": "object", "properties": properties, "required": ["text"]}

@@ -88,12 +88,6 @@ def test_every_type_has_a_sample_in_the_call(run: Run) -> None:
     assert run("validate", "my tools", "--ignore", "ST221").out.endswith("; no problems\n")
 
 
-def test_quiet_says_what_was_written_and_no_more(run: Run) -> None:
-    done = run("-q", "new", "echo", "--description", "Say it.")
-    assert (done.code, done.err) == (0, "")
-    assert run("show", "echo").out.splitlines()[2] == "Say it."
-
-
 def test_the_directory_is_the_first_that_is_configured(run: Run, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\npaths = ["one", "two"]\n')
     assert run("new", "echo").out.startswith("one/echo/echo.json\n")
@@ -148,20 +142,6 @@ def test_misuse_writes_nothing(options: list[str], words: str, run: Run, service
     assert (done.code, done.out) == (2, "")
     assert words in done.err
     assert everything(service) == before
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ([], "Missing argument 'NAME'."),
-        (["--from", "json"], "'json' is not MODULE:FUNCTION"),
-        (["--from", "os:_exit"], "'_exit' can't name a tool: folders whose name begins with '_'"),
-    ],
-)
-def test_only_a_function_can_name_the_tool(options: list[str], words: str, run: Run) -> None:
-    done = run("new", *options)
-    assert (done.code, done.out) == (2, "")
-    assert words in done.err
 
 
 def test_an_interrupt_is_no_failure_of_the_module(run: Run, service: Path) -> None:

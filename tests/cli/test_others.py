@@ -147,17 +147,6 @@ def test_what_is_not_loaded_is_dimmed_on_a_terminal(terminal: Run, write: Write)
     assert "\x1b" not in terminal("list", NO_COLOR="1").out
 
 
-LONG = "word " * 60
-
-
-def test_descriptions_are_cut_on_a_terminal_alone(run: Run, terminal: Run, write: Write) -> None:
-    write("echo", manifest_of("echo", description=LONG))
-    assert LONG.strip() in run("list").out
-    shown = terminal("list", COLUMNS="60").out.splitlines()
-    assert [len(line) for line in shown[1:]] == [60]
-    assert shown[1].endswith("…")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without room")
 def test_a_help_text_without_room_is_one_clear_line() -> None:
     with Path("/dev/full").open("w") as full:
@@ -262,15 +251,6 @@ def test_every_command_has_help_with_an_example(run: Run) -> None:
         assert (done.code, done.err) == (0, "")
         assert f"sovl-tools {name}" in done.out
         assert "Example" in done.out
-
-
-def test_the_list_of_commands_says_what_the_commands_say() -> None:
-    context = group.make_context("sovl-tools", ["explain"])
-    for name, (_, text) in COMMANDS.items():
-        command = group.get_command(context, name)
-        assert command is not None
-        assert command.name == name
-        assert text.endswith(".")
 
 
 def test_an_unknown_command_is_misuse_with_a_suggestion(run: Run) -> None:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from sovl_tools.linting.routing import RouteError, read_routes
 from tests.conftest import REPOSITORY, Run, Write, manifest_of
-from tests.schema.strategies import moderate
 from tests.tables import check_each
 
 ROUTES = [
@@ -149,12 +144,6 @@ def test_a_file_that_can_t_be_read_is_misuse(path: str, run: Run) -> None:
     assert "Traceback" not in done.err
 
 
-def test_bytes_that_are_no_text_are_told(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "routes.jsonl").write_bytes(b"\xff\xfe")
-    done = run("test", "--routes", "routes.jsonl")
-    assert (done.code, "not UTF-8" in done.err) == (2, True)
-
-
 def test_without_texts_for_a_tool_there_is_no_recall(run: Run, routes: Any) -> None:
     file = routes({"text": "hello", "tool": None})
     done = run("test", "--routes", file)
@@ -165,25 +154,6 @@ def test_without_texts_for_a_tool_there_is_no_recall(run: Run, routes: Any) -> N
 def test_the_input_will_do(run: Run) -> None:
     done = run("test", "--routes", "-", stdin='{"text": "will it rain", "tool": "forecast"}')
     assert (done.code, done.out.splitlines()[-1]) == (0, "1 text, 1 of them for a tool")
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner),
-    max_leaves=4,
-)
-
-
-@settings(moderate)
-@given(
-    json_values
-    | st.fixed_dictionaries({}, optional={"text": json_values, "tool": json_values})
-    | st.text().map(lambda text: text)
-)
-def test_whatever_a_line_holds_it_is_a_route_or_told(value: Any) -> None:
-    for line in (json.dumps(value), str(value)):
-        with suppress(RouteError):
-            assert all(each.text.strip() for each in read_routes(line))
 
 
 def test_texts_for_the_shipped_tools_lead_to_them(run: Run) -> None:

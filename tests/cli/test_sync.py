@@ -124,11 +124,6 @@ def test_a_manifest_is_made_where_there_is_none(run: Run, write: Write) -> None:
     assert done.out.endswith(": 1 loaded; 1 warning\n")
 
 
-def test_a_line_without_a_break_is_shown_as_one(run: Run, write: Write) -> None:
-    write("echo", json.dumps(manifest_of("echo")), CODE.format("echo"))
-    assert run("sync").out.count("\n\\ No newline at end of file\n") == 2
-
-
 def test_notes_go_to_the_error_output_unless_it_is_quiet(run: Run, write: Write) -> None:
     write("echo", manifest_of("echo", enabled=False))
     assert run("sync").err == 'tools/echo: left alone: its manifest says "enabled": false\n'
@@ -146,22 +141,6 @@ def test_a_directory_without_tools_is_told_and_no_failure(run: Run, tmp_path: Pa
     done = run("sync")
     assert done.code == 0
     assert "ST106 there is no tool in tools" in done.out
-
-
-def test_a_file_in_the_place_of_a_directory_fails(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "tools").write_text("")
-    done = run("sync")
-    assert (done.code, "ST101" in done.out) == (1, True)
-
-
-@pytest.mark.unmeasured
-def test_an_import_may_take_its_time_and_no_longer(run: Run, write: Write, tmp_path: Path) -> None:
-    # in pieces: it takes note of being given up between them, and until then all that is measured
-    # in this process stands still
-    write("echo", code="import time\n\nwhile True:\n    time.sleep(0.01)\n")
-    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 0.2\n")
-    done = run("sync")
-    assert (done.code, "ST504 importing was not done after 0.2 s" in done.out) == (1, True)
 
 
 def test_a_manifest_that_can_not_be_written_stops_no_other(run: Run, write: Write) -> None:

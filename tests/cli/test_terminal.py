@@ -8,14 +8,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from sovl_tools.cli.terminal import WordWrap, styled, table
+from sovl_tools.cli.terminal import WordWrap, styled
 from sovl_tools.reporting.text import plain
 from tests.conftest import Run, Write, clean_environment, manifest_of
 from tests.schema.strategies import moderate
@@ -160,17 +159,6 @@ def test_a_text_in_pieces_is_wrapped_between_its_words(pieces: list[str], width:
     assert shown.split() == "".join(pieces).split(), "no word is broken"
     for line in shown.split("\n"):
         assert cell_len(line) <= width or len(line.split()) == 1
-
-
-@moderate
-@given(st.lists(st.tuples(*[st.text("a[/]:日", max_size=30)] * 4), min_size=1), st.integers(30, 90))
-def test_a_table_fits_the_width(rows: list[Any], width: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COLUMNS", str(width))
-        shown = table(("NAME", "A", "B", "LAST"), rows, Screen(), optional=(2, 1))
-    lines = shown.split("\n")
-    assert len(lines) == len(rows) + 1
-    assert all(cell_len(line) <= width for line in lines)
 
 
 def test_long_values_of_a_tool_are_indented(run: Run, terminal: Run, write: Write) -> None:

@@ -178,14 +178,6 @@ def test_terminals_get_colour_unless_they_refuse(terminal: Run, write: Write) ->
     assert "\x1b" not in terminal("-q", "validate", NO_COLOR="1").out
 
 
-def test_control_characters_never_reach_the_output(terminal: Run, write: Write) -> None:
-    write("odd", manifest_of("odd", **{"\x1b[31mred\x07": 1}))
-    shown = terminal("-q", "validate", NO_COLOR="1").out
-    assert "\x1b" not in shown
-    assert "\x07" not in shown
-    assert r"\x1b[31mred\x07" in shown
-
-
 def test_long_work_shows_progress_on_a_terminal(terminal: Run, write: Write) -> None:
     write("a_slow", code="import time\n\ntime.sleep(1.2)\n\n\n" + code_of("a_slow"))
     write("echo")

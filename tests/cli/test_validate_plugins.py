@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -100,14 +99,6 @@ def test_modules_that_nobody_has_configured_are_not_run(run: Run, tmp_path: Path
     assert done.err == "not checked, because no tool or procedure has them: code/one.py\n"
 
 
-def test_modules_beside_tools_are_none(run: Run, write: Write, tmp_path: Path) -> None:
-    write("echo")
-    (tmp_path / "tools" / "shared.py").write_text("1 / 0\n")
-    assert lines(run, "tools", code=0) == ["1 tool: 1 loaded; no problems"]
-    (tmp_path / "none").mkdir()
-    assert lines(run, "none")[0] == "none: ST106 there is no tool in none"
-
-
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path) -> None:
     """Let nothing be configured, unless something is."""
@@ -155,11 +146,3 @@ def test_without_imports_it_is_only_asked_whether_plugins_are_there(
     (tmp_path / "pyproject.toml").write_text('[tool.sovl-tools]\nplugins = ["plugins", "gone"]\n')
     for options in (["--no-import"], []):
         assert "gone: ST701 the directory can't be listed: " in lines(run, *options)[0]
-
-
-def test_the_variable_names_plugins_too(run: Run, tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "module.py").write_text(decorated(f"tool_{name}"))
-    done = run("validate", SOVL_TOOLS_PLUGINS_DIR=os.pathsep.join(["a", "b"]))
-    assert (done.code, done.out.startswith("2 tools checked in ")) == (0, True)

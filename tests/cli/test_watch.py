@@ -194,29 +194,6 @@ def test_what_is_rejected_at_the_start_is_shown_as_validate_shows_it(
     assert watching.out.rest() == "\n"
 
 
-def test_another_program_may_end_it(start: Start, write: Write) -> None:
-    write("echo")
-    watching = start("watch")
-    watching.err.until(SUMMARY)
-    assert watching.end(signal.SIGTERM) == 0
-    assert (watching.out.rest(), watching.err.rest()) == ("", "")
-
-
-@pytest.mark.unmeasured
-def test_a_tool_that_hangs_at_the_start_can_be_interrupted(
-    start: Start, write: Write, tmp_path: Path
-) -> None:
-    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 3600\n")
-    write(
-        "echo",
-        code="import sys\n\nprint('hanging', file=sys.stderr, flush=True)\nwhile True: pass\n",
-    )
-    watching = start("watch")
-    watching.err.until("hanging")
-    assert watching.end() == 0
-    assert watching.err.rest() == ""
-
-
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
@@ -310,14 +287,6 @@ def test_it_can_look_for_itself_instead_of_asking_the_system(start: Start, write
     save(folder, code_of("echo") + "# edited\n")
     assert watching.out.until("updated").endswith("  echo\n")
     assert watching.end() == 0
-
-
-@pytest.mark.parametrize("options", [["--format", "yaml"], ["tools"]])
-def test_a_bad_option_is_misuse(options: list[str], run: Run, write: Write) -> None:
-    write("echo")
-    done = run("watch", *options)
-    assert (done.code, done.out) == (2, "")
-    assert "Error: " in done.err
 
 
 def test_a_project_that_can_not_be_read_is_misuse(run: Run, tmp_path: Path) -> None:

@@ -62,18 +62,6 @@ def test_lines_are_told_apart_however_they_end(tmp_path: Path, end: str) -> None
     ]  # fmt: skip
 
 
-def test_a_byte_order_mark_is_no_part_of_the_line(tmp_path: Path) -> None:
-    file = tmp_path / "echo.json"
-    file.write_text("{}", encoding="utf-8-sig")
-    assert shown(file, 1, 1) == Excerpt("{}", 0, 1)
-
-
-def test_bytes_that_are_no_text_are_replaced(tmp_path: Path) -> None:
-    file = tmp_path / "echo.json"
-    file.write_bytes(b'{"\xff": 1}')
-    assert shown(file, 1, 2) == Excerpt('{"\ufffd": 1}', 1, 3)
-
-
 @pytest.mark.parametrize("column", [1, 61, 151, 251])
 def test_of_a_long_line_the_part_around_the_place_is_shown(tmp_path: Path, column: int) -> None:
     file = tmp_path / "echo.json"
