@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from sovl_tools.annotations.docstrings import Documentation, documentation_of
+from sovl_tools.annotations.docstrings import Documentation, documentation_of, undescribed
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, dotted, encodes
@@ -95,6 +95,11 @@ class FunctionSpec:
         flaws = {key: unwritable(text) for key, text in said.items()}
         words = (f"{key} is left out: {flaw}" for key, flaw in flaws.items() if flaw is not None)
         return (*self.left_out, *words)
+
+    def undescribed(self, names: Collection[str]) -> list[str]:
+        """Return a message about those of some parameters that have no description, if any."""
+        bare = [name for name in self.names if name in names and not self.text_of(name)]
+        return [undescribed(bare, self.document())] if bare else []
 
     @property
     def names(self) -> list[str]:

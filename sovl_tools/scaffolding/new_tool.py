@@ -251,7 +251,8 @@ def tool_of_function(
         f'"""The tool {name}: {attribute} of {module}."""\n\n'
         f'from {module} import {attribute}{renamed}\n\n__all__ = ["{name}"]\n'
     )
-    return NewTool(name, manifest_of(name, spec, description=description), source, spec.notes)
+    notes = (*spec.notes, *spec.undescribed(spec.names))
+    return NewTool(name, manifest_of(name, spec, description=description), source, notes)
 
 
 _DEEPEST = 8

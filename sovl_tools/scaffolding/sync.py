@@ -247,6 +247,7 @@ def _patch(
     notes += [*spec.notes, *(error.message for error in spec.losses)]
     known = manifest.document.get("parameters", {}).get("properties", {}) if manifest else {}
     added = document["parameters"]["properties"].keys() - known
+    notes += spec.undescribed(added)
     adds_options = not spec.needed.issuperset(added)
     return Sync(
         folder, before, after, tuple(verdicts), notes=tuple(notes), adds_options=adds_options

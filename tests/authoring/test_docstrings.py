@@ -180,8 +180,8 @@ def plain():
 def sections():
     """Do it.
 
-    Args:
-        a: What.
+    Returns:
+        What.
     """
 documentation_of(plain)
 print("docstring_parser" in sys.modules)
@@ -208,13 +208,47 @@ ODD: list[tuple[str, Documentation]] = [
     ("Do it.\n\nReturns\n-------\ndict", Documentation("Do it.")),
     ("Do it.\n\n:param a: What.\n:param : Nothing.\n:return:",
      Documentation("Do it.", {"a": "What."})),
-    ("Do it.\n\n:param a b c d: What.", Documentation("Do it.\n\n:param a b c d: What.")),
+    ("Do it.\n\n:param a b c d: What.", Documentation("Do it.", {"d": "What."})),
     ("Do it.\n\nReturns:\n    A: dict", Documentation("Do it.", {}, "dict")),
 ]  # fmt: skip
 
 
 @check_each(("text", "documentation"), ODD)
 def test_odd_docstrings_lose_as_little_as_can_be(text: str, documentation: Documentation) -> None:
+    assert documentation_in(text) == documentation
+
+
+BOTH = Documentation("Do it.", {"a": "One.", "b": "Two."})
+FORMS = [
+    ("Do it.\n\nArgs:\n    a: One.\n    b: Two.", BOTH),
+    ("Do it.\n\nArgs:\na: One.\nb: Two.", BOTH),
+    ("Do it.\n\nargs:\n    a: One.\n    b: Two.", BOTH),
+    ("Do it.\n\nInputs:\n    a: One.\n    b: Two.", BOTH),
+    ("Do it.\n\nArgs:\n    a: One.\n\nKeyword Args:\n    b: Two.", BOTH),
+    ("Do it.\n\nArgs:\n    - a: One.\n    - b (int): Two.", BOTH),
+    ("Do it.\n\nArgs:\n    * `a`: One.\n    * **b**: Two.", BOTH),
+    ("Do it.\n\nArgs:\n    a (int) - One.\n    b - Two.", BOTH),
+    ("Do it.\n\nArgs:\n    a -- One.\n    b -- Two.", BOTH),
+    ("Do it.\n\nArgs:\n    a \u2013 One.\n    b \u2014 Two.", BOTH),
+    ("Do it.\n\nArgs:\n    a (:obj:`list`): One.\n    b (Callable[[int], int]): Two.", BOTH),
+    ("Do it.\n\nParameters:\n-----------\na : int\n    One.\nb : int\n    Two.", BOTH),
+    ("Do it.\n\nParameters\n------\na : int\n    One.\nb : int\n    Two.", BOTH),
+    ("Do it.\n\nParameters\n----------\na : int\n    One.\n*b\n    Two.", BOTH),
+    ("Do it.\n\n:param list of str a: One.\n:param b: Two.", BOTH),
+    ("Do it.\n\n@param a: One.\n@param b: Two.", BOTH),
+    ("Do it.\n\nArgs:\n    a: One\nand more.\n    b: Two.",
+     Documentation("Do it.", {"a": "One\nand more.", "b": "Two."})),
+    ("Do it.\n\nArgs:\n    a: One.\n    This is odd\n    b: Two.",
+     Documentation("Do it.\n\nThis is odd", {"a": "One.", "b": "Two."})),
+    ("Do it.\n\nArgs:\n    Whatever the server takes.",
+     Documentation("Do it.\n\nWhatever the server takes.")),
+]  # fmt: skip
+
+
+@check_each(("text", "documentation"), FORMS)
+def test_people_write_lists_of_parameters_in_many_forms(
+    text: str, documentation: Documentation
+) -> None:
     assert documentation_in(text) == documentation
 
 

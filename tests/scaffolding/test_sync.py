@@ -97,7 +97,6 @@ def test_a_folder_whose_name_does_not_fit_is_told(write: Write, tmp_path: Path) 
             "import surely_not_installed",
             "left alone: the package surely_not_installed is not installed",
         ),
-        ({}, "from builtins import print as echo", ""),
         ({}, "echo = dict.fromkeys", ""),
         ({}, "from builtins import min as echo", "left alone: min: it can't be told what it takes"),
         (
@@ -118,6 +117,15 @@ def test_what_is_left_out_is_noted(
         assert [each.startswith(note) for each in found.notes] == [True]
     else:
         assert found.notes == ()
+
+
+def test_added_parameters_without_a_description_are_noted(write: Write, tmp_path: Path) -> None:
+    write("echo", manifest_of("echo"), "from builtins import print as echo")
+    (note,) = synced(tmp_path).notes
+    assert note.startswith("no description for 'sep', 'end', ")
+    assert note.endswith(": the docstring doesn't mention them")
+    write("echo", manifest_of("echo"), "def echo(text, other=1): ...")
+    assert synced(tmp_path).notes == ("no description for 'other': the function has no docstring",)
 
 
 def test_an_unmet_requirement_does_not_keep_a_manifest_from_being_mended(
