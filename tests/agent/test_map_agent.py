@@ -229,18 +229,6 @@ async def test_an_analysis_is_handed_to_a_second_agent(provider: str) -> None:
         assert [each["type"] for each in this.emitted] == ["ai_response"]
 
 
-@each
-async def test_what_is_known_of_a_question_is_told_first_and_once(provider: str) -> None:
-    with room(provider, says("A."), says("B.")) as this:
-        await this.agent.chat("cats")
-        await this.agent.chat("dogs")
-        first, second = (request.content.decode() for request in this.server.requests)
-        assert "# 0 about cats\\n\\n# 1 about cats" in first
-        assert "about cats" not in second
-        assert second.count("about dogs") == 2
-        assert [each["role"] for each in this.agent.messages] == ["user", "assistant"] * 2
-
-
 def test_a_map_agent_can_be_asked_without_a_loop() -> None:
     add = calls(("add_map_layer", {"table": "roads", "layer_id": "ways"}))
     with room("openai", add, says("There.")) as this:

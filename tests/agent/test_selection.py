@@ -11,6 +11,7 @@ from sovl_tools import ToolDefinition, ToolNotFoundError, ToolRegistry, tool
 from sovl_tools.formats.base import estimate
 from sovl_tools.testing import Request, calls, says
 from tests.agent.conversations import Talk, Way, each_api, each_provider, talk
+from tests.tables import check_each
 
 NAMES = ("weather", "calendar", "music", "lights", "news", "route", "mail", "alarm")
 
@@ -36,10 +37,20 @@ def offered(to: Talk, number: int = -1) -> list[str]:
     return [each.get("name") or each["function"]["name"] for each in tools]
 
 
-def test_what_fits_is_offered_as_a_whole() -> None:
-    with talk(Way("openai"), [says("Yes.")], tools=registry_of(*NAMES), max_tools=8) as to:
-        to.say("Hello")
-        assert sorted(offered(to)) == sorted(NAMES)
+@check_each(
+    ("names", "budget", "expected"),
+    [
+        (NAMES, {"max_tools": 8}, {*NAMES}),
+        (("mail",), {"max_tool_tokens": 900}, {"mail"}),
+        (NAMES, {"max_tools": 2, "max_tool_tokens": 9999}, {"search_tools", "news"}),
+    ],
+)
+def test_what_fits_is_offered_as_a_whole(
+    names: tuple[str, ...], budget: dict[str, Any], expected: set[str]
+) -> None:
+    with talk(Way("openai"), [says("Yes.")], tools=registry_of(*names), **budget) as to:
+        to.say("My news")
+        assert {*offered(to)} == expected
 
 
 @each_provider
@@ -128,12 +139,6 @@ def test_a_budget_of_tokens_is_kept() -> None:
         assert sum(map(estimate, others)) <= 150
 
 
-def test_a_budget_that_all_tools_keep_offers_them() -> None:
-    with talk(Way("openai"), [says("Yes.")], tools=registry_of("mail"), max_tool_tokens=900) as to:
-        to.say("Hello")
-        assert offered(to) == ["mail"]
-
-
 def test_a_tool_that_is_gone_is_not_offered_though_it_was_found() -> None:
     registry = registry_of(*NAMES)
 
@@ -172,12 +177,3 @@ def test_a_tool_of_the_users_may_be_called_like_the_search() -> None:
     ) as to:
         to.say("Good day")
         assert to.results() == ["a hammer"]
-
-
-def test_both_budgets_hold() -> None:
-    registry = registry_of(*NAMES)
-    with talk(
-        Way("openai"), [says("Yes.")], tools=registry, max_tools=2, max_tool_tokens=9999
-    ) as to:
-        to.say("my mail, my news")
-        assert len(offered(to)) == 2

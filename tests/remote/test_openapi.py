@@ -60,6 +60,13 @@ def call(registry: ToolRegistry, name: str, /, **arguments: Any) -> ToolResult:
     return Tooler(registry).call_sync(name, arguments)
 
 
+def failure(registry: ToolRegistry, name: str, /, **arguments: Any) -> str:
+    """Return the message of a call that fails."""
+    error = call(registry, name, **arguments).error
+    assert error is not None
+    return error.message
+
+
 def test_each_operation_is_a_sound_tool(registry: ToolRegistry) -> None:
     assert registry.report.diagnostics == ()
     assert {tool.name: dict(tool.annotations) for tool in registry} == {
@@ -140,9 +147,9 @@ def test_no_argument_leads_to_another_operation(
 
 def test_a_header_takes_no_line_break(registry: ToolRegistry, server: Recorder) -> None:
     server.answers(b"1")
-    error = call(registry, "list_pets", **{"X-Trace": "a\r\nX-Admin: 1"}).error
-    assert error is not None
-    assert "can't have line breaks" in error.message
+    assert "can't have line breaks" in failure(
+        registry, "list_pets", **{"X-Trace": "a\r\nX-Admin: 1"}
+    )
     assert server.asked == []
 
 
@@ -174,37 +181,27 @@ def test_a_picture_is_content(registry: ToolRegistry, server: Recorder) -> None:
 
 def test_an_error_of_the_api_is_the_tools_own(registry: ToolRegistry, server: Recorder) -> None:
     server.answers(b'{"detail": "no such pet"}', status=404)
-    error = call(registry, "get_pets_id", id="9").error
-    assert error is not None
-    assert error.message == (
+    assert failure(registry, "get_pets_id", id="9") == (
         f"GET {server.url}/v1/pets/{{id}} was answered with 404 Not Found:"
         ' {"detail": "no such pet"}'
     )
     server.answers(b"x" * 100_000, status=500)
-    error = call(registry, "get_pets_id", id="9").error
-    assert error is not None
-    assert len(error.message) < 3000
+    assert len(failure(registry, "get_pets_id", id="9")) < 3000
     server.answers(b"", status=302, Location="http://elsewhere.example/")
-    error = call(registry, "get_pets_id", id="9").error
-    assert error is not None
-    assert "302 Found, which leads to http://elsewhere.example/" in error.message
+    assert "302 Found, which leads to http://elsewhere.example/" in failure(
+        registry, "get_pets_id", id="9"
+    )
     server.answers(b"{", status=200)
-    error = call(registry, "get_pets_id", id="9").error
-    assert error is not None
-    assert "JSON that is none" in error.message
+    assert "JSON that is none" in failure(registry, "get_pets_id", id="9")
 
 
 def test_no_secret_stands_in_an_error(
     registry: ToolRegistry, server: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.answers(b"no", "text/plain", status=401)
-    error = call(registry, "deletePet", id="9").error
-    assert error is not None
-    assert "secret" not in error.message
+    assert "secret" not in failure(registry, "deletePet", id="9")
     monkeypatch.delenv("PETSTORE_TOKEN")
-    error = call(registry, "deletePet", id="9").error
-    assert error is not None
-    assert "PETSTORE_TOKEN" in error.message
+    assert "PETSTORE_TOKEN" in failure(registry, "deletePet", id="9")
 
 
 async def test_a_call_of_a_server_that_hangs_can_be_given_up(

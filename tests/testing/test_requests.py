@@ -59,18 +59,31 @@ def test_a_key_is_needed(provider: str) -> None:
     assert answer.json()["error"]["type"] == kinds.get(provider, "invalid_request_error")
 
 
-@pytest.mark.parametrize("header", [{}, {"authorization": ""}, {"authorization": "Bearer"}])
-def test_an_empty_key_is_none(header: dict[str, str]) -> None:
-    with ScriptedServer([], strict=False) as server:
-        assert post(server, "/v1/responses", json={}, headers=header).status_code == 401
+MESSAGES_BODY, KEY = BODIES["anthropic"], HEADERS["anthropic"]
 
 
-def test_anthropic_takes_a_token_for_a_key_and_needs_its_version() -> None:
-    token = {"authorization": "Bearer any"}
-    with ScriptedServer([], strict=False) as server:
-        answer = post(server, "/v1/messages", json=BODIES["anthropic"], headers=token)
-    assert answer.status_code == 400
-    assert answer.json()["error"]["message"] == "anthropic-version: header is required"
+@check_each(
+    ("path", "body", "headers", "status", "words"),
+    [
+        ("/v1/responses", {}, {}, 401, "API key"),
+        ("/v1/responses", {}, {"authorization": ""}, 401, "API key"),
+        ("/v1/responses", {}, {"authorization": "Bearer"}, 401, "API key"),
+        ("/v1/messages", MESSAGES_BODY, {"authorization": "Bearer any"}, 400,
+         "anthropic-version: header is required"),
+        ("/v1/messages?beta=true", MESSAGES_BODY, KEY, 200, '"text":"Hi"'),
+        ("/v1/completions", {}, {}, 404, "/v1/completions"),
+        ("/", {}, {}, 404, "POST /"),
+        ("/chat/completions", {}, {}, 404, "/chat/completions"),
+    ],
+)  # fmt: skip
+def test_paths_and_headers_decide_first(
+    path: str, body: dict[str, Any], headers: dict[str, str], status: int, words: str
+) -> None:
+    with ScriptedServer([says("Hi")], strict=False) as server:
+        answer = post(server, path, json=body, headers=headers)
+    assert answer.status_code == status
+    assert words in answer.text.replace('": "', '":"')
+    assert (server.requests[0].provider == "") == (status == 404)
 
 
 @PROVIDER
@@ -83,30 +96,10 @@ def test_the_body_has_to_be_an_object(provider: str, content: bytes) -> None:
     assert server.requests[0].body == {}
 
 
-@pytest.mark.parametrize("path", ["/v1/completions", "/", "/chat/completions"])
-def test_other_paths_are_not_found(path: str) -> None:
-    with ScriptedServer([], strict=False) as server:
-        answer = post(server, path, json={})
-    assert answer.status_code == 404
-    assert path in answer.json()["error"]["message"]
-    assert server.requests[0].provider == ""
-
-
 def test_other_methods_are_refused() -> None:
     with ScriptedServer([], strict=False) as server, httpx2.Client(verify=False) as client:
         answer = client.get(f"{server.openai_url}/models")
     assert answer.status_code == 404
-
-
-def test_a_query_is_no_part_of_the_path() -> None:
-    with ScriptedServer([says("Hi")]) as server:
-        answer = post(
-            server,
-            "/v1/messages?beta=true",
-            json=BODIES["anthropic"],
-            headers=HEADERS["anthropic"],
-        )
-    assert answer.status_code == 200
 
 
 @PROVIDER
