@@ -131,23 +131,24 @@ def test_arguments_that_contain_themselves_are_refused() -> None:
     assert "circular" in refused(circle, ANYTHING).message
 
 
-def test_the_deepest_arguments_are_accepted() -> None:
-    text = f'{{"value": {"[" * (MAX_DEPTH - 1)}{"]" * (MAX_DEPTH - 1)}}}'
-    assert checked(text, ANYTHING) == json.loads(text)
-
-
-def test_brackets_in_a_string_are_no_depth() -> None:
-    assert checked({"value": "[" * 1000}, ANYTHING) == {"value": "[" * 1000}
+@check_each(
+    ("text", "value"),
+    [
+        ("[" * (MAX_DEPTH - 1) + "]" * (MAX_DEPTH - 1), None),
+        (json.dumps("[" * 1000), "[" * 1000),
+        ('"\\ud83d\\ude80"', "\U0001f680"),
+    ],
+    ids=["the deepest", "brackets in a string", "both halves of a surrogate pair"],
+)
+def test_what_json_allows_is_accepted(text: str, value: Any) -> None:
+    expected = json.loads(text) if value is None else value
+    assert checked(f'{{"value": {text}}}', ANYTHING) == {"value": expected}
 
 
 @check_each("schema", [{}, {"type": "string"}, {"pattern": "a|."}, {"enum": ["a"]}])
 @check_each("given", [{"value": "\ud800"}, '{"value": "\\ud800"}'])
 def test_half_a_surrogate_pair_is_refused(given: Any, schema: dict[str, Any]) -> None:
     assert refused(given, properties(value=schema))
-
-
-def test_both_halves_of_a_surrogate_pair_are_a_character() -> None:
-    assert checked('{"value": "\\ud83d\\ude80"}', ANYTHING) == {"value": "\U0001f680"}
 
 
 @moderate
@@ -350,33 +351,34 @@ def optional(count: Optional[int], tags: list[str] | None, given: int | None = 7
 OPTIONAL = properties(count=INTEGER, tags={"type": "array", "items": {}}, given=INTEGER)
 
 
-def test_an_optional_argument_without_default_receives_none() -> None:
-    assert checked({}, OPTIONAL, optional) == {"count": None, "tags": None}
-
-
-def test_an_explicit_null_is_accepted_for_an_optional_argument() -> None:
-    assert checked({"count": None}, OPTIONAL, optional)["count"] is None
-
-
-def test_a_null_that_the_schema_allows_stays() -> None:
-    schema = properties(count={"type": ["integer", "null"], "default": 5})
-    assert checked({"count": None}, schema, optional) == {"count": None}
-
-
-def test_an_optional_argument_with_a_default_in_the_manifest_receives_that() -> None:
-    schema = properties(
-        count={**INTEGER, "default": 5}, tags={"type": "array", "items": {}, "default": ["a"]}
-    )
-    assert checked({}, schema, optional) == {"count": 5, "tags": ["a"]}
+@check_each(
+    ("schema", "given", "keywords"),
+    [
+        (OPTIONAL, {}, {"count": None, "tags": None}),
+        (OPTIONAL, {"count": None}, {"count": None, "tags": None}),
+        (properties(count={"type": ["integer", "null"], "default": 5}), {}, {"count": 5}),
+        (
+            properties(count={"type": ["integer", "null"], "default": 5}),
+            {"count": None},
+            {"count": None},
+        ),
+        (
+            properties(count={**INTEGER, "default": 5}, tags={"default": ["a"]}),
+            {},
+            {"count": 5, "tags": ["a"]},
+        ),
+        ({"type": "object"}, {}, {}),
+    ],
+)
+def test_an_optional_argument_is_none_unless_the_manifest_has_a_default(
+    schema: dict[str, Any], given: dict[str, Any], keywords: dict[str, Any]
+) -> None:
+    assert checked(given, schema, optional) == keywords
 
 
 def test_a_required_argument_is_never_filled_in() -> None:
     schema = {**OPTIONAL, "required": ["count"]}
     assert refused({}, schema, optional).details == (("$.count", "is required"),)
-
-
-def test_parameters_without_properties_are_parameters() -> None:
-    assert checked({}, {"type": "object"}, optional) == {}
 
 
 NEAR = ("$.colour", "is not a parameter; did you mean 'color'?")
@@ -409,11 +411,7 @@ def test_further_arguments_are_held_against_their_schema() -> None:
     schema = {**COLOR, "additionalProperties": INTEGER}
     assert checked({"colour": 1.0}, schema, wide) == {"colour": 1}
     assert [bad.path for bad in refused({"colour": "x"}, schema, wide).details] == ["$.colour"]
-
-
-def test_additional_properties_of_false_bind_a_function_that_takes_any_keyword() -> None:
-    schema = SEALED
-    assert refused({"colour": 1}, schema, wide).details == (NEAR,)
+    assert refused({"colour": 1}, SEALED, wide).details == (NEAR,)
 
 
 @check_each(

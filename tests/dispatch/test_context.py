@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import asyncio
 import logging
-import threading
 from typing import Any
 
 import pytest
@@ -201,24 +199,6 @@ def test_a_chain_of_tools_has_an_end(call: Call) -> None:
     chain = " → ".join(f"step_{number}" for number in range(16 + 1))
     value = call(dispatcher, "step_0").value
     assert value == f"tools can't call one another so deep: {chain}"
-
-
-def test_nested_sync_calls_run_on_the_very_thread() -> None:
-    async def main() -> list[int]:
-        def outer(context: ToolContext) -> list[int]:
-            inner = context.tooler.call_sync("inner", mode="thread")
-            return [threading.get_ident(), inner.value]
-
-        def inner() -> int:
-            return threading.get_ident()
-
-        dispatcher = tooler(outer, inner, max_threads=1)
-        result = await dispatcher.call("outer")
-        assert isinstance(result.value, list)
-        return result.value
-
-    outer, inner = asyncio.run(main())
-    assert outer == inner != threading.get_ident()
 
 
 @pytest.mark.parametrize("limit", [None, PATIENCE])

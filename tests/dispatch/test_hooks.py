@@ -75,14 +75,6 @@ def naming(name: str, seen: list[str]) -> Any:
 
 
 @each_way
-def test_the_first_hook_is_the_outermost(call: Call) -> None:
-    seen: list[str] = []
-    dispatcher = tooler(tool(echo, TEXT), hooks=[naming("a", seen), naming("b", seen)])
-    assert call(dispatcher, "echo", {"text": "x"}).ok
-    assert seen == ["a before", "b before", "b after", "a after"]
-
-
-@each_way
 @each_tool
 def test_sync_async_and_generator_hooks_stand_around_one_another(call: Call, function: Any) -> None:
     seen: list[str] = []

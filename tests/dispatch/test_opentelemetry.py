@@ -5,8 +5,6 @@ import importlib.util
 import json
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from contextvars import copy_context
-from threading import Thread
 from typing import Any, NamedTuple
 
 import pytest
@@ -166,45 +164,6 @@ def test_long_contents_are_cut(bench: Bench) -> None:
 
 def inner(bench: Bench) -> None:
     bench.tracers.get_tracer("tool").start_span("inner").end()
-
-
-def assert_inner_is_a_child(bench: Bench) -> None:
-    child, parent = bench.spans
-    assert (child.name, parent.name) == ("inner", "execute_tool echo")
-    assert child.parent == parent.context
-    assert trace.get_current_span() is trace.INVALID_SPAN
-
-
-def test_a_span_of_the_tools_own_is_a_child_in_a_sync_call(bench: Bench) -> None:
-    def run(_: ToolCall) -> ToolResult:
-        inner(bench)
-        return result()
-
-    driven(bench.telemetry(), run)
-    assert_inner_is_a_child(bench)
-
-
-async def test_a_span_of_the_tools_own_is_a_child_in_an_async_call(bench: Bench) -> None:
-    async def run(_: ToolCall) -> ToolResult:
-        await asyncio.sleep(0)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(asyncio.to_thread(inner, bench))
-        return result()
-
-    await awaited(bench.telemetry(), run)
-    assert_inner_is_a_child(bench)
-
-
-def test_a_span_of_the_tools_own_is_a_child_in_a_thread(bench: Bench) -> None:
-    def run(_: ToolCall) -> ToolResult:
-        context = copy_context()
-        thread = Thread(target=context.run, args=(inner, bench))
-        thread.start()
-        thread.join()
-        return result()
-
-    driven(bench.telemetry(), run)
-    assert_inner_is_a_child(bench)
 
 
 async def test_calls_side_by_side_have_their_own_children(bench: Bench) -> None:

@@ -23,23 +23,6 @@ def gathered(debounce: Debounce, timeout: float = PATIENCE) -> Batch:
     return batch
 
 
-def test_signs_that_come_together_are_one_batch(debounce: Debounce) -> None:
-    for path in ("/a", "/b", "/a"):
-        debounce.put(path)
-    batch = gathered(debounce)
-    assert batch.paths == {"/a", "/b"}
-    assert batch.number == 3
-
-
-def test_a_batch_is_done_when_nothing_more_comes_for_a_while(debounce: Debounce) -> None:
-    before = perf_counter()
-    debounce.put("/a")
-    batch = gathered(debounce)
-    assert before <= batch.since <= perf_counter() - QUIET
-    debounce.put("/b")
-    assert gathered(debounce).paths == {"/b"}
-
-
 def test_a_file_that_is_empty_is_waited_for(debounce: Debounce, tmp_path: Path) -> None:
     file = tmp_path / "echo.py"
     file.touch()
@@ -82,19 +65,6 @@ def test_without_signs_a_batch_is_empty_after_the_time(debounce: Debounce) -> No
     assert gathered(debounce, timeout=0.01)[::2] == (set(), 0)
     assert perf_counter() - before >= 0.01
     assert gathered(debounce, timeout=0).paths == set()
-
-
-def test_the_time_of_a_batch_is_that_of_its_first_sign(debounce: Debounce) -> None:
-    moments: list[float] = []
-
-    def tell() -> None:
-        moments.append(perf_counter())
-        debounce.put("/a")
-
-    begun = perf_counter()
-    threading.Timer(0.02, tell).start()
-    batch = gathered(debounce)
-    assert begun < moments[0] <= batch.since
 
 
 class Restless(threading.Thread):
@@ -141,21 +111,9 @@ def test_signs_that_never_rest_are_told_of_after_the_longest_time(tmp_path: Path
     assert waited >= LONGEST
 
 
-def test_the_end_is_the_end_of_everything(debounce: Debounce) -> None:
-    debounce.put("/a")
-    debounce.end()
-    assert debounce.next(PATIENCE) is None
-
-
 def test_the_end_ends_the_waiting(debounce: Debounce) -> None:
     threading.Timer(0.01, debounce.end).start()
     assert debounce.next(PATIENCE) is None
-
-
-def test_events_of_one_path_are_counted(debounce: Debounce) -> None:
-    for _ in range(5):
-        debounce.put("/a")
-    assert gathered(debounce)[::2] == ({"/a"}, 5)
 
 
 def test_a_change_counts_from_its_sign_although_nobody_waited_for_it_then() -> None:

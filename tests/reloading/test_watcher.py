@@ -122,13 +122,6 @@ def test_signs_that_come_together_are_one_reaction(make: Make) -> None:
     assert watch.watcher.notice is None
 
 
-def test_without_signs_it_only_aims_anew(make: Make) -> None:
-    watch = make().start()
-    for _ in range(4):
-        watch.events.aims.get(timeout=PATIENCE)
-    assert watch.subject.reactions.empty()
-
-
 def test_after_a_flood_it_looks_at_everything(make: Make) -> None:
     watch = make()
     watch.tell(*["/tools/seen"] * 2_000)
@@ -278,9 +271,3 @@ def test_a_reaction_may_end_the_watch(make: Make) -> None:
     watch.watcher._thread.join(PATIENCE)
     assert watch.events.is_stopped.is_set()
     watch.watcher.stop()
-
-
-def test_polling_can_be_ended(make: Make) -> None:
-    watch = make(polls=True).start()
-    watch.watcher.stop()
-    assert not watch.watcher._thread.is_alive()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,37 @@ def test_search_knows_what_is_registered_by_hand() -> None:
     assert names(registry.search("weather", limit=1)) == ["forecast"]
     registry.unregister("forecast")
     assert registry.search("weather") == []
+
+
+def test_a_match_tells_in_which_parts_of_a_tool_each_word_is() -> None:
+    inner = {"type": "object", "properties": {"deep": {"title": "India", "enum": ["juliet", 1]}}}
+    golf = {"type": "array", "items": {"anyOf": [inner, {"description": "Hotel."}]}}
+    example = {"description": "Kilo.", "input": {"a": ["lima", {"b": 5}]}, "output": "mike"}
+    tool = made(
+        "alpha",
+        "Foxtrot.",
+        {"golf": golf},
+        title="Bravo",
+        activation_phrases=("charlie",),
+        tags=("delta",),
+        category="echo",
+        examples=(example, {"input": '{"text": "november"}'}),
+    )
+    registry = ToolRegistry()
+    registry.register(replace(tool, function=lambda golf=None: golf))
+    query = "alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november"
+    (match,) = registry.search(query)
+    assert match.words == {
+        "alpha": ("name",),
+        "bravo": ("title",),
+        "charlie": ("phrases",),
+        "delta": ("tags",),
+        "echo": ("category",),
+        "foxtrot": ("description",),
+        **dict.fromkeys(("golf", "hotel", "india"), ("parameters",)),
+        "juliet": ("choices",),
+        **dict.fromkeys(("kilo", "lima", "november"), ("examples",)),
+    }
 
 
 def test_a_dynamic_choice_is_not_called_by_a_search() -> None:

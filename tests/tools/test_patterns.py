@@ -1,7 +1,5 @@
 """Regular expressions in a child process, which two tools share."""
 
-import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -63,24 +61,6 @@ def test_a_child_that_dies_is_a_refusal(
         search(patterns, "a", "a")
 
 
-def test_the_child_answers_one_request(worker: Any) -> None:
-    asked = {"pattern": "B", "texts": ["abc", "", "B", "b"], "ignore_case": True, "limit": 2}
-    assert json.loads(worker.answer(json.dumps(asked))) == {"found": [[0, 1], [2, 0]]}
-    asked["ignore_case"] = False
-    assert json.loads(worker.answer(json.dumps(asked))) == {"found": [[2, 0]]}
-    asked["pattern"] = "("
-    assert "no valid regular expression" in worker.answer(json.dumps(asked))
-
-
-def test_the_child_reports_a_lack_of_memory(worker: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def exhausted(*_: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(worker, "_found", exhausted)
-    asked = {"pattern": "a", "texts": [], "ignore_case": False, "limit": 1}
-    assert json.loads(worker.answer(json.dumps(asked))) == {"error": "it needs too much memory"}
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems may not limit memory")
 def test_the_child_limits_its_memory(worker: Any) -> None:
     script = (
@@ -91,19 +71,3 @@ def test_the_child_limits_its_memory(worker: Any) -> None:
     command = [sys.executable, "-I", "-S", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "1000000000\n"
-
-
-@pytest.mark.parametrize("refusal", [None, ValueError, OSError])
-def test_a_system_that_limits_no_memory_is_served_too(
-    worker: Any, monkeypatch: pytest.MonkeyPatch, refusal: type[Exception] | None
-) -> None:
-    asked = []
-
-    def limit(*arguments: object) -> None:
-        asked.append(arguments)
-        if refusal:
-            raise refusal
-
-    monkeypatch.setattr(resource, "setrlimit", limit)
-    worker.limit_memory()
-    assert asked == [(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))]
