@@ -7,7 +7,6 @@ import functools
 import json
 import logging
 import sys
-import threading
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
@@ -17,7 +16,6 @@ import pytest
 from sovl_tools import AITool, Tooler, ToolRegistry, definition_of, tool
 from sovl_tools.model.errors import ResolutionError
 from tests.dispatch.toolbox import Call, each_way
-from tests.patience import PATIENCE
 
 
 class Map:
@@ -324,34 +322,6 @@ def forecast(city: str) -> str:
     return city
 
 
-def test_a_gate_stays_the_same_whatever_the_schema() -> None:
-    layers = [["a"]]
-    inside, release = threading.Semaphore(0), threading.Event()
-    most = []
-
-    @tool(params={"one": {"enum": lambda: layers[0]}}, execution={"max_concurrency": 1})
-    def choose(one: str) -> str:
-        """Choose one."""
-        most.append(one)
-        inside.release()
-        assert release.wait(PATIENCE)
-        return one
-
-    async def both() -> list[Any]:
-        tooler = Tooler(registry_of(choose))
-        first = asyncio.create_task(tooler.call("choose", {"one": "a"}))
-        assert await asyncio.to_thread(inside.acquire, timeout=PATIENCE)
-        layers[0] = ["b"]
-        second = asyncio.create_task(tooler.call("choose", {"one": "b"}, timeout=0.05))
-        late = await second
-        release.set()
-        return [await first, late]
-
-    done, late = asyncio.run(both())
-    assert (done.value, most) == ("a", ["a"])
-    assert late.error.kind == "timeout"
-
-
 def test_a_tool_that_is_gone_is_forgotten() -> None:
     registry = registry_of(Map("roads"))
     tooler = Tooler(registry)
@@ -365,21 +335,3 @@ def test_a_tool_that_is_gone_is_forgotten() -> None:
     assert not tooler.call_sync("show", {"layer": "roads"}).ok
     assert tooler.call_sync("show", {"layer": "rails"}).ok
     assert tooler.call_sync("take", {}).value == ["roads"]
-
-
-def test_what_preprocess_leaves_out_is_told_by_name() -> None:
-    def supply(arguments: dict[str, Any]) -> dict[str, Any]:
-        return {**({} if "hide" in arguments["text"] else {"length": 3}), **arguments}
-
-    @tool(required=["text"], preprocess=supply, postprocess=str.upper)
-    def cut(text: str, length: int) -> str:
-        """Cut a text."""
-        return text[:length]
-
-    tooler = Tooler(registry_of(cut))
-    assert tooler.call_sync("cut", {"text": "forecast"}).value == "FOR"
-    assert tooler.call_sync("cut", {"text": "forecast", "length": 1}).value == "F"
-    missing = tooler.call_sync("cut", {"text": "hide"})
-    assert missing.error is not None
-    assert missing.error.kind == "invalid_arguments"
-    assert missing.error.message == "invalid arguments for cut:\n- length: is required"

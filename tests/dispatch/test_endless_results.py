@@ -25,9 +25,15 @@ def ones() -> Iterator[int]:
         yield 1
 
 
+async def ones_later() -> AsyncIterator[int]:
+    for each in itertools.repeat(1, 2_000_000):
+        yield each
+
+
 RESULTS = {
     "iterator": lambda: itertools.repeat(1),
     "generator": ones,
+    "async generator": ones_later,
     "long": lambda: itertools.repeat(bytes(10_000_000)),
 }
 

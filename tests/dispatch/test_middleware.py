@@ -219,6 +219,7 @@ def test_there_is_at_least_one_attempt(attempts: Any) -> None:
 
 @pytest.mark.parametrize("delay", [-1, -0.001, float("nan"), float("inf")])
 def test_a_delay_is_no_less_than_nothing_and_has_an_end(delay: float) -> None:
+    assert retry(delay=0, longest_delay=0).concerns("any")
     with pytest.raises(ValueError, match="delays at least 0"):
         retry(delay=delay)
     if delay != float("inf"):
