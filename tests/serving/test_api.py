@@ -16,7 +16,7 @@ from sovl_tools import ToolContext, Tooler, ToolRegistry
 from sovl_tools.serving import event_stream
 from sovl_tools.serving.limits import MOST_REPORTS
 from sovl_tools.serving.traffic import Client, Traffic
-from tests.conftest import REPOSITORY, Write
+from tests.conftest import REPOSITORY
 from tests.patience import PATIENCE
 from tests.schema.strategies import values
 from tests.schema.validators import validator
@@ -56,13 +56,8 @@ async def test_a_call_returns_the_value_as_json(client: httpx.AsyncClient) -> No
     assert response.headers["content-type"] == "application/json"
 
 
-async def test_no_body_is_no_arguments(client: httpx.AsyncClient) -> None:
-    response = await client.post("/tools/content")
-    assert response.status_code == 200
-
-
 async def test_content_is_a_list_of_blocks(client: httpx.AsyncClient) -> None:
-    response = await client.post("/tools/content", json={})
+    response = await client.post("/tools/content")  # no body means no arguments
     text, image, audio, resource = response.json()
     assert text == {"type": "text", "text": "text"}
     assert image == {
@@ -446,19 +441,6 @@ async def test_reports_that_nobody_takes_are_few() -> None:
     )
     found = [each async for each in stream if each.name == "progress"]
     assert found[-1].data["done"] == 5 * MOST_REPORTS - 1
-
-
-async def test_a_tool_that_ends_its_process_costs_its_own_call(write: Write) -> None:
-    code = "import os\n\n\ndef leave() -> None:\n    os._exit(3)\n"
-    parameters = {"type": "object", "properties": {}}
-    manifest = {"name": "leave", "description": "Leave the process.", "parameters": parameters}
-    folder = write("leave", {**manifest, "execution": {"mode": "process"}}, code)
-    registry = ToolRegistry.from_directory(folder.parent)
-    with Tooler(registry) as tooler:
-        async with client_of(app_of(registry, tooler)) as client:
-            for _ in range(2):
-                found = problem(await client.post("/tools/leave"))
-                assert (found["status"], found["type"]) == (500, f"{PROBLEM}tool_error")
 
 
 async def test_a_mistake_of_the_server_is_a_problem() -> None:

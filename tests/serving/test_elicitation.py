@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Any
 
@@ -12,7 +12,15 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
-from sovl_tools import ElicitationError, ToolContext, Tooler, ToolRegistry, tool
+from sovl_tools import (
+    ElicitationError,
+    RootsError,
+    SamplingError,
+    ToolContext,
+    Tooler,
+    ToolRegistry,
+    tool,
+)
 from sovl_tools.model.client_requests import Answer, Question
 from tests.serving.conftest import client_of
 from tests.serving.lines import lines
@@ -183,21 +191,6 @@ async def test_a_call_that_ends_asks_no_more() -> None:
     assert future.cancelled()
 
 
-async def test_without_a_client_nobody_can_be_asked() -> None:
-    registry = ToolRegistry()
-    registry.register(greet)
-    registry.register(greet_sync)
-    tooler = Tooler(registry)
-    words = "nobody can be asked: no client that asks its user is connected"
-    for name in ("greet", "greet_sync"):
-        called = await tooler.call(name)
-        assert called.error is not None
-        assert called.error.message == words
-        called = await asyncio.to_thread(tooler.call_sync, name)
-        assert called.error is not None
-        assert called.error.message == words
-
-
 async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> None:
     callback = answering([], accepted(name="Ada"))
     registry = ToolRegistry()
@@ -207,21 +200,6 @@ async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> No
         is_error, _, words = result(await client.call_tool("greet_sync", {}))
     assert is_error
     assert "await context.elicit in an async tool" in words
-
-
-async def test_a_schema_must_be_one_of_an_object() -> None:
-    @tool
-    async def wrong(context: ToolContext) -> str:
-        """Ask wrongly."""
-        with pytest.raises(ValueError, match="must be of type 'object'"):
-            await context.elicit("Who?", {"type": "string"})
-        with pytest.raises(ElicitationError):
-            await context.elicit("Who?")
-        return "done"
-
-    registry = ToolRegistry()
-    registry.register(wrong)
-    assert (await Tooler(registry).call("wrong")).value == "done"
 
 
 async def test_a_question_has_the_key_that_its_tool_gives_it() -> None:
@@ -284,34 +262,6 @@ async def test_a_client_that_knows_no_pages_is_named_as_the_reason() -> None:
     assert answer["result"]["content"][0]["text"] == words
 
 
-@check_each("url", ["", "ftp://a", "javascript:alert(1)", "https://", "http:// a", 5])
-async def test_a_page_has_an_address(url: Any) -> None:
-    @tool
-    async def wrong(context: ToolContext) -> str:
-        """Ask wrongly."""
-        with pytest.raises(ValueError, match="a page has an address of http or https"):
-            await context.elicit_url("Go there.", url)
-        return "done"
-
-    registry = ToolRegistry()
-    registry.register(wrong)
-    assert (await Tooler(registry).call("wrong")).value == "done"
-
-
-@pytest.mark.parametrize("message", [None, 5, ["Go there."]])
-async def test_a_page_is_asked_for_in_words(message: Any) -> None:
-    @tool
-    async def wrong(context: ToolContext) -> str:
-        """Ask wrongly."""
-        with pytest.raises(TypeError, match="message must be a text"):
-            await context.elicit_url(message, "https://example.com")
-        return "done"
-
-    registry = ToolRegistry()
-    registry.register(wrong)
-    assert (await Tooler(registry).call("wrong")).value == "done"
-
-
 async def test_a_client_that_fails_to_ask_is_named_as_the_reason() -> None:
     async def callback(_: Any, __: Any) -> types.ErrorData:
         return types.ErrorData(code=types.INTERNAL_ERROR, message="the screen is dark")
@@ -342,3 +292,43 @@ async def test_a_schema_that_is_none_is_named(era: str) -> None:
         is_error, _, words = result(await client.call_tool("odd", {}))
     assert is_error
     assert words.startswith("the schema of the question can't be used: ")
+
+
+@check_each(
+    ("ask", "error", "words"),
+    [
+        (lambda context: context.elicit("Who?", {"type": "string"}), ValueError, "type 'object'"),
+        *(
+            (lambda context, url=url: context.elicit_url("Go.", url), ValueError, "http or https")
+            for url in ("", "ftp://a", "javascript:alert(1)", "https://", "http:// a", 5)
+        ),
+        *(
+            (lambda context, words=words: context.elicit_url(words, "https://a"), TypeError, "text")
+            for words in (None, 5, ["Go there."])
+        ),
+        (lambda context: context.elicit("Who?"), ElicitationError, "nobody can be asked"),
+        (lambda context: context.sample("Hello"), SamplingError, "no model can be asked"),
+        (lambda context: context.list_roots(), RootsError, "nobody can be asked for directories"),
+    ],
+)
+async def test_what_can_not_be_asked_is_an_error_in_the_tool(
+    ask: Callable[[ToolContext], Awaitable[Any]], error: type[Exception], words: str
+) -> None:
+    @tool
+    async def asking(context: ToolContext) -> str:
+        """Ask wrongly, or without a client."""
+        with pytest.raises(error, match=words):
+            await ask(context)
+        return "done"
+
+    registry = ToolRegistry()
+    registry.register(asking)
+    assert (await Tooler(registry).call("asking")).value == "done"
+
+
+def test_a_thread_can_not_ask_without_a_client_either() -> None:
+    registry = ToolRegistry()
+    registry.register(greet_sync)
+    called = Tooler(registry).call_sync("greet_sync")
+    assert called.error is not None
+    assert called.error.message == "nobody can be asked: no client that asks its user is connected"

@@ -55,25 +55,6 @@ def report_from_thread(context: ToolContext) -> str:
     return "done"
 
 
-def interrupt() -> None:
-    """Raise what a Ctrl-C raises."""
-    raise KeyboardInterrupt
-
-
-async def interrupt_later() -> None:
-    """Raise it between two steps of the loop."""
-    await asyncio.sleep(0)
-    raise KeyboardInterrupt
-
-
-@pytest.mark.parametrize("tool", [interrupt, interrupt_later])
-async def test_an_interrupt_of_a_tools_own_ends_its_call_alone(era: str, tool: Any) -> None:
-    async with client_of(server_of(tool), era) as client:
-        result = await client.call_tool(tool.__name__, {})
-    assert result.is_error
-    assert result.content == [types.TextContent(type="text", text="KeyboardInterrupt")]
-
-
 @pytest.mark.parametrize("tool", [report, report_from_thread])
 async def test_progress_and_messages_come_before_the_result(
     era: str, tool: Any, monkeypatch: pytest.MonkeyPatch

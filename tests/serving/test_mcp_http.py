@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from sovl_tools.serving.mcp_http import McpEndpoint
-from tests.patience import PATIENCE, wait_until
+from tests.patience import PATIENCE
 from tests.serving.apps import app_of, client_of, registry_of
 from tests.serving.servers import running
 
@@ -124,14 +124,3 @@ async def test_what_is_no_message_is_refused(body: bytes, status: int, version: 
         response = await client.post("/mcp", content=body, headers=headers)
         assert response.status_code == status
         assert response.json()["error"]["message"]
-
-
-async def test_streams_of_news_end_when_the_server_does() -> None:
-    app = mcp_app()
-    with running(app) as url:
-        async with connected(url, "legacy") as client:
-            await client.list_tools()
-            # what only listens is no request that the server waits for
-            await asyncio.to_thread(wait_until, lambda: len(app.state.traffic.clients) == 1)
-            app.state.traffic.end()
-            await asyncio.to_thread(wait_until, lambda: not app.state.traffic.clients)

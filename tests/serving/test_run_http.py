@@ -210,34 +210,12 @@ def test_an_application_can_be_served_again() -> None:
             assert is_served(url)
 
 
-def test_a_port_that_is_taken_is_one_clear_line() -> None:
-    with listen("127.0.0.1", 0, Security()) as taken:
-        port = taken.getsockname()[1]
-        assert url_of(taken) == f"http://127.0.0.1:{port}"
-        with pytest.raises(ListeningError) as raised:
-            listen("127.0.0.1", port, Security())
-    assert str(raised.value) == f"can't listen on 127.0.0.1:{port}: address already in use"
-
-
 def test_everybody_may_not_call_unless_that_is_said() -> None:
     with pytest.raises(ListeningError, match="everybody who reaches it could call the tools"):
         listen("0.0.0.0", 0, Security())
     listen("0.0.0.0", 0, Security(), allow_all=True).close()
     listen("0.0.0.0", 0, Security(tokens=("a",))).close()
     listen("localhost", 0, Security()).close()
-
-
-@check_each("host", ["nothing.invalid", "300.0.0.1", "a" * 70, "a..b", "\xff\x00"])
-def test_a_host_that_is_none_is_one_clear_line(host: str) -> None:
-    with pytest.raises(ListeningError, match="there is no address"):
-        listen(host, 0, Security())
-
-
-def test_a_port_of_another_protocol_is_told() -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        with pytest.raises(ListeningError, match="address already in use"):
-            listen("127.0.0.1", other.getsockname()[1], Security())
 
 
 def test_an_address_of_the_newer_kind_has_brackets() -> None:

@@ -13,13 +13,11 @@ import mcp_types as types
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from sovl_tools import RootsError, SamplingError, ToolContext, Tooler, ToolRegistry, tool
 from sovl_tools.model.client_requests import Root, Sample, SampleRequest, messages_of
 from tests.serving.conftest import client_of
-from tests.serving.servers import running
 from tests.serving.test_elicitation import NAME, accepted, answering
 from tests.serving.test_mcp_calls import server_of
 from tests.serving.test_mcp_server import result
@@ -197,16 +195,6 @@ async def test_a_tool_may_do_without(era: str) -> None:
         assert result(await client.call_tool("modest", {})) == (False, None, "hello")
 
 
-async def test_a_model_that_fails_is_named_as_the_reason() -> None:
-    async def callback(_: Any, __: Any) -> types.ErrorData:
-        return types.ErrorData(code=types.INTERNAL_ERROR, message="the user said no")
-
-    server = server_of(summarize)
-    async with client_of(server, "legacy", sampling_callback=callback) as client:
-        is_error, _, words = result(await client.call_tool("summarize", {"text": "a"}))
-    assert (is_error, words) == (True, "the client did not ask its model: the user said no")
-
-
 async def test_a_made_up_answer_in_the_state_is_an_error_of_the_call() -> None:
     options = {"sampling_callback": saying([], "short")}
     async with client_of(server_of(summarize), "2026-07-28", **options) as client:
@@ -283,20 +271,6 @@ def done(value: Any) -> Future[Any]:
     return future
 
 
-async def test_without_a_client_there_is_no_model() -> None:
-    registry = ToolRegistry()
-    registry.register(summarize)
-    registry.register(where)
-    called = await Tooler(registry).call("summarize", {"text": "a"})
-    assert called.error is not None
-    words = "no model can be asked: no client that lends its model is connected"
-    assert called.error.message == words
-    called = await Tooler(registry).call("where")
-    assert called.error is not None
-    words = "nobody can be asked for directories: no client that says where it works is connected"
-    assert called.error.message == words
-
-
 async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> None:
     registry = ToolRegistry()
     registry.register(summarize_sync)
@@ -310,21 +284,6 @@ async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> No
         is_error, _, words = result(await client.call_tool("where_sync", {}))
         assert is_error
         assert "await context.list_roots in an async tool" in words
-
-
-async def test_a_connection_without_streams_carries_no_prompts() -> None:
-    server = server_of(summarize, where)
-    with running(server.app(json_response=True)) as url:
-        async with Client(
-            f"{url}/mcp",
-            mode="legacy",
-            sampling_callback=saying([], "short"),
-            list_roots_callback=at_home,
-        ) as client:
-            for name, arguments in (("summarize", {"text": "a"}), ("where", {})):
-                is_error, _, words = result(await client.call_tool(name, arguments))
-                assert is_error
-                assert words.startswith("the connection carries no questions to the client")
 
 
 async def test_a_worker_process_asks_nobody() -> None:
