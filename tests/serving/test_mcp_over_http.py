@@ -18,7 +18,7 @@ from tests.conftest import code_of, manifest_of
 from tests.patience import wait_until
 from tests.serving.servers import running
 from tests.serving.test_changes import listening
-from tests.serving.test_elicitation import accepted, answering, greet, greet_sync
+from tests.serving.test_elicitation import accepted, answering, greet
 from tests.serving.test_mcp_calls import Heard, report
 from tests.serving.test_mcp_server import result
 
@@ -50,7 +50,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def url(tools: Path) -> Iterator[str]:
     """The address of a server that all tests here share."""
     registry = ToolRegistry.from_directory(tools)
-    for each in (report, greet, greet_sync, wait_on_thread, echo_soon):
+    for each in (report, greet, wait_on_thread, echo_soon):
         registry.register(each)
     with registry.watch(), running(registry.mcp_server(Tooler(registry)).app()) as address:
         yield f"{address}/mcp"
@@ -73,11 +73,10 @@ async def test_reports_come_before_the_result(url: str, era: str) -> None:
     assert [data for _, _, data in heard.logs] == ["at 1", "at 2", "at 3"]
 
 
-@pytest.mark.parametrize("name", ["greet", "greet_sync"])
-async def test_a_tool_asks(url: str, era: str, name: str) -> None:
+async def test_a_tool_asks(url: str, era: str) -> None:
     callback = answering([], accepted(name="Ada"), types.ElicitResult(action="decline"))
     async with client_at(url, era, elicitation_callback=callback) as client:
-        assert result(await client.call_tool(name, {})) == (False, None, "Ada: decline")
+        assert result(await client.call_tool("greet", {})) == (False, None, "Ada: decline")
 
 
 async def test_a_cancelled_call_reaches_the_tool(url: str, era: str) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import base64
 import json
-from pathlib import Path
 from typing import Any
 
 import mcp_types as types
@@ -10,7 +9,6 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from sovl_tools import ToolRegistry
-from sovl_tools.serving.advertised import advertise
 from tests.conftest import Write, manifest_of
 from tests.serving.conftest import client_of, served
 
@@ -165,18 +163,6 @@ async def test_what_a_model_got_wrong_is_a_result_that_it_can_act_on(
         assert caught.value.error.code == types.INVALID_PARAMS
 
 
-async def test_a_call_that_takes_too_long_ends(write: Write, era: str) -> None:
-    manifest = manifest_of("slow", execution={"timeout": 0.01})
-    code = (
-        "import asyncio\n\n\nasync def slow(text: str) -> str:\n    await asyncio.Event().wait()\n"
-    )
-    tools = write("slow", manifest, code).parent
-    async with client_of(served(ToolRegistry.from_directory(tools)), era) as client:
-        is_error, _, words = result(await client.call_tool("slow", {"text": "x"}))
-    assert is_error
-    assert "0.01" in words
-
-
 async def test_what_the_protocol_refuses_of_one_tool_leaves_out_that_tool(
     write: Write, era: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -230,18 +216,3 @@ async def test_a_schema_that_functions_make_is_made_for_each_list(era: str) -> N
         names[:] = []
         with pytest.raises(MCPError, match="list index out of range"):
             await client.read_resource("sovl-tools://manifest/pick")
-
-
-def test_what_is_offered_is_worked_out_once_for_a_catalog(write: Write) -> None:
-    registry = ToolRegistry.from_directory(write("echo").parent)
-    first = advertise(registry)
-    assert advertise(registry, first) is first
-    write("echo", manifest_of("echo", tags=["new"]))
-    registry.reload()
-    second = advertise(registry, first)
-    assert second is not first
-    assert second.changes(first) == frozenset()
-
-
-def test_nothing_is_offered_of_an_empty_directory(tmp_path: Path) -> None:
-    assert advertise(ToolRegistry.from_directory(tmp_path)).modern == {}

@@ -182,19 +182,6 @@ async def test_a_client_without_a_model_is_named_as_the_reason(
     assert caught.value.error.data == {"requiredCapabilities": {capability: {}}}
 
 
-async def test_a_tool_may_do_without(era: str) -> None:
-    @tool(annotations={"idempotent": True})
-    async def modest(context: ToolContext) -> str:
-        """Do without a model."""
-        try:
-            return (await context.sample("Say hello")).text
-        except SamplingError:
-            return "hello"
-
-    async with client_of(server_of(modest), era) as client:
-        assert result(await client.call_tool("modest", {})) == (False, None, "hello")
-
-
 async def test_a_made_up_answer_in_the_state_is_an_error_of_the_call() -> None:
     options = {"sampling_callback": saying([], "short")}
     async with client_of(server_of(summarize), "2026-07-28", **options) as client:
@@ -269,21 +256,6 @@ def done(value: Any) -> Future[Any]:
     future = Future[Any]()
     future.set_result(value)
     return future
-
-
-async def test_a_sync_tool_on_the_loop_can_not_wait_for_the_loop(era: str) -> None:
-    registry = ToolRegistry()
-    registry.register(summarize_sync)
-    registry.register(where_sync)
-    server = registry.mcp_server(Tooler(registry, mode="inline"))
-    options = {"sampling_callback": saying([], "short"), "list_roots_callback": at_home}
-    async with client_of(server, era, **options) as client:
-        is_error, _, words = result(await client.call_tool("summarize_sync", {"text": "a"}))
-        assert is_error
-        assert "await context.sample in an async tool" in words
-        is_error, _, words = result(await client.call_tool("where_sync", {}))
-        assert is_error
-        assert "await context.list_roots in an async tool" in words
 
 
 async def test_a_worker_process_asks_nobody() -> None:

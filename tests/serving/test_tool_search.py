@@ -186,14 +186,6 @@ async def test_procedures_are_tools(tmp_path: Path, write: Write, era: str) -> N
         assert result(call) == (False, None, "hi, hi")
 
 
-async def test_a_registry_makes_a_server(write: Write, era: str) -> None:
-    registry = ToolRegistry.from_directory(write("echo").parent)
-    server = registry.mcp_server(name="mine", page_size=10)
-    async with client_of(server, era) as client:
-        assert not (await client.call_tool("echo", {"text": "x"})).is_error
-    assert {each.path for each in server.app().routes} >= {"/mcp", "/tools"}
-
-
 WORDS = st.sampled_from(["query", "limit", "name", "arguments", "text", "echo", "call_tool", ""])
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | WORDS,
