@@ -26,7 +26,7 @@ from tests.schema.strategies import moderate
 from tests.tables import check_each
 
 HOUR = 3600.0
-NOT_ONE = [0, -1, nan]
+NOT_ONE: list[Any] = [0, -1, nan]
 NOT_POSITIVE = [-1, -0.001, nan]
 ATTEMPTS = "attempts must be at least 1, delays at least 0"
 ENTRIES = "seconds must be more than 0, max_entries at least 1"
