@@ -10,11 +10,11 @@ from datetime import datetime
 from sovl_tools.cli.command import Misuse
 from sovl_tools.cli.output import show, show_json, show_table
 from sovl_tools.model.document import JSON
-from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.journal.records import RunRecord, StepRecord
+from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.outline import shortened
 from sovl_tools.procedures.parse.files import file_beside
 from sovl_tools.procedures.parse.library import ProcedureDocument, read_procedure
+from sovl_tools.procedures.records import RunRecord, StepRecord
 from sovl_tools.reporting.text import plain
 
 

@@ -45,12 +45,12 @@ from sovl_tools.procedures.errors import (
     StepError,
     UnfinishedError,
 )
-from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.journal.records import RunRecord
+from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.manager import ProcedureManager
 from sovl_tools.procedures.outline import plan
 from sovl_tools.procedures.parse.library import ProcedureDocument
 from sovl_tools.procedures.procedure import Procedure, checked_inputs
+from sovl_tools.procedures.records import RunRecord
 from sovl_tools.procedures.run.environment import Event, RunStarted
 from sovl_tools.reporting.text import plain
 

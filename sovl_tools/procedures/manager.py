@@ -32,8 +32,7 @@ from sovl_tools.procedures.errors import (
     StepError,
     UnfinishedError,
 )
-from sovl_tools.procedures.journal.journal import Journal, RunLog
-from sovl_tools.procedures.journal.records import ENDED, RunRecord, StepRecord
+from sovl_tools.procedures.journal import Journal, RunLog
 from sovl_tools.procedures.parse.files import SUFFIXES, file_beside, files
 from sovl_tools.procedures.parse.library import (
     OTHER,
@@ -47,6 +46,7 @@ from sovl_tools.procedures.parse.library import (
     tool_of_action,
 )
 from sovl_tools.procedures.procedure import Procedure, checked_inputs
+from sovl_tools.procedures.records import ENDED, RunRecord, StepRecord
 from sovl_tools.procedures.run.environment import Event, RunStarted
 from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope
 

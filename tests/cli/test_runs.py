@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal import Journal
 from tests.cli.procedures import FAILING, GREETINGS, TWO_STEPS, Put
 from tests.cli.procedures import put as put  # noqa: PLC0414 - a fixture
 from tests.conftest import Run, Write

@@ -19,7 +19,7 @@ from typing import Any
 
 from sovl_tools import ProcedureManager, Tooler, ToolRegistry
 from sovl_tools.procedures.errors import StepError
-from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal import Journal
 from tests.procedures.strategies import INNER
 
 

@@ -12,10 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from sovl_tools import Diagnostic, ProcedureManager, ToolRegistry
 from sovl_tools.procedures.errors import ProcedureError
 from sovl_tools.procedures.parse.library import read_procedure
-from sovl_tools.procedures.rules import structure, variables
 from tests.procedures.killed_runs import Kitchen
 from tests.procedures.strategies import procedures
-from tests.procedures.workshop import add, call, found, manager_of, procedure, values
+from tests.procedures.workshop import add, found, manager_of, procedure, values
 from tests.schema.strategies import examples
 from tests.tables import check_each
 
@@ -26,24 +25,6 @@ def said(source: Any) -> list[str]:
 
 def shown(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.line}:{diagnostic.column} {diagnostic.code} {diagnostic.message}"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "line"),
-    [
-        ("a.yaml", "name: a\nname: b\n", 2),
-        ("a.yml", "steps: [\n", 2),
-        ("a.json", '{"name": "a",\n "name": "b"}', 2),
-        ("a.json", "", 1),
-    ],
-)
-def test_a_file_that_can_not_be_read_is_told(
-    tmp_path: Path, name: str, text: str, line: int
-) -> None:
-    path = tmp_path / name
-    path.write_text(text)
-    (diagnostic,) = manager_of().check(path)
-    assert (diagnostic.code, diagnostic.line, diagnostic.path) == ("ST750", line, str(path))
 
 
 def test_a_missing_part_is_told() -> None:
@@ -77,18 +58,6 @@ def test_a_part_of_the_wrong_kind_is_told(step: Any, message: str) -> None:
 def test_something_else_than_an_object_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("- 1\n")
     assert said(tmp_path / "a.yaml") == ["ST751 must be an object, not an array"]
-
-
-@pytest.mark.parametrize(
-    ("place", "message"),
-    [
-        ("steps", "ST752 'wehn' is not a key of a step 'set', at 'steps[0].wehn'"),
-        ("top", "ST752 'ouput' is not a key of a procedure, at 'ouput'"),
-    ],
-)
-def test_an_unknown_key_is_told(place: str, message: str) -> None:
-    source = procedure({**values(x=1), "wehn": "x"}) if place == "steps" else procedure(values(x=1))
-    assert said(source if place == "steps" else {**source, "ouput": 1}) == [message]
 
 
 @pytest.mark.parametrize(
@@ -209,12 +178,6 @@ def test_a_bom_and_line_breaks_of_windows_are_fine(tmp_path: Path) -> None:
     assert read_procedure(tmp_path / "a.yaml").sound().text.startswith("name")
 
 
-def test_every_rule_explains_itself() -> None:
-    assert all(
-        rule.explanation.count("\n") > 1 for rule in (*structure.STEP_RULES, *variables.RULES)
-    )
-
-
 @settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(procedures())
 def test_sound_procedures_raise_no_alarm_and_run(source: Any) -> None:
@@ -222,10 +185,6 @@ def test_sound_procedures_raise_no_alarm_and_run(source: Any) -> None:
     assert manager.check(source) == ()
     result = manager.run_sync(source, {"n": 4})
     assert all(type(each) is int for each in result.values())
-
-
-def test_a_call_of_a_tool_twice_is_fine() -> None:
-    assert said(procedure(call("add", "x", a=1, b=2), call("add", "x", a="{{ x }}", b=2))) == []
 
 
 @pytest.mark.parametrize(

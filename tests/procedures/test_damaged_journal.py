@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from sovl_tools.cli.main import group
 from sovl_tools.procedures.errors import JournalError, RunBusyError, RunNotFoundError
-from sovl_tools.procedures.journal.journal import Journal
-from sovl_tools.procedures.journal.records import RunRecord, StepRecord
+from sovl_tools.procedures.journal import Journal
+from sovl_tools.procedures.records import RunRecord, StepRecord
 from tests.procedures.workshop import add, call, manager_of, procedure, values
 from tests.schema.strategies import examples, moderate
 

@@ -6,23 +6,21 @@ import hashlib
 import json
 import os
 import re
-import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from sovl_tools.procedures.errors import JournalError, RunNotFoundError, RunOverError
-from sovl_tools.procedures.journal.journal import Journal, RunLog
-from sovl_tools.procedures.journal.records import RunRecord, StepRecord, record_of, row_of
-from tests.schema.strategies import examples, moderate
+from sovl_tools.procedures.journal import Journal, RunLog
+from sovl_tools.procedures.records import StepRecord
+from tests.schema.strategies import examples
 
 texts = st.text(st.characters(), max_size=8)
 values = st.recursive(
@@ -78,64 +76,6 @@ def test_no_two_runs_get_the_same_id(journal: Journal, monkeypatch: pytest.Monke
     assert ids == ["20010909-014640-0000", "20010909-014640-0001"]
 
 
-def test_a_step_is_there_before_and_after_it_is_taken(journal: Journal) -> None:
-    log = journal.begin_run("one")
-    log.begin("steps.0", "tool", "fetch", {"url": "x"})
-    (begun,) = journal.steps(log.run_id)
-    assert begun._replace(started=0) == StepRecord(
-        "steps.0", "tool", "fetch", "started", {"url": "x"}, None, None, 1, 0, None
-    )
-    log.succeed("steps.0", [1, "two"])
-    (ended,) = journal.steps(log.run_id)
-    assert ended == begun._replace(state="succeeded", result=[1, "two"], ended=ended.ended)
-    assert ended.ended is not None
-    assert ended.ended >= begun.started
-
-
-def test_a_failed_step_keeps_its_error_until_it_begins_again(journal: Journal) -> None:
-    log = journal.begin_run("one")
-    log.begin("steps.0", "send_mail", None, {"to": "a"})
-    log.fail("steps.0", "no such address")
-    (failed,) = journal.steps(log.run_id)
-    assert (failed.state, failed.error, failed.tool) == ("failed", "no such address", None)
-    log.begin("steps.0", "send_mail", None, {"to": "b"})
-    (again,) = journal.steps(log.run_id)
-    assert (again.state, again.error, again.ended) == ("started", None, None)
-    assert (again.attempt, again.arguments) == (2, {"to": "b"})
-
-
-def test_a_skipped_step_was_never_attempted(journal: Journal) -> None:
-    log = journal.begin_run("one")
-    log.skip("steps.0", "tool")
-    (step,) = journal.steps(log.run_id)
-    assert (step.action, step.state, step.attempt) == ("tool", "skipped", 0)
-    assert step.ended == step.started
-
-
-def test_a_resumed_run_is_told_what_is_finished_and_what_was_under_way(journal: Journal) -> None:
-    log = journal.begin_run("one")
-    for key in ("done", "null", "bad", "under way", "twice"):
-        log.begin(key, "tool", "fetch", {})
-    log.succeed("done", 5)
-    log.succeed("null", None)
-    log.fail("bad", "no")
-    log.fail("twice", "no")
-    log.begin("twice", "tool", "fetch", {})
-    log.skip("left")
-    log.close()
-    journal.resume(log.run_id)
-    steps = {step.key: step for step in journal.steps(log.run_id)}
-    assert {key: step.state for key, step in steps.items()} == {
-        "done": "succeeded",
-        "null": "succeeded",
-        "bad": "failed",
-        "under way": "started",
-        "twice": "started",
-        "left": "skipped",
-    }
-    assert (steps["done"].result, steps["null"].result, steps["bad"].error) == (5, None, "no")
-
-
 def test_only_a_step_that_has_begun_can_end(journal: Journal) -> None:
     log = journal.begin_run("one")
     with pytest.raises(JournalError, match=f"step 'steps.0' of {log.run_id} has not begun"):
@@ -145,36 +85,6 @@ def test_only_a_step_that_has_begun_can_end(journal: Journal) -> None:
     with pytest.raises(JournalError, match="has not begun"):
         log.fail("steps.0", "late")
     assert journal.steps(log.run_id)[0].result == 1
-
-
-def test_runs_of_one_journal_do_not_see_each_others_steps(journal: Journal) -> None:
-    logs = [journal.begin_run("one") for _ in range(2)]
-    for number, log in enumerate(logs):
-        log.begin("steps.0", "tool", "fetch", number)
-    assert [journal.steps(log.run_id)[0].arguments for log in logs] == [0, 1]
-    assert [len(journal.steps(log.run_id)) for log in logs] == [1, 1]
-
-
-def test_a_run_that_succeeded_keeps_its_result_and_can_not_be_resumed(journal: Journal) -> None:
-    log = journal.begin_run("one")
-    log.end("succeeded", result={"count": 2})
-    run = journal.run(log.run_id)
-    assert (run.state, run.result, run.error) == ("succeeded", {"count": 2}, None)
-    assert run.ended is not None
-    assert run.ended >= run.started
-    with pytest.raises(RunOverError, match=f"^run '{log.run_id}' has succeeded$"):
-        journal.resume(log.run_id)
-
-
-@pytest.mark.parametrize("state", ["failed", "cancelled"])
-def test_a_run_that_did_not_succeed_can_be_taken_up(journal: Journal, state: Any) -> None:
-    log = journal.begin_run("one", inputs=[1])
-    log.end(state, error="no answer")
-    ended = journal.run(log.run_id)
-    assert (ended.state, ended.error, ended.result) == (state, "no answer", None)
-    resumed = journal.resume(log.run_id)
-    assert journal.run(log.run_id) == resumed.record
-    assert resumed.record == ended._replace(state="running", error=None, ended=None, resumed=1)
 
 
 def test_a_log_that_is_closed_writes_nothing(journal: Journal, path: Path) -> None:
@@ -194,13 +104,6 @@ def test_a_log_that_is_closed_writes_nothing(journal: Journal, path: Path) -> No
             write()
         assert str(caught.value) == message
     assert [step.state for step in journal.steps(log.run_id)] == ["started"]
-
-
-def test_a_run_whose_log_was_closed_without_an_ending_is_interrupted(journal: Journal) -> None:
-    with journal.begin_run("one") as log:
-        assert journal.run(log.run_id).state == "running"
-    assert journal.run(log.run_id).state == "interrupted"
-    assert journal.runs()[0].state == "interrupted"
 
 
 def test_a_closed_journal_lets_go_of_its_runs(path: Path) -> None:
@@ -273,39 +176,6 @@ def test_halves_of_surrogate_pairs_are_kept_as_they_are(journal: Journal) -> Non
     assert (run.procedure, run.path, run.text, run.error) == (odd, odd, odd, odd)
     assert (run.inputs, run.tools) == ({odd: odd}, {odd: odd})
     assert (step.key, step.action, step.tool, step.arguments, step.error) == (odd,) * 5
-
-
-@moderate
-@given(st.tuples(*[texts] * 5), values, st.dictionaries(texts, texts, max_size=3), values)
-def test_a_run_can_be_read_as_it_was_written(
-    words: tuple[str, ...], inputs: Any, tools: dict[str, str], result: Any
-) -> None:
-    procedure, path, text, error, host = words
-    started, numbers = 1e9 + 0.5, (1, host, 2)
-    record = RunRecord(
-        "20261122-101530-7f3a", procedure, path, text, "d", inputs, tools, "failed", result, error,
-        started, None, *numbers,
-    )  # fmt: skip
-    assert record_of(RunRecord, _stored(row_of(record))) == record
-
-
-@moderate
-@given(st.tuples(*[texts] * 3), st.none() | texts, values, values)
-def test_a_step_can_be_read_as_it_was_written(
-    words: tuple[str, ...], tool: str | None, arguments: Any, result: Any
-) -> None:
-    key, action, error = words
-    record = StepRecord(key, action, tool, "failed", arguments, result, error, 3, 1.25, 2.5)
-    assert record_of(StepRecord, _stored(row_of(record))) == record
-
-
-def _stored(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return a row as SQLite gives it back."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        found: tuple[Any, ...] = connection.execute(
-            f"SELECT ?{', ?' * (len(row) - 1)}", row
-        ).fetchone()
-        return found
 
 
 class Journals(RuleBasedStateMachine):

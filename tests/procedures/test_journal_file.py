@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.procedures.errors import JournalError
-from sovl_tools.procedures.journal.journal import Database, Journal
+from sovl_tools.procedures.journal import Database, Journal
 from tests.patience import PATIENCE
 
 
@@ -94,33 +94,6 @@ def test_a_journal_is_written_ahead_and_synchronously(path: Path) -> None:
         assert database.rows("PRAGMA synchronous") == [(2,)]
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
-def test_a_transaction_is_done_at_once_or_not_at_all(path: Path) -> None:
-    insert = "INSERT INTO steps VALUES (NULL, '', ?, '', NULL, '', '', NULL, NULL, 1, 0, NULL)"
-    with closing(Database(str(path), create=True)) as database:
-        for reason in (ZeroDivisionError(), sqlite3.IntegrityError("twice")):
-            with pytest.raises((ZeroDivisionError, JournalError)):
-                _interrupted(database, insert, reason)
-            assert database.rows("SELECT key FROM steps") == []
-        with database.transaction():
-            assert database.write(insert, ("a",)) == 1
-        assert database.rows("SELECT key FROM steps") == [("a",)]
-
-
-def _interrupted(database: Database, insert: str, reason: Exception) -> None:
-    with database.transaction():
-        database.write(insert, ("a",))
-        raise reason
-
-
-def test_nothing_lies_beside_a_journal_that_is_closed(path: Path) -> None:
-    with Journal(path) as journal:
-        journal.begin_run("one").end("succeeded")
-        journal.begin_run("two").close()
-        journal.begin_run("three")
-        assert len(os.listdir(path.parent)) == 4
-    assert os.listdir(path.parent) == [path.name]
 
 
 def test_readers_leave_nothing_behind(path: Path) -> None:

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from sovl_tools.procedures.errors import JournalError, RunBusyError
-from sovl_tools.procedures.journal.journal import Journal, RunLock, RunLog
-from sovl_tools.procedures.journal.records import StepRecord
+from sovl_tools.procedures.journal import Journal, RunLock, RunLog
+from sovl_tools.procedures.records import StepRecord
 from tests.patience import PATIENCE
 
 WRITER = """
 import itertools, sys
-from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal import Journal
 log = Journal(sys.argv[1]).begin_run("one", inputs={"url": "x"})
 print(log.run_id, flush=True)
 for number in itertools.count():
@@ -31,7 +31,7 @@ for number in itertools.count():
 """
 RESUMER = """
 import sys
-from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.errors import RunBusyError
 sys.stdin.readline()
 journal = Journal(sys.argv[1])

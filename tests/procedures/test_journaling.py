@@ -20,7 +20,7 @@ from sovl_tools.procedures.errors import (
     RunOverError,
     StepError,
 )
-from sovl_tools.procedures.journal.journal import Journal
+from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.run.environment import Event, StepEnded
 from tests.patience import PATIENCE
 from tests.procedures.workshop import (
@@ -380,7 +380,7 @@ def test_a_block_that_is_tried_again_starts_anew(journal: Journal) -> None:
 def test_a_run_that_has_succeeded_is_over(journal: Journal) -> None:
     manager = manager_of()
     manager.run_sync(procedure(returning(1)), journal=journal)
-    with pytest.raises(RunOverError):
+    with pytest.raises(RunOverError, match=r"has succeeded$"):
         resumed(manager, journal)
     with pytest.raises(RunNotFoundError):
         asyncio.run(manager.resume(journal, "nothing"))

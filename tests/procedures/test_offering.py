@@ -60,21 +60,6 @@ def test_a_file_that_can_t_be_opened_takes_no_other_one_down(folder: Folder) -> 
     assert "can't be opened" in " ".join(map(str, folder.registry.report.diagnostics))
 
 
-def test_a_procedure_without_inputs_is_a_tool(folder: Folder) -> None:
-    folder.save("one", returning(1))
-    folder.save("two", returning(2), inputs={"type": "object"})
-    folder.load()
-    assert (folder.call("one").value, folder.call("two").value) == (1, 2)
-
-
-def test_arguments_are_checked_as_those_of_any_tool(folder: Folder) -> None:
-    folder.save("double", *STEPS, inputs=DOUBLE)
-    folder.load()
-    failure = folder.call("double", n="4").error
-    assert failure is not None
-    assert failure.kind == "invalid_arguments"
-
-
 def test_an_input_may_have_any_name(folder: Folder) -> None:
     names = ["context", "self", "a b", "inputs"]
     schema = inputs(*names, **{name: {"type": "integer"} for name in names})
@@ -169,13 +154,6 @@ def test_an_unsound_procedure_is_in_the_report_and_says_why(folder: Folder) -> N
     assert failure is not None
     assert failure.kind == "unavailable"
     assert "ST759" in failure.message
-
-
-def test_a_warning_is_in_the_report_and_stops_nothing(folder: Folder) -> None:
-    folder.save("good", returning(1), returning(2))
-    folder.load()
-    assert [each.code for each in folder.registry.report.warnings] == ["ST758"]
-    assert folder.call("good").value == 1
 
 
 @pytest.mark.parametrize("name", ["class", "a" * 64])

@@ -132,13 +132,6 @@ def test_the_place_of_a_key_is_where_it_stands(
     assert place == marked_place(text)
 
 
-def test_places_in_json_are_found_too() -> None:
-    source = read('{\n  "steps": [{"action": "wait"}]\n}', path="a.json")
-    assert source.place(("steps", 0, "action")) == (2, 24)
-    assert source.place(("steps", 0, "action"), of_key=True) == (2, 14)
-    assert source.place(()) == (1, 1)
-
-
 @pytest.mark.parametrize(("path", "text"), [("a.yml", "a: [1]"), ("a.json", '{"a": [1]}')])
 def test_what_is_not_there_is_placed_at_what_is_around_it(path: str, text: str) -> None:
     source = read(text, path=path)

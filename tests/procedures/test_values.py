@@ -63,41 +63,19 @@ def test_a_template_that_can_not_be_read_is_told(step: dict[str, Any]) -> None:
     assert [each[:5] for each in said(step)] == ["ST759"]
 
 
-def test_a_bad_template_in_the_output_is_told_with_advice() -> None:
-    (diagnostic,) = manager_of().check(procedure(values(x=1), output="{{ x | uper }}"))
-    assert (diagnostic.code, diagnostic.help) == ("ST759", "did you mean 'upper'?")
-
-
-def test_an_unknown_variable_is_told_with_a_suggestion() -> None:
-    (diagnostic,) = manager_of().check(procedure(values(count=1, y="{{ cuont }}")))
-    message = "there is no variable 'cuont', at 'steps[0].values.y'"
-    assert (diagnostic.code, diagnostic.message) == ("ST760", message)
-    assert diagnostic.help == "did you mean 'count'?"
-
-
-def test_a_variable_that_is_assigned_only_later_is_told() -> None:
-    (message,) = said(values(y="{{ x }}"), values(x=1))
-    assert message.startswith("ST760 'x' is assigned only later")
-
-
 def test_values_of_one_step_see_those_before() -> None:
     assert said(values(x=1, y="{{ x }}")) == []
     assert [each[:5] for each in said(values(y="{{ x }}", x=1))] == ["ST760"]
 
 
+def test_an_open_schema_of_the_inputs_has_any_input() -> None:
+    schema = {**inputs("url", url=TEXT), "additionalProperties": True}
+    assert said(values(x="{{ inputs.urll }}"), inputs=schema) == []
+
+
 def test_what_a_step_keeps_is_there_only_afterwards() -> None:
     assert said(call("add", "x", a=1, b=2), output="{{ x }}") == []
     assert [each[:5] for each in said(call("add", "x", a="{{ x }}", b=2))] == ["ST760"]
-
-
-def test_an_unknown_input_is_told() -> None:
-    (diagnostic,) = manager_of().check(
-        procedure(values(x="{{ inputs.urll }}"), inputs=inputs("url", url=TEXT))
-    )
-    assert diagnostic.message.startswith("'inputs' has no 'urll'")
-    assert diagnostic.help == "did you mean 'url'?"
-    schema = {**inputs("url", url=TEXT), "additionalProperties": True}
-    assert said(values(x="{{ inputs.urll }}"), inputs=schema) == []
 
 
 @check_each(
@@ -127,18 +105,8 @@ def test_variables_of_an_iteration_are_there_in_it_alone(expression: str) -> Non
     assert [each[:5] for each in said(loop(*inner), output=f"{{{{ {expression} }}}}")] == ["ST760"]
 
 
-def test_loop_has_no_more_than_it_has() -> None:
-    (message,) = said(loop(values(z="{{ loop.last }}")))
-    assert message.startswith("ST760 'loop' has no 'last'")
-
-
 def test_items_do_not_see_the_item() -> None:
     assert [each[:5] for each in said(loop(values(x=1), items="{{ [item] }}"))] == ["ST760"]
-
-
-def test_the_name_of_the_item_may_be_chosen() -> None:
-    step = {**loop(values(z="{{ link }}")), "as": "link"}
-    assert said(step) == []
 
 
 def test_variables_of_one_branch_are_not_there_in_another() -> None:
@@ -195,13 +163,6 @@ def test_an_input_that_may_be_missing_is_a_warning() -> None:
     assert said({**values(x="{{ inputs.n }}"), "when": "inputs.m"}, inputs=given) != []
 
 
-def test_two_branches_may_not_assign_one_variable() -> None:
-    branches = {"left": [values(x=1), values(x=2)], "right": [call("add", "x", a=1, b=1)]}
-    (message,) = said({"action": "parallel", "branches": branches})
-    assert message.startswith("ST762 another branch assigns 'x' too, at ")
-    assert message.endswith("branches.right[0].save_as'")
-
-
 def test_branches_may_assign_one_variable_in_iterations() -> None:
     branches = {"left": [loop(values(x=1))], "right": [loop(values(x=1))]}
     assert said({"action": "parallel", "branches": branches}) == []
@@ -240,9 +201,3 @@ def test_every_other_name_can_be_used() -> None:
 def test_a_step_without_value_can_not_keep_it(step: dict[str, Any]) -> None:
     (message,) = said(step)
     assert message.startswith(f"ST764 a step '{step['action']}' has no value to keep")
-
-
-def test_everything_is_told_at_once() -> None:
-    steps = values(loop=1), call("ad"), {"action": "fial"}, values(x="{{ nothing }}", y="{{ 1 +")
-    codes = {each[:5] for each in said(*steps)}
-    assert codes == {"ST753", "ST754", "ST759", "ST760", "ST763"}

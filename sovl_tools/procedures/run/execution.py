@@ -20,7 +20,7 @@ from sovl_tools.model.context import ToolCaller, ToolLookup
 from sovl_tools.model.document import JSON, Path, copied
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.procedures.errors import EvaluationError, InputError, StepError
-from sovl_tools.procedures.journal.journal import RunLog
+from sovl_tools.procedures.journal import RunLog
 from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step, checked_inputs
 from sovl_tools.procedures.run.environment import (
     Event,

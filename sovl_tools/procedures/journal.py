@@ -25,7 +25,7 @@ from sovl_tools.procedures.errors import (
     RunNotFoundError,
     RunOverError,
 )
-from sovl_tools.procedures.journal.records import (
+from sovl_tools.procedures.records import (
     ENDED,
     Ending,
     Record,
@@ -145,14 +145,6 @@ class Database:
         except ValueError as error:
             raise JournalError(self.path, f"it is damaged: {error}") from error
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Make all changes within at once or, if it raises, none of them."""
-        with self._translated(), self._connection:
-            # A plain BEGIN reads first, and fails if another process has written since.
-            self._connection.execute("BEGIN IMMEDIATE")
-            yield
-
     def close(self) -> None:
         """Close the file; may be called again."""
         with self._lock:
@@ -200,7 +192,9 @@ class Database:
                 time.sleep(0.01)
             else:
                 break
-        with self.transaction():
+        with self._translated(), self._connection:  # all of the tables, or none
+            # A plain BEGIN reads first, and fails if another process has written since.
+            self._connection.execute("BEGIN IMMEDIATE")
             if self._is_empty():  # no other process was quicker
                 for statement in _TABLES:
                     self._connection.execute(statement)
