@@ -48,29 +48,22 @@ def test_arguments_that_are_wrong_in_form_alone_are_made_to_fit(call: Call, func
 
 @each_way
 @each_tool
-def test_arguments_are_made_to_fit_for_a_call_that_asks_for_it(call: Call, function: Any) -> None:
-    dispatcher = tooler(tool(function, COUNT, name="take"))
-    assert call(dispatcher, "take", GIVEN, coerce="lenient").value == [5, "red"]
-    assert not call(dispatcher, "take", GIVEN).ok
-
-
-@each_way
-@each_tool
-def test_a_call_may_ask_for_strictness(call: Call, function: Any) -> None:
-    dispatcher = tooler(tool(function, COUNT, name="take"), coerce="lenient")
-    result = call(dispatcher, "take", GIVEN, coerce="strict")
-    assert result.error is not None
-    assert (result.error.kind, result.repairs) == ("invalid_arguments", ())
-
-
-@each_way
-@pytest.mark.parametrize("options", [{}, {"coerce": "strict"}], ids=str)
-def test_nothing_is_made_to_fit_unless_it_is_asked_for(call: Call, options: Any) -> None:
-    ran: list[Any] = []
-    dispatcher = tooler(tool(lambda **given: ran.append(given), COUNT, name="take"), **options)
-    result = call(dispatcher, "take", GIVEN)
-    assert result.error is not None
-    assert (result.error.kind, ran) == ("invalid_arguments", [])
+@check_each(
+    ("setting", "asked", "fits"),
+    [
+        ({}, {}, False),
+        ({"coerce": "strict"}, {}, False),
+        ({"coerce": "lenient"}, {"coerce": "strict"}, False),
+        ({}, {"coerce": "lenient"}, True),
+    ],
+)
+def test_arguments_are_made_to_fit_if_the_call_or_else_the_tooler_asks_for_it(
+    call: Call, function: Any, setting: Any, asked: Any, *, fits: bool
+) -> None:
+    result = call(tooler(tool(function, COUNT, name="take"), **setting), "take", GIVEN, **asked)
+    assert result.value == ([5, "red"] if fits else None)
+    assert (result.error and result.error.kind) == (None if fits else "invalid_arguments")
+    assert bool(result.repairs) is fits
 
 
 @each_way
