@@ -258,12 +258,12 @@ class McpSession:
         is_repeatable: bool,
         is_call: bool = True,
     ) -> dict[str, Any]:
-        """Send a request, again if the connection was not there any more."""
+        """Send a request; again, once each, if the connection was lost or headers have changed."""
         from mcp import MCPError  # noqa: PLC0415 - heavy, and an extra
         from pydantic import ValidationError  # noqa: PLC0415 - comes with it
 
-        is_relisted = False
-        for attempt in (1, 2, 3):
+        may_list = may_reconnect = True
+        while True:
             client = await self._connected(is_call=is_call)
             try:
                 # the SDK's own limit begins when the server has taken the request
@@ -275,8 +275,9 @@ class McpSession:
                 words = f"{self.server} answers with what is no result of the protocol"
                 raise RemoteError(f"{words}: {_reason(error)}") from error
             except MCPError as error:
-                if error.code == _HEADER_MISMATCH and not is_relisted:
-                    is_relisted = True
+                if error.code == _HEADER_MISMATCH and may_list:
+                    # the SDK learns from the list which arguments the server wants in headers
+                    may_list = False
                     with suppress(ValidationError, MCPError):
                         await client.session.list_tools()
                     continue
@@ -287,12 +288,12 @@ class McpSession:
                     if self._client is client:
                         await self._stop()
                 # a session that the server has forgotten was refused before anything was done
-                if attempt == 1 and (is_repeatable or is_over):
+                if may_reconnect and (is_repeatable or is_over):
+                    may_reconnect = False
                     continue
                 words = f"{self.server} ended the connection during the call"
                 more = "" if is_repeatable else ", which may have been carried out"
                 raise RemoteError(f"{words}{more}") from error
-        raise RemoteError(f"{self.server} refuses the headers of the call")
 
     async def _connected(self, *, is_call: bool) -> Any:
         """Return a client that is connected, after connecting if need be."""
