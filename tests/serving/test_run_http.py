@@ -167,18 +167,25 @@ async def test_a_signal_lets_the_calls_of_sessions_end() -> None:
 @pytest.mark.parametrize("path", ["", "/ai"])
 async def test_streams_of_news_end_when_uvicorn_does(mode: str, path: str) -> None:
     with started("uvicorn", "mounted" if path else "") as process:
-        async with connected(line(process) + path, mode) as client, AsyncExitStack() as stack:
+        url = await asyncio.to_thread(line, process)
+        async with connected(url + path, mode) as client, AsyncExitStack() as stack:
+            await client.list_tools()
             if mode == "auto":
                 await stack.enter_async_context(client.listen(tools_list_changed=True))
-            call = asyncio.ensure_future(client.call_tool("wait"))
+            process.send_signal(signal.SIGTERM)
+            # while the client still listens
+            assert await asyncio.to_thread(process.wait, PATIENCE) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_calls_end_before_uvicorn_does(mode: str) -> None:
+    with started("uvicorn") as process:
+        async with connected(await asyncio.to_thread(line, process), mode) as client:
+            await client.list_tools()  # which it would ask for after the call
+            call = asyncio.ensure_future(client.call_tool("slow"))
             assert await asyncio.to_thread(line, process) == "called"
             process.send_signal(signal.SIGTERM)
-            assert process.stdin is not None
-            process.stdin.write("\n")
-            process.stdin.flush()
-            if not path:  # elsewhere the SDK cuts off the calls of sessions
-                assert (await call).content == [TextContent(type="text", text="done")]
-            # while the client still listens
+            assert (await call).content == [TextContent(type="text", text="done")]
             assert await asyncio.to_thread(process.wait, PATIENCE) == -signal.SIGTERM
 
 
