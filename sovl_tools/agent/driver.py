@@ -1,8 +1,8 @@
 """Drives a turn, on an event loop or without one, and yields the events on its way.
 
-A turn is a generator of requests: it gets back what came of each, and knows nothing of threads or
-event loops. A generator, unlike a coroutine, is closed at once when a stream is dropped, so
-that the conversation is whole and free for the next turn.
+A turn is a generator of requests. It receives their results, and doesn't know threads or event
+loops. A generator, unlike a coroutine, is closed at once when a stream is dropped, so that the
+conversation is whole and free for the next turn.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ _T = TypeVar("_T")
 
 
 class Apply(NamedTuple):
-    """Call a function of the user's, sync or async; its value comes back."""
+    """Call a function of the user's, sync or async; returns its value."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
 
 
 class Ask(NamedTuple):
-    """Ask a provider by a method of its client, sync or async; its response comes back."""
+    """Ask a provider by a method of its client, sync or async; returns its response."""
 
     method: Callable[..., Any]
     body: dict[str, Any]
 
 
 class Listen(NamedTuple):
-    """Ask a provider for a stream, which a draft takes in; nothing comes back."""
+    """Ask a provider for a stream, which a draft takes in; returns None."""
 
     method: Callable[..., Any]
     body: dict[str, Any]
@@ -53,13 +53,13 @@ class Listen(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Exhaust an async generator of events; nothing comes back."""
+    """Exhaust an async generator of events; returns None."""
 
     events: Callable[[], AsyncGenerator[Event, None]]
 
 
 class Tell(NamedTuple):
-    """Pass an event on; nothing comes back."""
+    """Pass an event on; returns None."""
 
     event: Event
 

@@ -1,4 +1,4 @@
-"""The schemas of tools that the providers refuse: one check, and a table for each provider.
+"""Which schemas of tools the providers reject: one check, with a table for each provider.
 
 After OpenAI's guide to Structured Outputs, "Supported schemas", Anthropic's guides to tool use and
 to structured outputs, "JSON Schema limitations", and the APIs' own messages.
@@ -30,14 +30,14 @@ _BACKREFERENCE = re.compile(r"(?<!\\)(?:\\\\)*\\(?:[1-9]|k<)")
 
 
 class Node(NamedTuple):
-    """A subschema, which may be true or false, and the path to it from the root."""
+    """A subschema, or true or false, and its path from the root."""
 
     path: Path
     schema: JSON
 
     @property
     def keywords(self) -> dict[str, JSON]:
-        """What is in it; nothing in true and false."""
+        """Its keywords; true and false have none."""
         return self.schema if isinstance(self.schema, dict) else {}
 
     @property
@@ -59,21 +59,21 @@ Check = Callable[[Node], Iterator[str]]
 
 
 class Rules(NamedTuple):
-    """What a provider refuses, and its words for that.
+    """The limits of a provider and its messages.
 
     Attributes:
-        unsound: for what isn't a schema of draft 2020-12; None for what is wrong with it.
-        not_object: for a root of another type.
+        unsound: message for a schema that draft 2020-12 rejects; None for the engine's finding.
+        not_object: message for a root of another type.
         not_at_root: keywords that the root can't have.
-        at_root: for a root with one of them.
-        place: the place of a fault, before its words.
-        on_any: keywords of any strict schema.
-        on_type: those of a strict schema of a type.
-        formats: those of a strict schema.
-        keyword, format, pattern, open: for those that a strict schema can't have.
-        any_tool: checks of each node of any tool.
-        strict_tool: further ones of each node of a strict tool.
-        root: checks of the root, which may be strict.
+        at_root: message for a root with such a keyword.
+        place: start of the messages about a node.
+        on_any: keywords that any strict schema can have.
+        on_type: further keywords of a strict schema, by its type.
+        formats: formats that a strict schema can have.
+        keyword, format, pattern, open: messages for the others.
+        any_tool: checks each node of any tool.
+        strict_tool: checks each node of a strict tool.
+        root: checks a whole schema, strict or not.
     """
 
     unsound: str | None
@@ -94,7 +94,7 @@ class Rules(NamedTuple):
 
 
 def faults(rules: Rules, schema: dict[str, Any], *, strict: bool) -> Iterator[str]:
-    """Yield what a provider refuses in the schema of a tool's parameters, with the places."""
+    """Yield the faults that a provider finds in the schema of a tool's parameters."""
     for problem in meta_schema().problems(schema):
         # in the words of the APIs, which don't say much; the other checks need a sound schema
         yield rules.unsound or f"{problem.value!r} is not valid under any of the given schemas"
@@ -117,10 +117,10 @@ def _leading_nowhere(schema: JSON, node: Node) -> Iterator[str]:
 
 
 def _unsupported(rules: Rules, node: Node) -> Iterator[str]:
-    """Yield what a strict schema can't have."""
+    """Yield the faults of a node in a strict schema that both providers know."""
     keywords = node.keywords
     known = rules.on_any.union(*(rules.on_type.get(each, ()) for each in node.types))
-    # definitions are looked for at the root alone
+    # only the root has definitions
     known = known if node.path else known | _DEFINITIONS
     for each in keywords:
         if each not in known:
@@ -141,7 +141,7 @@ def _plain(pattern: str) -> str:
 
 
 def exceeded(counts: Iterable[tuple[str, int, int]], words: str) -> Iterator[str]:
-    """Yield the words for each thing of which there are more than its limit."""
+    """Yield a message for each count that exceeds its limit."""
     for what, count, most in counts:
         if count > most:
             yield words.format(what=what, count=count, most=most)
@@ -173,7 +173,7 @@ def _strict_of_openai(node: Node) -> Iterator[str]:
         yield f"$ref cannot have keywords {beside!r}"
     if "object" not in node.types:
         return
-    # both directions, because the two lists have to name the same keys
+    # both directions, because both lists must name the same keys
     properties, required = keywords.get("properties", {}).keys(), keywords.get("required", ())
     missing = [name for name in properties if name not in required]
     if missing:
@@ -204,7 +204,7 @@ def _root_of_openai(schema: dict[str, Any], strict: bool) -> Iterator[str]:  # n
 
 
 def _levels(schema: JSON, root: JSON, entered: tuple[str, ...] = ()) -> int:
-    """Return how many objects and arrays lie in one another, a circle entered once."""
+    """Return the depth of nested objects and arrays; a circle counts once."""
     node = Node((), schema)
     reference = node.keywords.get("$ref")
     if isinstance(reference, str):
@@ -257,7 +257,7 @@ MAX_UNIONS = 16
 
 
 def _any_of_anthropic(_node: Node) -> Iterator[str]:
-    # one that isn't strict may say whatever JSON Schema can
+    # a tool that isn't strict can use all of JSON Schema
     yield from ()
 
 
@@ -286,7 +286,7 @@ def _root_of_anthropic(schema: dict[str, Any], strict: bool) -> Iterator[str]:  
 
 
 def _is_recursive(root: JSON, schema: JSON, entered: tuple[str, ...] = ()) -> bool:
-    """Tell whether following references leads to one that was followed before."""
+    """Tell if following references leads back to a reference followed before."""
     # exponential in theory, but schemas of tests are small
     references = {node.keywords["$ref"] for node in walk(schema) if "$ref" in node.keywords}
     return any(
@@ -326,7 +326,7 @@ ANTHROPIC = Rules(
 
 
 def over_limits(strict: Sequence[JSON]) -> Iterator[str]:
-    """Yield what Anthropic has too much of in the schemas of the strict tools of one request."""
+    """Yield the limits of Anthropic that the strict schemas of one request exceed together."""
     nodes = [node.keywords for schema in strict for node in walk(schema)]
     optional = sum(
         len({*node.get("properties", ())} - {*node.get("required", ())}) for node in nodes
