@@ -11,6 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from sovl_tools import ToolResult
 from sovl_tools.dispatch.limiter import Limiter, Ticket
+from sovl_tools.dispatch.runner import enter
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.model.errors import RunCancelledError
 from tests.dispatch.toolbox import Call, call_async, call_sync, tool, tooler
 from tests.patience import PATIENCE
 
@@ -70,10 +73,31 @@ def test_a_call_that_is_cancelled_or_too_late_before_its_turn_leaves_the_queue(c
     second.join(PATIENCE)
     (cancelled,) = results
     assert cancelled.error is not None
-    assert cancelled.error.kind == "cancelled"
+    # it never got in: the call that was too late has left no room behind
+    assert (cancelled.error.kind, cancelled.error.is_abandoned) == ("cancelled", False)
     end.set()
     first.join(PATIENCE)
     assert call(dispatcher, "wait", timeout=PATIENCE).value is True
+
+
+def test_a_turn_that_comes_as_the_call_is_stopped_passes_on() -> None:
+    """Only here do both happen for certain before the thread that waits wakes up."""
+    limiter, stopped, turns = Limiter(1), CallScope(), list[str]()
+    assert limiter.queue(list) is None
+
+    def stop_both() -> None:
+        while not stopped._stops:
+            threading.Event().wait(0.001)
+        limiter.queue(lambda: turns.append("next"))
+        stopped.on_stop(limiter.leave)
+        stopped.stop()
+
+    thread = threading.Thread(target=stop_both)
+    thread.start()
+    with pytest.raises(RunCancelledError):
+        enter(limiter, stopped)
+    thread.join()
+    assert turns == ["next"]
 
 
 def test_a_loop_that_ended_amid_a_call_holds_nobody_up(release: threading.Event) -> None:
