@@ -18,6 +18,7 @@ from sovl_tools.model.document import JSON, copied, kind
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.model.folder import FIELDS, SECTIONS
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.schema.applicators import kinds, values_of
 from sovl_tools.schema.dynamic import is_dynamic, stated
 from sovl_tools.signature.inference import Inference, infer, parameters_of
 from sovl_tools.signature.signature import from_function
@@ -33,7 +34,7 @@ class Options(NamedTuple):
         description: what the tool does and when to use it.
         param_descriptions: descriptions by parameter.
         params: JSON Schema fragments by parameter, laid over the inferred ones. A value in one, or
-            a whole one, may be a function.
+            a whole one, may be a function; None hides a parameter from the model.
         required: names of the parameters that have to be given.
         fields: further fields of ToolDefinition.
     """
@@ -41,7 +42,7 @@ class Options(NamedTuple):
     name: str | None = None
     description: str | None = None
     param_descriptions: Mapping[str, Any] = {}
-    params: Mapping[str, Mapping[str, JSON] | Callable[..., Any]] = {}
+    params: Mapping[str, Mapping[str, JSON] | Callable[..., Any] | None] = {}
     required: Sequence[str] | None = None
     fields: Mapping[str, Any] = {}
 
@@ -63,7 +64,9 @@ def infer_definition(
         function,
         is_method=is_bound or is_method(function),
         documentation=documentation,
-        described={name for name, each in options.params.items() if _is_whole(each)},
+        described={
+            name for name, each in options.params.items() if _is_whole(each) or _is_listing(each)
+        },
     )
     parameters = _parameters(function, options, inference)
     remarks: list[tuple[str | None, str]] = []
@@ -159,14 +162,52 @@ def _parameters(function: Any, options: Options, inference: Inference) -> dict[s
             raise InferenceError(_qualified(function), name, message)
         properties[name] = {**properties[name], "description": text}
     for name, fragment in options.params.items():
-        if isinstance(fragment, Mapping):
-            replaced = _REPLACED if _is_whole(fragment) else frozenset()
-            kept = {key: each for key, each in properties[name].items() if key not in replaced}
-            properties[name] = {**kept, **copied(dict(fragment))}
+        if fragment is None:
+            _hide(function, name, parameters, options, inference)
+        elif isinstance(fragment, Mapping):
+            properties[name] = _laid_over(properties[name], fragment)
         else:
             properties[name] = fragment  # a function, which makes the whole of it
     parameters["required"] = _required(function, options, parameters, inference)
     return parameters
+
+
+def _laid_over(inferred: dict[str, JSON], fragment: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return a fragment of a schema with what it keeps of the inferred one.
+
+    One that says what a value is replaces all of it but what explains it. If it only lists the
+    values, and they have the inferred type, it keeps that as well.
+    """
+    kept = inferred
+    if _is_whole(fragment) or _is_listing(fragment):
+        kept = {key: each for key, each in inferred.items() if key in _EXPLAINING}
+        values = values_of(fragment)
+        is_listing = values is not None and not (_is_whole(fragment) or is_dynamic(values))
+        types = kinds(inferred, {}) if is_listing and "type" in inferred else None
+        if types is not None and {kind(each) for each in values or ()} <= types:
+            kept = {"type": inferred["type"], **kept}
+    return {**kept, **copied(dict(fragment))}
+
+
+def _hide(
+    function: Any,
+    name: str,
+    parameters: dict[str, JSON],
+    options: Options,
+    inference: Inference,
+) -> None:
+    """Leave a parameter out of the schema, because the function or ``preprocess`` supplies it.
+
+    Raises:
+        InferenceError: nothing supplies it.
+    """
+    is_needed = name in inference.parameters["required"]
+    if is_needed and options.fields.get("preprocess") is None:
+        message = "it is hidden, but has no default, so nothing would supply it"
+        advice = "give it a default, or supply it in a preprocess"
+        raise InferenceError(_qualified(function), name, message, advice)
+    del parameters["properties"][name]
+    parameters["required"] = [each for each in parameters["required"] if each != name]
 
 
 def _required(
@@ -217,11 +258,16 @@ def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None
 
 def _is_whole(fragment: Any) -> bool:
     """Tell whether a fragment says what a value is, whatever the annotation says."""
-    return not isinstance(fragment, Mapping) or not _REPLACED.isdisjoint(fragment)
+    return not isinstance(fragment, Mapping) or not _WHOLE.isdisjoint(fragment)
 
 
-_REPLACED = frozenset({"type", "anyOf", "allOf", "oneOf", "$ref", "const"})
+def _is_listing(fragment: Any) -> bool:
+    return isinstance(fragment, Mapping) and not {"enum", "const"}.isdisjoint(fragment)
+
+
+_WHOLE = frozenset({"type", "anyOf", "allOf", "oneOf", "$ref"})
 """Keys that say what a value is: a fragment with one of them says it instead of the annotation."""
+_EXPLAINING = frozenset({"description", "title", "default"})
 
 
 def bind_definition(

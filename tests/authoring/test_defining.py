@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
@@ -66,7 +66,8 @@ def test_a_fragment_wins_over_a_description_and_that_over_the_docstring() -> Non
         {"anyOf": [{"type": "string"}, {"type": "null"}]},
         {"oneOf": [{"const": 1}]},
         {"allOf": [{"minimum": 1}]},
-        {"const": 3},
+        {"const": "three"},
+        {"enum": ["one", "two"], "type": "string"},
         {"$ref": "#/$defs/Coats"},
     ],
     ids=lambda fragment: next(iter(fragment)),
@@ -76,8 +77,37 @@ def test_a_fragment_that_says_what_a_value_is_stands_alone(fragment: dict[str, A
     assert property_of(annotated, "coats") == fragment
     assert property_of({"params": {"wall": fragment}}, "wall") == {
         "description": "Which wall.",
+        **({"type": "string"} if "const" in fragment else {}),
         **fragment,
     }
+
+
+@check_each(
+    ("fragment", "schema"),
+    [
+        ({"type": "integer"}, {"type": "integer"}),
+        ({"enum": ["red"]}, {"type": "string", "enum": ["red"]}),
+        ({"const": "red"}, {"type": "string", "const": "red"}),
+        ({"enum": [1, 2]}, {"enum": [1, 2]}),
+        ({"title": "Color"}, {"type": "string", "enum": ["red", "blue"], "title": "Color"}),
+        ({"type": "string", "maxLength": 3}, {"type": "string", "maxLength": 3}),
+        ({"anyOf": [{"const": 1}, {"const": 2}]}, {"anyOf": [{"const": 1}, {"const": 2}]}),
+    ],
+)
+def test_a_fragment_keeps_what_fits_it(fragment: dict[str, Any], schema: dict[str, Any]) -> None:
+    def mix(color: Literal["red", "blue"] = "red") -> None: ...
+
+    own = defined(mix, {"params": {"color": fragment}}).parameters["properties"]["color"]
+    assert own == {**schema, "default": "red"}
+
+
+def test_a_fragment_that_is_none_hides_a_parameter() -> None:
+    hidden = {"params": {"coats": None}}
+    assert [*defined(paint, hidden).parameters["properties"]] == ["wall", "color"]
+    supplied = {"params": {"wall": None}, "preprocess": lambda given: given}
+    assert defined(paint, supplied).parameters["required"] == []
+    with pytest.raises(InferenceError, match=r"'wall': it is hidden, but has no default"):
+        defined(paint, {"params": {"wall": None}})
 
 
 def test_required_is_what_the_author_says() -> None:

@@ -10,6 +10,7 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, ru
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
+from sovl_tools.schema.emptiness import contradiction
 from sovl_tools.schema.engine import compile_schema, compiles, problems_at
 from sovl_tools.schema.keywords import KEYWORDS
 from sovl_tools.schema.problem import Problem, Validator, describe, shown
@@ -210,6 +211,21 @@ def default_on_required(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(place, message, "take it out of 'required', or the default away")
 
 
+@rule("ST316")
+def unsatisfiable_schema(node: SchemaNode) -> Iterator[Finding]:
+    """No value satisfies a schema.
+
+    A minimum is above its maximum, the values of ``enum`` or ``const`` don't have the type,
+    schemas of ``allOf`` contradict each other, or a required property's schema is ``false``. Every
+    call that gives the argument fails. Correct one of the two.
+    """
+    found = contradiction(node)
+    if found is not None:
+        place = ManifestPlace((*node.base, *found.path))
+        message = f"{_named(node)} admits nothing: {found.reason}"
+        yield Finding(place, message, "correct one of them")
+
+
 @rule("ST315", "warning")
 def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
     """A property's name asks the model for a secret.
@@ -317,6 +333,7 @@ RULES = (
     invalid_default,
     invalid_enum,
     default_on_required,
+    unsatisfiable_schema,
     secret_parameter,
 )
 """Asked at each subschema."""

@@ -1,0 +1,2 @@
+def echo(text, color=None, size=None, place=None):
+    return text

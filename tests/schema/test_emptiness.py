@@ -1,0 +1,97 @@
+"""Schemas that no value satisfies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+
+from sovl_tools.schema.emptiness import contradiction
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.subschemas import nodes
+from tests.schema.strategies import moderate, schemas, values
+from tests.tables import check_each
+
+NUMBER = {"type": "integer"}
+
+
+def found(schema: dict[str, Any]) -> str | None:
+    every = [contradiction(node) for node in nodes(schema, ("parameters",))]
+    return next((each.reason for each in every if each is not None), None)
+
+
+@check_each(
+    ("schema", "reason"),
+    [
+        (NUMBER | {"minimum": 5, "maximum": 1}, "minimum 5 is above maximum 1"),
+        ({"minimum": 5, "maximum": 1}, "minimum 5 is above maximum 1"),
+        (
+            NUMBER | {"exclusiveMinimum": 1, "exclusiveMaximum": 2},
+            "exclusiveMinimum 1 leaves no value below exclusiveMaximum 2",
+        ),
+        (
+            {"type": "number", "exclusiveMinimum": 1, "maximum": 1},
+            "exclusiveMinimum 1 leaves no value below maximum 1",
+        ),
+        ({"type": "string", "minLength": 3, "maxLength": 2}, "minLength 3 is above maxLength 2"),
+        ({"type": "array", "minItems": 3, "maxItems": 2}, "minItems 3 is above maxItems 2"),
+        ({"type": "object", "minProperties": 1, "maxProperties": 0}, "minProperties 1 is above"),
+        (NUMBER | {"enum": ["red", "blue"]}, "no value of 'enum' satisfies 'type'"),
+        (NUMBER | {"const": "red"}, "\"red\" contradicts 'type'"),
+        ({"const": 1, "enum": [2, 3]}, "1 contradicts 'enum'"),
+        ({"type": "string", "enum": ["a", "b"], "pattern": "^c"}, "satisfies 'pattern'"),
+        ({"allOf": [{"type": "string"}, NUMBER]}, 'both the type "string" and "integer"'),
+        ({"allOf": [{"enum": ["a", "b"]}, {"enum": ["c"]}]}, "no value of 'enum' satisfies"),
+        ({"allOf": [{"minimum": 5}, {"maximum": 1}]}, "minimum 5 is above maximum 1"),
+        ({"allOf": [False]}, "a schema of 'allOf' admits nothing"),
+        (
+            {"$ref": "#/$defs/n", "type": "string", "$defs": {"n": NUMBER}},
+            'both the type "string" and "integer"',
+        ),
+        (
+            {"type": "object", "properties": {"a": False}, "required": ["a"]},
+            "'a' is required, but its schema is false",
+        ),
+        (
+            {"allOf": [{"required": ["a"]}, {"properties": {"a": False}}]},
+            "'a' is required, but its schema is false",
+        ),
+        ({"anyOf": [NUMBER | {"const": "a"}, {"type": "string"}]}, "contradicts 'type'"),
+        ({"type": "array", "items": NUMBER | {"minimum": 1, "maximum": 0}}, "minimum 1 is above"),
+    ],
+)
+def test_a_schema_that_admits_nothing_is_found(schema: dict[str, Any], reason: str) -> None:
+    words = found(schema)
+    assert words is not None
+    assert reason in words
+
+
+@check_each(
+    "schema",
+    [
+        NUMBER | {"minimum": 1, "maximum": 1},
+        {"type": "number", "exclusiveMinimum": 1, "exclusiveMaximum": 2},
+        {"type": ["integer", "string"], "minimum": 5, "maximum": 1},
+        {"type": ["integer", "null"], "minimum": 5, "maximum": 1},
+        NUMBER | {"enum": [1.0, "red"]},
+        {"type": "object", "properties": {"a": False}},
+        {"properties": {"a": {"not": {}}}},
+        {"not": NUMBER | {"const": "a"}},
+        {"if": NUMBER | {"const": "a"}, "then": {"allOf": [False]}},
+        {"allOf": [{"type": "number"}, NUMBER]},
+        {"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"n": {"$ref": "#/$defs/n"}}}}},
+        {"allOf": [{"$ref": "#/nowhere"}], "enum": [1]},
+    ],
+)
+def test_a_schema_that_admits_something_is_not_found(schema: dict[str, Any]) -> None:
+    assert found(schema) is None
+
+
+@moderate
+@given(schemas, values)
+def test_no_value_satisfies_a_schema_that_is_found(schema: Any, value: Any) -> None:
+    if not isinstance(schema, dict) or "type" not in schema:
+        return
+    (root, *_) = nodes(schema, ())
+    if contradiction(root) is not None:
+        assert not compile_schema(schema).is_valid(value)
