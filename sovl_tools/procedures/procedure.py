@@ -218,12 +218,11 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
     Raises:
         InputError: the inputs do not fit the schema.
     """
-    # Copied, defaults too: a tool may modify a list, and the procedure may run again.
     inputs: dict[str, JSON] = copied(given)
     properties: Any = procedure.inputs.get("properties", {})
     for name, schema in properties.items():
         if name not in inputs and isinstance(schema, dict) and "default" in schema:
-            inputs[name] = copied(schema["default"])
+            inputs[name] = schema["default"]  # steps get copies of it
     problems = compile_schema(dict(procedure.inputs)).problems(inputs)
     if problems:
         # Names are suggested at the top alone.

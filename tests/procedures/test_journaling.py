@@ -37,6 +37,7 @@ from tests.procedures.workshop import (
     story,
     values,
 )
+from tests.tables import check_each
 
 
 @pytest.fixture
@@ -434,6 +435,20 @@ def test_what_has_moved_is_not_taken_for_another_step(journal: Journal, tmp_path
     steps = call("echo", "y", value="new"), call("echo", "x", value="one")
     path.write_text(json.dumps(procedure(*steps, output="{{ [x, y] }}")))
     assert resumed(manager, journal, force=True) == ["one", "new"]
+
+
+@check_each(("before", "after"), [(1, True), (1, 1.0), (0, False), ({"a": [1]}, {"a": [True]})])
+def test_arguments_that_only_look_alike_are_not_taken_for_one_another(
+    before: Any, after: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "sample.json"
+    path.write_text(json.dumps(procedure(call("echo", "x", value=before), call("refuse"))))
+    manager = manager_of(echo, refuse)
+    with Journal(tmp_path / f"{json.dumps([before, after])}.db".replace('"', "")) as journal:
+        failed(manager, path, journal)
+        path.write_text(json.dumps(procedure(call("echo", "x", value=after), output="{{ [x] }}")))
+        (value,) = resumed(manager, journal, force=True)
+    assert json.dumps(value) == json.dumps(after)
 
 
 def test_another_procedure_that_has_changed_is_refused_as_well(journal: Journal) -> None:
