@@ -17,13 +17,13 @@ MAX_BYTES = 1 << 20
 """How large a file of a procedure may be."""
 
 MAX_DEPTH = 100
-"""How many lists and mappings may lie inside one another in it."""
+"""How deep lists and mappings may be nested in it."""
 
 MAX_VALUES = 50_000
 """How many values it may have; in YAML a long text counts as several."""
 
 COMMON = ("action", "name", "when", "save_as", "timeout", "on_error")
-"""What every step may say."""
+"""The keys that every step may have."""
 
 RESERVED = frozenset(
     {
@@ -31,22 +31,22 @@ RESERVED = frozenset(
         "and", "or", "not", "in", "is", "if", "else",
     }
 )  # fmt: skip
-"""Names that no variable may have."""
+"""Names that variables can't have."""
 
 MAX_SECONDS = 31_536_000
-"""How long anything may be waited for: a year."""
+"""The longest wait: a year."""
 
 _COMBINING = COMBINING | {"unevaluatedProperties"}
 
 
 class OnError(NamedTuple):
-    """What becomes of a step's failure.
+    """What happens when a step fails.
 
     Attributes:
-        retry: how many further attempts there are.
+        retry: the number of further attempts.
         delay: seconds before the second attempt.
-        backoff: how many times longer each further wait is.
-        then: what becomes of the last failure.
+        backoff: the factor by which each further wait grows.
+        then: what happens after the last failure.
     """
 
     retry: int = 0
@@ -61,13 +61,13 @@ class Step(NamedTuple):
     Attributes:
         path: where it is in the document.
         action: what it does.
-        fields: what it says beside the common keys, as it is written.
+        fields: its keys other than the common ones, as written.
         blocks: the steps in it, by the place of each list below ``path``.
-        name: what it is called; None for what it does.
+        name: its name; None to name it after its action.
         when: an expression; None for always.
-        save_as: the variable that keeps what comes of it; None for none.
-        timeout: in seconds, for each attempt; None for any time.
-        on_error: what becomes of a failure.
+        save_as: the variable that keeps its value; None to drop the value.
+        timeout: in seconds, for each attempt; None for no limit.
+        on_error: what happens when it fails.
     """
 
     path: Path
@@ -82,7 +82,7 @@ class Step(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the step is called where people read it."""
+        """The step's name in messages and plans."""
         words = (self.fields.get(each) for each in ("tool", "procedure"))
         what = next((each for each in words if isinstance(each, str)), "")
         return self.name or f"{self.action} {what}".strip()
@@ -95,12 +95,12 @@ class Procedure(NamedTuple):
         name: its name.
         description: what it does, and when to use it.
         inputs: the JSON Schema of its inputs, an object.
-        steps: what is done, in order.
-        output: what a run returns unless a step has; templates are filled in.
-        text: what it was made of, as it was written.
+        steps: in order.
+        output: what a run returns unless a step returns; templates are rendered.
+        text: its source text.
         source: the file, or ``""``.
-        tags: words by which it is found.
-        timeout: of a run, in seconds; None for any time.
+        tags: words to find it by.
+        timeout: of a run, in seconds; None for no limit.
     """
 
     name: str
@@ -126,7 +126,7 @@ def _every(steps: tuple[Step, ...]) -> Iterator[Step]:
 
 
 class Reference(NamedTuple):
-    """A variable that is read and not bound in the template itself.
+    """A variable that a template reads but doesn't bind.
 
     Attributes:
         name: of the variable.
@@ -141,7 +141,7 @@ class Reference(NamedTuple):
 
 
 def assigned(steps: tuple[Step, ...]) -> Iterator[tuple[str, ManifestPlace]]:
-    """Yield the variables that steps assign, each with its place, but for those of iterations."""
+    """Yield the variables that steps assign, each with its place; not those of iterations."""
     for step in steps:
         if step.action == "set":
             for name in step.fields["values"]:
@@ -159,7 +159,7 @@ def parse_procedure(document: Mapping[str, JSON], *, text: str, source: str) -> 
     return Procedure(
         document["name"],
         document["description"],
-        # Beside a combining keyword it would refuse what that names.
+        # Next to a combining keyword it would reject the properties that the keyword names.
         inputs if _COMBINING & inputs.keys() else {"additionalProperties": False, **inputs},
         _steps(document["steps"], ("steps",)),
         document.get("output"),
@@ -190,15 +190,15 @@ def _step(document: Mapping[str, JSON], path: Path) -> Step:
 
 
 def _fields(action: str, document: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return what a step says of its own; what begins with ``x-`` is somebody else's."""
-    if action not in ACTIONS:  # what its handler reads, nobody here knows
+    """Return the keys of a step's action; those that begin with ``x-`` are the user's own."""
+    if action not in ACTIONS:  # only its handler knows which keys it reads
         return {key: each for key, each in document.items() if key not in COMMON}
     fields = {key: document[key] for key in ACTIONS[action].keys if key in document}
     return {**fields, "condition": _condition(fields["condition"])} if action == "if" else fields
 
 
 def _condition(value: JSON) -> JSON:
-    """Return a condition as it is written; of a boolean its text."""
+    """Return a condition as an expression: a boolean becomes its text."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
@@ -216,7 +216,7 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
     """Return a copy of the inputs, checked and with the defaults of the procedure's schema.
 
     Raises:
-        InputError: the inputs do not fit the schema.
+        InputError: the inputs don't fit the schema.
     """
     inputs: dict[str, JSON] = copied(given)
     properties: Any = procedure.inputs.get("properties", {})

@@ -36,23 +36,10 @@ def manager_of(schema: Any, **more: Any) -> ProcedureManager:
     return ProcedureManager(registry_of(made, defined(source, output_schema=outputs)))
 
 
-def test_arguments_that_fit_are_fine() -> None:
-    assert said({"n": 1, "t": "a"}) == []
-    assert (
-        said({"n": "{{ inputs.n }}", "t": "a {{ inputs.n }}"}, inputs=inputs("n", n=NUMBER)) == []
-    )
-
-
 def test_a_missing_argument_is_told() -> None:
     message = "ST766 n: is required, at 'steps[0].arguments'"
     assert said({}) == [message]
     assert said({"t": "{{ 1 }}{{ 2 }}"}) == [message]
-
-
-def test_a_step_without_arguments_is_asked_for_them() -> None:
-    manager = manager_of(inputs("n", n=NUMBER, t=TEXT))
-    step = {"action": "tool", "tool": "target"}
-    assert found(manager.check(procedure(step))) == ["ST766 n: is required, at 'steps[0]'"]
 
 
 def test_an_argument_that_the_tool_does_not_take_is_told() -> None:
@@ -171,11 +158,6 @@ def test_null_for_what_may_be_left_out_is_fine() -> None:
 def test_arguments_of_a_dynamic_tool_are_not_looked_at() -> None:
     manager = manager_of(inputs("n", n={"enum": lambda: [1]}), is_dynamic=True)
     assert manager.check(procedure(call("target", n=2))) == ()
-
-
-def test_a_template_with_text_around_it_is_a_string() -> None:
-    (message,) = said({"n": "{{ 1 }}0"})
-    assert message == "ST767 this is always a string, not integer, at 'steps[0].arguments.n'"
 
 
 @check_each(

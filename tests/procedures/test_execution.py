@@ -289,20 +289,6 @@ def test_a_step_is_gone_past_after_the_last_attempt() -> None:
     assert len(flaky.calls) == 2
 
 
-def test_a_block_is_tried_again_as_a_whole() -> None:
-    flaky = Flaky(1, [])
-    counted: list[int] = []
-
-    def count() -> None:
-        """Count."""
-        counted.append(1)
-
-    policy = {"retry": 1, "delay": 0}
-    step = {"action": "if", "condition": "true", "then": [call("count"), call("flaky")]}
-    run(procedure({**step, "on_error": policy}), count, flaky.tool())
-    assert len(counted) == 2
-
-
 def test_waits_between_attempts_grow() -> None:
     flaky = Flaky(3, [])
     policy = {"retry": 3, "delay": 0.001, "backoff": 3}

@@ -1,4 +1,4 @@
-"""What of a run its step handlers and its listeners get."""
+"""What step handlers and listeners get to see of a run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sovl_tools.model.document import JSON
 
 
 class StepContext(NamedTuple):
-    """Given to ``handler(step, context)`` beside the step, whose templates are filled in.
+    """The second argument of ``handler(step, context)``; the step's templates are rendered.
 
     Attributes:
-        variables: those that are there, a copy.
+        variables: a copy of the run's variables.
         inputs: of the procedure.
         tooler: calls tools.
-        registry: where the tools are.
-        run_id: of the run; ``""`` for one that is not written down.
-        log: says something about the run: ``context.log("warning", "no answer yet")``.
+        registry: has the tools.
+        run_id: of the run; ``""`` for a run without a journal.
+        log: reports something: ``context.log("warning", "no answer yet")``.
     """
 
     variables: Mapping[str, JSON]
@@ -42,11 +42,11 @@ State: TypeAlias = Literal["succeeded", "failed", "skipped", "continued", "known
 
 
 class RunStarted(NamedTuple):
-    """A run begins, or goes on.
+    """A run begins or is resumed.
 
     Attributes:
         procedure: the procedure's name.
-        run_id: by which it can be resumed; ``""`` for a run that is not written down.
+        run_id: to resume it by; ``""`` for a run without a journal.
     """
 
     procedure: str
@@ -58,8 +58,8 @@ class StepStarted(NamedTuple):
 
     Attributes:
         key: of the step in this run; see ``Scope``.
-        label: what it is called.
-        depth: how many steps lie around it.
+        label: its name, or its action.
+        depth: the number of enclosing steps.
     """
 
     key: str
@@ -83,11 +83,11 @@ class StepEnded(NamedTuple):
 
     Attributes:
         key: of the step in this run.
-        label: what it is called.
-        depth: how many steps lie around it.
+        label: its name, or its action.
+        depth: the number of enclosing steps.
         state: how it ended.
         duration: in seconds.
-        message: why it failed; None if it did not.
+        message: why it failed; None if it didn't.
     """
 
     key: str

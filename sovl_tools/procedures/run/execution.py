@@ -482,9 +482,6 @@ def _rendered(step: Step, scope: Scope) -> dict[str, JSON]:
 
 async def _run_all(works: list[Coroutine[Any, Any, None]]) -> None:
     """Run coroutines concurrently; the first failure cancels the others and is raised."""
-    if len(works) == 1:  # a task costs more than many a step
-        await works[0]
-        return
     try:
         async with asyncio.TaskGroup() as group:
             for work in works:
