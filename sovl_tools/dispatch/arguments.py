@@ -26,6 +26,7 @@ from sovl_tools.model.document import (
 from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import compile_schema, problems_at
+from sovl_tools.schema.names import argument_names
 from sovl_tools.schema.problem import Problem, Validator, explanations, named
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.signature import (
@@ -187,7 +188,8 @@ class ArgumentCheck:
         filled: dict[str, JSON] = {}
         if self._fill is not None:
             self._fill(filled)
-        known = self._schema.get("properties", {}).keys() - {*self._schema.get("required", ())}
+        names = argument_names(self._schema)
+        known = names.places.keys() - names.required
         lacking = [each for each in signature.required if each in known and each not in filled]
         if lacking and not tool.preprocess:
             required = [*self._schema.get("required", ()), *lacking]

@@ -16,7 +16,7 @@ from sovl_tools.loading.import_errors import error_text
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import location_of, location_of_text
 from sovl_tools.loading.rules import agreement, description, module, schema
-from sovl_tools.loading.rules.agreement import AgreementCase
+from sovl_tools.loading.rules.agreement_case import AgreementCase
 from sovl_tools.loading.rules.manifest import value_words, without_repeats
 from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate
@@ -249,14 +249,13 @@ def _as_json(value: Any) -> JSON:
 
 
 _INSTANCE = "_tool_instance"
-_COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas"})
 
 
 def disagreements(definition: ToolDefinition) -> list[Verdict]:
     """Return the reasons why calls of a tool would fail, by the rules for folders.
 
-    Its parameters are a schema. With ``preprocess``, functions for the properties or combined
-    schemas, the arguments are unknown; then it only must have a function.
+    Its parameters are a schema. With ``preprocess``, or functions for the properties, the
+    arguments are unknown; then it only must have a function.
     """
     signature = signature_for(definition)
     parameters: dict[str, Any] = {"properties": {}, **definition.parameters}
@@ -265,7 +264,7 @@ def disagreements(definition: ToolDefinition) -> list[Verdict]:
         return ask((agreement.not_a_function,), case)
     written = map(callable, (parameters.get("properties"), parameters.get("required")))
     is_certain = definition.preprocess is None and not any(written)
-    if not is_certain or not _COMBINED.isdisjoint(parameters):
+    if not is_certain:
         return []
     case = case._replace(differences=tuple(differences(signature, parameters)))
     return ask(agreement.RULES, case, severity="error")

@@ -14,6 +14,7 @@ from sovl_tools.schema.alignment import Pair, Roots, agreed, aligned, matches
 from sovl_tools.schema.applicators import combinator_of, exclude_each_other, is_wider, kinds
 from sovl_tools.schema.bounds import contrary_bound
 from sovl_tools.schema.engine import problems_at
+from sovl_tools.schema.names import argument_names
 from sovl_tools.schema.subschemas import (
     SchemaNode,
     defined_name,
@@ -189,13 +190,13 @@ def _of_properties(parameters: dict[str, JSON], spec: FunctionSpec) -> Iterator[
             yield from _of_member(node, own.get(name, {}), text, is_needed=False)
     # otherwise a decorator may supply what the manifest doesn't list
     if spec.signature.is_certain:
-        yield from _properties(PARAMETERS, known, spec.properties)
+        yield from _properties(PARAMETERS, argument_names(parameters).places, spec.properties)
 
 
 def _of_required(parameters: dict[str, JSON], spec: FunctionSpec) -> Iterator[Omission]:
     if not spec.signature.is_certain:
         return
-    required, place = parameters.get("required", ()), (*PARAMETERS, "required")
+    required, place = argument_names(parameters).required, (*PARAMETERS, "required")
     properties = {*parameters.get("properties", ()), *spec.names}
     needed_by_function, defaulted = spec.needed, spec.defaulted
     needed = [name for name in spec.arguments if name in needed_by_function]
@@ -204,7 +205,7 @@ def _of_required(parameters: dict[str, JSON], spec: FunctionSpec) -> Iterator[Om
         is_filled = isinstance(known, dict) and "default" in known
         if name in properties and name not in required and not is_filled:
             yield Omission((*place, name), name, tuple(needed[:index]))
-    for name in required:
+    for name in parameters.get("required", ()):
         if name in defaulted:
             yield Omission((*place, name), name, is_added=False)
 

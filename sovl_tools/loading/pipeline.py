@@ -21,6 +21,7 @@ from sovl_tools.loading.requirements import unmet, unmet_by_platform
 from sovl_tools.loading.rules import agreement, description, drift, module, offer, schema
 from sovl_tools.loading.rules import folder as folder_rules
 from sovl_tools.loading.rules import manifest as manifest_rules
+from sovl_tools.loading.rules.agreement_case import AgreementCase
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.manifest import ManifestCase
 from sovl_tools.loading.rules.module import ImportFailure
@@ -39,6 +40,7 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import copied
 from sovl_tools.model.folder import FIELDS, Manifest, Settings, ToolFolder, name_problem
 from sovl_tools.schema.engine import compile_schema, published
+from sovl_tools.schema.names import argument_names
 from sovl_tools.schema.problem import Validator
 from sovl_tools.signature.signature import call_schema
 
@@ -68,7 +70,7 @@ class CheckedFolder:
     verdicts: tuple[Verdict, ...]
     has_schemas: bool
     source: bytes | None = None
-    agreed: agreement.AgreementCase | None = None
+    agreed: AgreementCase | None = None
     is_module_left: bool = False
 
     @property
@@ -208,7 +210,7 @@ def call_verdicts(manifest: Manifest, interface: Interface) -> list[Verdict]:
 
     It rejects arguments that the function doesn't take, or can't convert.
     """
-    names = manifest.parameters["properties"].keys()
+    names = argument_names(manifest.parameters).places.keys()
     signature, function = interface.signature, interface.function
     if signature is None:
         return []
@@ -296,7 +298,7 @@ def _parsed(checked: CheckedFolder) -> tuple[CheckedFolder, Interface]:
 
 def _compared(checked: CheckedFolder, interface: Interface) -> CheckedFolder:
     """Find errors between a manifest and its module, and keep the comparison for warnings."""
-    agreed = agreement.AgreementCase.between(checked.manifest, interface)
+    agreed = AgreementCase.between(checked.manifest, interface)
     if agreed.converted:  # calls reject some values
         agreed = agreed.with_values()
     found = ask(agreement.RULES, agreed, severity="error")

@@ -11,7 +11,7 @@ from sovl_tools.loading.definitions import checked
 from sovl_tools.loading.function_spec import FunctionSpec
 from sovl_tools.loading.sources import MAX_MANIFEST_BYTES
 from sovl_tools.model.content import cut_characters
-from sovl_tools.model.document import JSON, copied, kind
+from sovl_tools.model.document import JSON, copied, kind, value_at
 from sovl_tools.model.folder import FIELDS, fit_names, fitting_name
 from sovl_tools.scaffolding.new_tool import (
     PYTHON,
@@ -24,6 +24,7 @@ from sovl_tools.scaffolding.new_tool import (
     manifest_of,
 )
 from sovl_tools.schema.applicators import kinds
+from sovl_tools.schema.names import argument_names
 from sovl_tools.schema.subschemas import SchemaNode, follow
 from sovl_tools.signature.agreement import PARAMETERS
 from sovl_tools.signature.signature import from_function
@@ -120,18 +121,23 @@ def _describe(node: SchemaNode) -> str:
 
 def stub(name: str, tool: ForeignTool) -> str:
     """Return a module whose function has the schema's parameters and raises NotImplementedError."""
-    properties = tool.parameters["properties"]
-    required = {*tool.parameters.get("required", ())}
+    names = argument_names(tool.parameters)
+    properties, required = names.places, names.required
     # a first parameter of these names would make it look like a method
     reserved = {"self", "cls"}
     named = [each for each in properties if fitting_name(each) == each]
     named = [each for each in named if each not in reserved and each[0] != "_"]
     declared = [
-        _declaration(each, properties[each], tool.parameters, is_required=each in required)
+        _declaration(
+            each,
+            value_at(tool.parameters, properties[each]),
+            tool.parameters,
+            is_required=each in required,
+        )
         for each in sorted(named, key=lambda each: each not in required)
     ]
     is_open = tool.parameters.get("additionalProperties", False) is not False
-    if is_open or "patternProperties" in tool.parameters or len(named) < len(properties):
+    if is_open or names.is_open or len(named) < len(properties):
         others = "others"
         while others in properties:
             others += "_"

@@ -14,6 +14,7 @@ from sovl_tools.loading.modules import use
 from sovl_tools.loading.pipeline import check_manifest, load_folder
 from sovl_tools.loading.requirements import unmet
 from sovl_tools.loading.rules import agreement
+from sovl_tools.loading.rules.agreement_case import AgreementCase
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.rules.module import ImportFailure, import_stalled
 from sovl_tools.loading.rules.schema import default_on_required, invalid_default
@@ -153,7 +154,7 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: 
     if found.verdicts and missing:
         return Sync(folder, verdicts=wrong, notes=(f"left alone: {', '.join(missing)}",))
     # the tool's name isn't bound to a function, or the function's signature is unknown
-    case = agreement.AgreementCase(folder.name, {}, found.interface)
+    case = AgreementCase(folder.name, {}, found.interface)
     verdicts = found.verdicts or ask((agreement.missing_function, agreement.not_a_function), case)
     notes = (f"left alone: {found.reason}",) if found.reason else ()
     return Sync(folder, verdicts=(*wrong, *verdicts), notes=notes)

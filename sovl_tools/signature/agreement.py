@@ -21,6 +21,7 @@ from sovl_tools.schema.comparison import narrowings
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.engine import problems_at
 from sovl_tools.schema.keywords import BOUNDS
+from sovl_tools.schema.names import ArgumentNames, argument_names
 from sovl_tools.schema.subschemas import SchemaNode
 from sovl_tools.signature.signature import BY_KEYWORD, REQUIRED, Parameter, Signature
 
@@ -56,12 +57,12 @@ class Difference(NamedTuple):
 def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Difference]:
     """Return the differences between the names in a manifest and the parameters of a function.
 
-    Parameters that a decorator may hide are ignored. ``parameters`` must have properties.
+    Parameters that a decorator may hide are ignored.
     """
     if not signature.is_function:
         return []
-    properties = parameters["properties"]
-    required = frozenset(parameters.get("required", ()))
+    names = argument_names(parameters)
+    places, required = names.places, names.required
     found: list[Difference] = []
     taken = set()
     is_open = not signature.is_certain
@@ -70,38 +71,47 @@ def differences(signature: Signature, parameters: Mapping[str, JSON]) -> list[Di
         if kind != "var_positional":
             taken.add(name)
         if kind not in BY_KEYWORD or annotation.is_context:
-            found += _parameter_difference(
-                parameter, is_listed=name in properties, signature=signature
-            )
+            found += _parameter_difference(parameter, is_listed=name in places, signature=signature)
             is_open = is_open or kind == "var_keyword"
         elif default is REQUIRED and name not in required and signature.is_certain:
             # a type can be unknown, a name never is
-            is_optional = annotation.optional is not False or _is_supplied(name, parameters)
-            if not (name in properties and is_optional):
+            is_optional = annotation.optional is not False
+            if not (name in places and (is_optional or _is_supplied(places[name], parameters))):
                 found.append(Difference("not_sent", name, parameter))
     if not is_open:
-        found += [
-            Difference("required_not_taken" if name in required else "optional_not_taken", name)
-            for name in properties
-            if name not in taken
-        ]
-        is_function = signature.shape == "function"
-        if is_function and parameters.get("additionalProperties", False) is not False:
-            found.append(Difference("open", ""))
+        found += _not_taken(names, taken)
+        keyword = "patternProperties" if names.is_open else "additionalProperties"
+        is_inviting = names.is_open or parameters.get(keyword, False) is not False
+        if signature.shape == "function" and is_inviting:
+            place = (keyword,) if keyword in parameters else ()
+            found.append(Difference("open", "", path=(*PARAMETERS, *place)))
     return found
 
 
-def _is_supplied(name: str, parameters: Mapping[str, Any]) -> bool:
+def _not_taken(names: ArgumentNames, taken: set[str]) -> list[Difference]:
+    """Return the names that the function doesn't take."""
+    return [
+        Difference(
+            "required_not_taken" if name in names.required else "optional_not_taken",
+            name,
+            path=(*PARAMETERS, *place),
+        )
+        for name, place in names.places.items()
+        if name not in taken
+    ]
+
+
+def _is_supplied(place: Path, parameters: Mapping[str, Any]) -> bool:
     """Return whether the schema has, or may have, a default that a call fills in."""
-    schema = parameters["properties"].get(name)
+    schema = value_at(parameters, place)
     if not isinstance(schema, Mapping) or "default" not in schema:
         return callable(schema)
     root = without_functions(parameters)
-    written = root["properties"][name]
+    written = value_at(root, place)
     # the function that makes the default has not run, so the default is unknown
     if "default" not in written:
         return True
-    return not problems_at(SchemaNode(("properties", name), written, root, ()), written["default"])
+    return not problems_at(SchemaNode(place, written, root, ()), written["default"])
 
 
 def _parameter_difference(

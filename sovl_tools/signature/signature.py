@@ -24,6 +24,7 @@ from sovl_tools.annotations.hints import (
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.keywords import COMBINING
+from sovl_tools.schema.names import argument_names
 from sovl_tools.signature.annotation import Annotation, conventional, from_object, from_text
 
 ParameterKind: TypeAlias = Literal[
@@ -267,10 +268,14 @@ def signature_for(definition: ToolDefinition) -> Signature:
 
 
 def call_schema(parameters: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
-    """Return what a call checks: arguments that the function can't take are refused as well."""
+    """Return what a call checks: arguments that the function can't take are rejected as well."""
     if signature.takes_any_keyword or parameters.get("unevaluatedProperties") is False:
         return parameters
     schema = {key: each for key, each in parameters.items() if key != "additionalProperties"}
+    names = argument_names(parameters)
+    if names.is_open:
+        listed = {"propertyNames": {"enum": [*names.places]}}
+        schema["allOf"] = [*schema.get("allOf", ()), listed]
     is_combined = not COMBINING.isdisjoint(schema)
     schema["unevaluatedProperties" if is_combined else "additionalProperties"] = False
     return schema

@@ -417,7 +417,6 @@ def test_further_arguments_are_held_against_their_schema() -> None:
 @check_each(
     "schema",
     [
-        {**COLOR, "patternProperties": {"^x_": {}}},
         {**COLOR, "allOf": [{"properties": {"x_size": {}}}]},
         {**COLOR, "anyOf": [{"properties": {"x_size": {}}}, {"required": ["absent"]}]},
         {**COLOR, "if": {}, "then": {"properties": {"x_size": {}}}},
@@ -430,6 +429,13 @@ def test_an_argument_that_is_described_elsewhere_is_known(schema: dict[str, Any]
     given = {"color": 1, "x_size": 1}
     assert checked(given, schema) == given
     assert [bad.path for bad in refused({**given, "other": 1}, schema).details] == ["$.other"]
+
+
+def test_an_argument_that_a_pattern_describes_needs_a_function_that_takes_it() -> None:
+    schema, given = {**COLOR, "patternProperties": {"^x_": {}}}, {"color": 1, "x_size": 1}
+    assert checked(given, schema, wide) == given
+    (bad,) = refused(given, schema).details
+    assert "x_size" in bad.message
 
 
 def test_an_argument_of_an_alternative_is_not_called_unknown() -> None:

@@ -73,7 +73,10 @@ SOUND: list[tuple[dict[str, Any], Any]] = [
     (parameters(wall={"default": lambda: "north"}), paint),
     (parameters(wall=dict), paint),
     ({**parameters(wall={}), "required": lambda: ["wall"]}, paint),
-    ({**parameters(), "$ref": "#/$defs/Wall", "$defs": {"Wall": {}}}, paint),
+    (
+        {**parameters(), "$ref": "#/$defs/W", "$defs": {"W": parameters("wall", wall={})}},
+        paint,
+    ),
     ({**parameters(), "anyOf": [parameters("wall", wall={})]}, paint),
     (parameters(), lambda: None),
 ]

@@ -132,8 +132,8 @@ def test_a_combined_output_may_hold_anything() -> None:
 
 
 def test_a_combined_schema_is_not_closed() -> None:
-    schema = {**inputs("n", n=NUMBER), "anyOf": [{"properties": {"m": NUMBER}}]}
-    assert said({"n": "{{ 1 }}", "m": 1}, schema=schema) == []
+    schema = {**inputs("n", n=NUMBER), "anyOf": [{"properties": {"many": NUMBER}}]}
+    assert said({"n": "{{ 1 }}", "many": 1}, schema=schema) == []
 
 
 def test_a_tool_that_takes_anything_may_get_anything() -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sovl_tools.annotations.docstrings import Documentation
 from sovl_tools.loading.function_spec import function_spec
 from sovl_tools.loading.omissions import Omission, omissions
-from sovl_tools.loading.rules.agreement import PROPERTIES, AgreementCase, argument_of
+from sovl_tools.loading.rules.agreement_case import PROPERTIES, AgreementCase, argument_of
 from sovl_tools.loading.rules.schema import lacks_description, missing_items
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, rule
 from sovl_tools.model.document import Path

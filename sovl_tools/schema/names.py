@@ -1,0 +1,85 @@
+"""Which arguments the schema of an object lists, and which it always requires."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sovl_tools.model.document import JSON, Path
+from sovl_tools.schema.subschemas import SchemaNode
+
+_ALTERNATIVES = ("anyOf", "oneOf")
+_CONDITIONAL = ("then", "else")
+
+
+class ArgumentNames(NamedTuple):
+    """The names that a schema lists, at the top and behind ``allOf``, ``anyOf``, ``$ref`` etc.
+
+    Attributes:
+        places: the path of each one's first schema, from the root. A schema that is ``false``
+            doesn't list a name.
+        required: names that every valid object has.
+        is_open: whether ``patternProperties`` accepts more names.
+    """
+
+    places: dict[str, Path]
+    required: frozenset[str]
+    is_open: bool = False
+
+
+_NONE = ArgumentNames({}, frozenset())
+
+
+def argument_names(schema: Mapping[str, Any]) -> ArgumentNames:
+    """Return which names the schema of an object lists, and which it requires."""
+    root = dict(schema)
+    return _of(SchemaNode((), root, root, ()), [])
+
+
+def _of(node: SchemaNode, above: list[int]) -> ArgumentNames:
+    schema = node.schema
+    if id(schema) in above:  # a reference to what is being read
+        return _NONE
+    above = [*above, id(schema)]
+    properties = schema.get("properties")
+    listed = properties if isinstance(properties, Mapping) else {}
+    places = {
+        name: (*node.path, "properties", name) for name, each in listed.items() if each is not False
+    }
+    names = schema.get("required", ())
+    required = frozenset(names if isinstance(names, list | tuple) else ())
+    found = [ArgumentNames(places, required, "patternProperties" in schema)]
+    below: dict[JSON, list[ArgumentNames]] = {}
+    for child in node.children():
+        keyword = child.path[len(node.path)]
+        if keyword in _APPLIED:
+            below.setdefault(keyword, []).append(_of(child, above))
+    target = node.target()
+    found += below.get("allOf", []) + ([] if target is None else [_of(target, above)])
+    for keyword in _ALTERNATIVES:
+        branches = below.get(keyword, [])
+        is_whole = len(branches) == sum(each is not False for each in schema.get(keyword, ()))
+        found += _either(branches, is_certain=is_whole)
+    conditional = [each for key in _CONDITIONAL for each in below.get(key, ())]
+    found += _either(conditional, is_certain=len(conditional) == len(_CONDITIONAL))
+    found += _either([*below.get("if", ()), *below.get("dependentSchemas", ())], is_certain=False)
+    return _joined(found, frozenset().union(*(each.required for each in found)))
+
+
+_APPLIED = frozenset({"allOf", *_ALTERNATIVES, "if", *_CONDITIONAL, "dependentSchemas"})
+
+
+def _either(branches: list[ArgumentNames], *, is_certain: bool) -> list[ArgumentNames]:
+    """Return the names of alternatives as one; what each of them requires is required."""
+    if not branches:
+        return []
+    common = frozenset.intersection(*(each.required for each in branches))
+    return [_joined(branches, common if is_certain else frozenset())]
+
+
+def _joined(found: list[ArgumentNames], required: frozenset[str]) -> ArgumentNames:
+    places: dict[str, Path] = {}
+    for each in found:
+        for name, path in each.places.items():
+            places.setdefault(name, path)
+    return ArgumentNames(places, required, any(each.is_open for each in found))

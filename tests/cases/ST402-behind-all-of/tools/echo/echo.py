@@ -1,0 +1,2 @@
+def echo():
+    return "hello"
