@@ -9,10 +9,11 @@ from functools import cached_property, partial
 from typing import Any
 
 from sovl_tools.annotations.docstrings import Documentation, documentation_of, undescribed
+from sovl_tools.annotations.hints import marker_of
 from sovl_tools.authoring.decorator import ATTRIBUTE, definition_of
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, dotted, encodes
-from sovl_tools.model.errors import InferenceError
+from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.model.folder import FIELDS
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
@@ -76,6 +77,17 @@ class FunctionSpec:
         arguments = self.arguments.items()
         known = frozenset(name for name, each in arguments if each.default is not REQUIRED)
         return known - self.required_by_decorator
+
+    @property
+    def omissible(self) -> dict[str, InferenceError]:
+        """The reasons for the parameters without a schema that the function has a default for."""
+        return {
+            name: error
+            for name, error in self.errors.items()
+            if name in self.defaulted
+            and not isinstance(error, UnresolvedReferenceError)
+            and marker_of(self.arguments[name].default) is None
+        }
 
     @cached_property
     def documentation(self) -> Documentation:

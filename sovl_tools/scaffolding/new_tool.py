@@ -244,14 +244,17 @@ def tool_of_function(
         InferenceError: a parameter or an option of the function's decorator can't be written.
     """
     spec = function_spec(function)
-    for error in (*spec.errors.values(), *spec.losses):
+    omissible = spec.omissible
+    errors = [error for name, error in spec.errors.items() if name not in omissible]
+    for error in (*errors, *spec.losses):
         raise error
     renamed = "" if attribute == name else f" as {name}"
     source = (
         f'"""The tool {name}: {attribute} of {module}."""\n\n'
         f'from {module} import {attribute}{renamed}\n\n__all__ = ["{name}"]\n'
     )
-    notes = (*spec.notes, *spec.undescribed(spec.names))
+    left_out = [f"{name!r} is left out: {each.message}" for name, each in omissible.items()]
+    notes = (*left_out, *spec.notes, *spec.undescribed(spec.names))
     return NewTool(name, manifest_of(name, spec, description=description), source, notes)
 
 

@@ -236,11 +236,10 @@ def _patch(
             verdicts.append(verdict._replace(finding=verdict.finding._replace(help=advice)))
     verdicts += agreement.contradictions(new, interface)
     verdicts += ask(_OF_DEFAULTS, *nodes(new.parameters, PARAMETERS))
-    defaulted = spec.defaulted
     notes = [
         f"{name!r} is left out: {error.message}"
-        for name, error in spec.errors.items()
-        if name not in document["parameters"]["properties"] and name in defaulted
+        for name, error in spec.omissible.items()
+        if name not in document["parameters"]["properties"]
     ]
     if manifest is not None and not spec.signature.is_certain:
         absent = [name for name in spec.names if name not in document["parameters"]["properties"]]
