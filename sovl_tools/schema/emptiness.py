@@ -43,7 +43,7 @@ def contradiction(node: SchemaNode) -> Contradiction | None:
     speaks = node.schema.keys() & (_LIMITING | _COMBINING)
     has_forbidden = False in node.schema.get("properties", {}).values()
     is_reference = speaks == {"$ref"} and node.schema.keys() <= {"$ref", "description", "default"}
-    if is_reference or not (speaks or has_forbidden) or not _NEGATED.isdisjoint(node.path):
+    if is_reference or not (speaks or has_forbidden) or node.is_below(_NEGATED):
         return None
     own = node.path[len(node.base) :]
     parts = applying([Part(node.schema, own, node.root)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path
@@ -43,6 +43,14 @@ class SchemaNode(NamedTuple):
     def is_required(self) -> bool:
         """Whether that property is required."""
         return self.owner is not None and self.path[-1] in self.owner.get("required", ())
+
+    def is_below(self, keywords: Container[str]) -> bool:
+        """Tell whether one of some keywords leads to it, not only a property of that name."""
+        path = self.path[len(self.base) :]
+        return any(
+            key in keywords and NESTING.get(str(before)) != "schemas by name"
+            for before, key in pairwise(("", *path))
+        )
 
     def children(self) -> Iterator[SchemaNode]:
         """Yield the subschemas right below that are objects."""

@@ -123,6 +123,8 @@ def lacks_description(node: SchemaNode) -> bool:
     """Return True if neither a property nor the target of its reference has a description."""
     if not node.is_property or describes(node.schema):
         return False
+    if node.is_below({"if", "not"}):  # a condition needs no explanation
+        return False
     target = node.target()
     return target is None or not describes(target.schema)
 
