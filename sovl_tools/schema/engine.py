@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from types import ModuleType
 
 from sovl_tools.model.document import JSON, pointer
 from sovl_tools.model.errors import SchemaError
+from sovl_tools.schema.patterns import PatternError, translated, with_translated
 from sovl_tools.schema.problem import Problem, Validator
 from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, nodes
 
@@ -42,8 +43,40 @@ def compile_schema(schema: JSON, *, with_formats: bool = False) -> Validator:
     Raises:
         SchemaError: the schema is invalid, or the target of a reference is missing.
     """
-    validator: Validator = _engine().compile_schema(schema, with_formats=with_formats)
+    return compile_with(_engine(), schema, with_formats=with_formats)
+
+
+def compile_with(engine: ModuleType, schema: JSON, *, with_formats: bool = False) -> Validator:
+    """Return a validator of one engine; see ``compile_schema``.
+
+    Patterns that the engine rejects are translated.
+    """
+    validator: Validator
+    try:
+        validator = engine.compile_schema(schema, with_formats=with_formats)
+    except SchemaError:
+        originals: dict[str, str] = {}
+        plain = with_translated(schema, originals)
+        if not originals:
+            raise
+        validator = engine.compile_schema(plain, with_formats=with_formats)
+        return Validator(validator.is_valid, partial(_problems, validator, originals))
     return validator
+
+
+def _problems(validator: Validator, originals: dict[str, str], value: JSON) -> list[Problem]:
+    """Return the problems of a value, with the patterns as their author wrote them."""
+    return [_restored(each, originals) for each in validator.problems(value)]
+
+
+def _restored(problem: Problem, originals: dict[str, str]) -> Problem:
+    branches = tuple(
+        tuple(_restored(each, originals) for each in branch) for branch in problem.branches
+    )
+    expected = problem.expected
+    if problem.keyword == "pattern":
+        expected = originals.get(expected, expected)
+    return problem._replace(expected=expected, branches=branches)
 
 
 def problems_at(node: SchemaNode, value: JSON, *, with_formats: bool = False) -> list[Problem]:
@@ -74,6 +107,18 @@ def compile_part(node: SchemaNode, *, with_formats: bool = False) -> Validator:
 def compiles(pattern: str) -> bool:
     """Return True if a pattern is a regular expression that the engine can use."""
     return _pattern_validator(pattern) is not None
+
+
+def pattern_problem(pattern: str) -> tuple[str, str | None] | None:
+    """Return why a pattern can't be used, and the right form if it is known; None if it can."""
+    reason: tuple[str, str | None] = ("the engine can't use it", None)
+    try:
+        translated(pattern)
+    except PatternError as error:
+        reason = str(error), error.advice
+        if error.advice is not None:  # a form of another language, which one engine may know
+            return reason
+    return None if compiles(pattern) else reason
 
 
 def matches(pattern: str, text: str) -> bool:

@@ -11,8 +11,9 @@ from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
 from sovl_tools.schema.emptiness import contradiction
-from sovl_tools.schema.engine import compile_schema, compiles, problems_at
+from sovl_tools.schema.engine import compile_schema, compiles, pattern_problem, problems_at
 from sovl_tools.schema.keywords import KEYWORDS
+from sovl_tools.schema.patterns import oddity
 from sovl_tools.schema.problem import Problem, Validator, describe, shown
 from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, excess, lookup, nodes
 
@@ -58,18 +59,37 @@ def required_without_property(node: SchemaNode) -> Iterator[Finding]:
 def invalid_pattern(node: SchemaNode) -> Iterator[Finding]:
     r"""A ``pattern`` or a key of ``patternProperties`` isn't a regular expression.
 
-    Patterns are compiled when the tool is loaded. If one doesn't compile, or is too large, every
-    call fails. In JSON a backslash is written twice: ``"^\\d+$"``.
+    Patterns are regular expressions of ECMA-262, compiled when the tool is loaded. If one doesn't
+    compile, or is too large, every call fails. In JSON a backslash is written twice: ``"^\\d+$"``.
     """
+    for text, place in _patterns(node):
+        problem = pattern_problem(text)
+        if problem is not None:
+            reason, advice = problem
+            yield Finding(place, f"{text!r:.80} is not a regular expression: {reason}", advice)
+
+
+@rule("ST317", "warning")
+def odd_pattern(node: SchemaNode) -> Iterator[Finding]:
+    r"""A ``pattern`` is valid, but surely means something else.
+
+    Patterns are regular expressions of ECMA-262, the language of JavaScript: ``\Z`` is the letter
+    Z there, ``{,3}`` is plain text, and the slashes and flags of ``/^[a-z]+$/i`` belong to the text
+    that it looks for. The help has the right form.
+    """
+    for text, place in _patterns(node):
+        odd = oddity(text)
+        if odd is not None and compiles(text):
+            yield Finding(place, f"in {text!r:.80}, {odd[0]}", odd[1])
+
+
+def _patterns(node: SchemaNode) -> list[tuple[str, ManifestPlace]]:
     pattern = node.schema.get("pattern")
     places = [(pattern, ManifestPlace((*node.path, "pattern")))] if pattern is not None else []
-    places += [
+    return places + [
         (key, ManifestPlace((*node.path, "patternProperties", key), "key"))
         for key in node.schema.get("patternProperties", ())
     ]
-    for text, place in places:
-        if not compiles(text):
-            yield Finding(place, f"{text!r:.80} is not a regular expression that compiles")
 
 
 @rule("ST304")
@@ -327,6 +347,7 @@ def endless_references(root: SchemaNode) -> Iterator[Finding]:
 RULES = (
     required_without_property,
     invalid_pattern,
+    odd_pattern,
     unresolved_reference,
     missing_items,
     missing_description,
