@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping
 from functools import partial
 from time import perf_counter, time
 from types import MappingProxyType
@@ -15,24 +13,14 @@ from typing import Any, Literal, TypeAlias
 from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.failure import failure_of, log_exception, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
-from sovl_tools.dispatch.prepared import DynamicTool, Engine, Observer, PreparedTool, UnpreparedTool
+from sovl_tools.dispatch.prepared import DynamicTool, Observer, PreparedTool, UnpreparedTool
 from sovl_tools.dispatch.runner import pause, run
-from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
+from sovl_tools.dispatch.scope import CallScope, new_call_id
 from sovl_tools.dispatch.steps import Value
-from sovl_tools.model.call import MODES, CallEvent, ToolCall
-from sovl_tools.model.caller import (
-    check_function,
-    check_seconds,
-    check_text,
-    check_word,
-)
-from sovl_tools.model.client_requests import REQUESTS
+from sovl_tools.model.call import CallEvent, ToolCall
 from sovl_tools.model.document import copied
-from sovl_tools.model.errors import RunCancelledError, TimeLimitError
+from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import Failure, ToolResult
-from sovl_tools.model.suggestion import one_of
-
-_LOGGER = logging.getLogger("sovl_tools")
 
 MAX_CHAIN = 16
 """How many tools may call one another."""
@@ -206,11 +194,11 @@ def end_call(
     tool.log.add(duration, error)
     if tool.observers:
         call_id = new_call_id() if scope is None else scope.call_id
-        _emit(tool.observers, given, result, call_id)
+        emit(tool.observers, given, result, call_id)
     return result
 
 
-def _emit(
+def emit(
     observers: tuple[Observer, ...], given: Arguments, result: ToolResult, call_id: str
 ) -> None:
     """Call every observer; one that fails doesn't affect the others."""
@@ -234,159 +222,3 @@ def _emit(
         # observers are the user's: what they raise must not change a result
         except BaseException:  # noqa: BLE001 - logged
             log_exception("an observer failed at a call of %s", result.tool)
-
-
-class Caller:
-    """Calls tools: those that a tool calls through its context know that they are below its call.
-
-    A call returns a ToolResult for whatever the model or the tool did wrong. It raises only for
-    the caller's own mistakes and for the caller's own cancellation.
-    """
-
-    def __init__(self, engine: Engine, parent: CallScope | None = None) -> None:
-        self._engine = engine
-        self._parent = parent
-
-    def call_sync(
-        self,
-        name: str,
-        arguments: Arguments = None,
-        *,
-        timeout: float | None = None,
-        **options: Any,
-    ) -> ToolResult:
-        """Call a tool and wait for its result.
-
-        A sync tool runs in the caller's thread, or on a thread of its own if there is a time
-        limit; an async tool on one long-lived loop in the background, so that this works under
-        a running loop as well.
-
-        Args:
-            name: the tool's name.
-            arguments: an object, JSON text of one, or nothing. It is not changed.
-            timeout: how long the call may take, in seconds; None for what the tool or the Tooler
-                says.
-            options: ``mode``, ``coerce`` and ``on_event`` for this call, as for the Tooler;
-                ``on_elicit``, ``on_sample`` and ``on_list_roots``, which answer what the tool asks
-                of its client (``model.client_requests.Ask``); ``call_id``, by which ``cancel``
-                knows the call.
-
-        Raises:
-            ValueError: the timeout is not more than 0, or a call of that id is under way.
-            TypeError: there is no such option.
-        """
-        # a scope costs as much as the rest of a call: only what may stop or look at it has one
-        tool = self._engine.tool(name)
-        if isinstance(tool, Failure):
-            return self._rejected(name, arguments, tool, options)
-        limit = tool.limit if timeout is None else check_seconds("timeout", timeout)
-        scope = None
-        if tool.is_scoped or limit is not None or options or self._parent is not None:
-            scope = self.scope(tool, limit, options)
-        if scope is None or not tool.needs_loop:
-            return make_call(tool, arguments, scope, limit)
-        # no import cost: the tool or a hook has imported asyncio
-        from sovl_tools.dispatch.background import run_in_background  # noqa: PLC0415
-
-        make_async = self._engine.find_async_call()
-        try:
-            # hooks may take as long as they like
-            work = make_async(tool, arguments, scope, limit)
-            return run_in_background(work, limit=None if tool.hooks else limit)
-        except BaseException as error:
-            if issubclass(type(error), KeyboardInterrupt):
-                raise
-            if isinstance(error, TimeLimitError):  # the loop itself is blocked
-                scope.abandon()
-                scope.stop()
-            failure = failure_of_call(tool, error, scope)
-            return end_call(tool, arguments, failure, scope, scope.started)
-
-    async def call(
-        self,
-        name: str,
-        arguments: Arguments = None,
-        *,
-        timeout: float | None = None,  # noqa: ASYNC109 - it is the tool's
-        **options: Any,
-    ) -> ToolResult:
-        """Call a tool and await its result; see ``call_sync`` for the arguments.
-
-        An async tool runs on the caller's loop. A sync tool runs on a thread of its own, so that
-        the loop never blocks, unless its ``execution.mode`` is ``"inline"``. With ``"process"``
-        either runs in a worker process.
-        """
-        engine = self._engine
-        tool = engine.tool(name)
-        if isinstance(tool, Failure):
-            return self._rejected(name, arguments, tool, options)
-        limit = tool.limit if timeout is None else check_seconds("timeout", timeout)
-        scope = None
-        if tool.is_scoped_async or limit is not None or options or self._parent is not None:
-            scope = self.scope(tool, limit, options)
-        make_async = engine.async_call or engine.find_async_call()
-        return await make_async(tool, arguments, scope, limit)
-
-    def scope(
-        self,
-        tool: UnpreparedTool,
-        limit: float | None,
-        options: Mapping[str, Any],
-        sink: Sink | None = None,
-    ) -> CallScope:
-        """Return the scope of a call that begins now; see ``call_sync`` for the options.
-
-        Raises:
-            TypeError: there is no such option.
-            ValueError: an option makes no sense, or a call of that id is under way.
-        """
-        if options:
-            check_options(options)
-        parent, engine = self._parent, self._engine
-        chain = (tool.name,) if parent is None else (*parent.chain, tool.name)
-        call_id: str = options.get("call_id") or new_call_id()
-        scope = CallScope(call_id, chain, parent, limit, engine.under_way)
-        scope.mode, scope.coerce, scope.sink = tool.mode, tool.coerce, sink
-        if options:
-            scope.mode = options.get("mode") or scope.mode
-            scope.coerce = options.get("coerce") or scope.coerce
-            scope.listen = options.get("on_event") or scope.listen
-            if not REQUESTS.keys().isdisjoint(options):
-                asks = {kind: options.get(name) for name, kind in REQUESTS.items()}
-                scope.asks = {**scope.asks, **{kind: ask for kind, ask in asks.items() if ask}}
-        return scope
-
-    def _rejected(
-        self, name: str, given: Arguments, failure: Failure, options: Mapping[str, Any]
-    ) -> ToolResult:
-        """Return the result of a call of what can't be called, and tell of it."""
-        check_options(options)
-        result = ToolResult(name, None, failure, 0.0)
-        call_id = options.get("call_id") or new_call_id()
-        _emit(self._engine.settings.observers, given, result, call_id)
-        return result
-
-
-def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse options of a call that make no sense.
-
-    Raises:
-        TypeError: there is no such option.
-        ValueError: the timeout is not more than 0, or a word is unknown.
-    """
-    for name, value in options.items():
-        check = _OPTIONS.get(name)
-        if check is None:
-            raise TypeError(f"a call has no option {name!r}, but {one_of(_OPTIONS)}")
-        if value is not None:
-            check(name, value)
-
-
-_OPTIONS: Mapping[str, Callable[[str, Any], object]] = {
-    "timeout": check_seconds,
-    "mode": partial(check_word, words=(None, *MODES)),
-    "coerce": partial(check_word, words=(None, "strict", "lenient")),
-    "call_id": check_text,
-    **dict.fromkeys(("on_event", *REQUESTS), check_function),
-}
-"""What checks each option, if one is given and not None."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -40,7 +40,7 @@ from sovl_tools.model.errors import (
     SchemaError,
     UnavailableError,
 )
-from sovl_tools.model.result import Failure, ToolResult
+from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import MAX_NAME, brief, describe
@@ -285,8 +285,6 @@ def _redacted(value: Any, secrets: Secrets) -> Any:
     return value
 
 
-AsyncCall: TypeAlias = Callable[..., Coroutine[Any, Any, ToolResult]]
-
 _LOGGER = logging.getLogger("sovl_tools")
 _TOOLS_LOGGER = logging.getLogger("sovl_tools.tools")
 _LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40}
@@ -308,7 +306,6 @@ class Engine:
     Attributes:
         settings: what the Tooler says of all its calls.
         logs: durations and failures, by tool.
-        async_call: makes a call on an event loop, once one was awaited.
         listener: gets the progress and messages of calls that have no listener of their own.
         make_caller: makes what a tool calls other tools with.
     """
@@ -324,21 +321,12 @@ class Engine:
         self.registry = registry
         self.settings = settings
         self.logs: dict[str, CallLog] = {}
-        # not a cached property, which slows down reading all other attributes of an object
-        self.async_call: AsyncCall | None = None
         self.listener = listener
         self.make_caller = make_caller
         self._tools = _Tools(registry.catalog)
         self._make_context: MakeContext = partial(_make_context, ref(self))
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
-
-    def find_async_call(self) -> AsyncCall:
-        """Return what makes a call on an event loop."""
-        from sovl_tools.dispatch.async_runner import make_call  # noqa: PLC0415 - asyncio, 20 ms
-
-        self.async_call = make_call
-        return make_call
 
     def tool(self, name: str) -> PreparedTool | DynamicTool | Failure:
         """Return the tool of that name as it is now, ready to be called, or why it can't be.

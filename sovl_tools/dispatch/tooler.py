@@ -13,7 +13,7 @@ from sys import maxsize
 from typing import Any, NamedTuple, Self, cast
 
 from sovl_tools.dispatch.arguments import Arguments
-from sovl_tools.dispatch.call import Caller, check_options
+from sovl_tools.dispatch.caller import Caller, async_call, check_options
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.prepared import Engine, Observer, ToolerSettings
@@ -251,7 +251,7 @@ class Tooler(Caller):
                 return await self.call(name, arguments, **options)
             limit = options.get("timeout") or tool.limit
             scope = self.scope(tool, limit, options, sink=sink)
-            return await self._engine.find_async_call()(tool, arguments, scope, limit)
+            return await async_call()(tool, arguments, scope, limit)
 
         return ToolStream(begin)
 
