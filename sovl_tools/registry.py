@@ -45,7 +45,7 @@ from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
 from sovl_tools.model.path_patterns import patterns_of
 from sovl_tools.model.suggestion import nearest
-from sovl_tools.search.lookup import Indexes, meets
+from sovl_tools.search.lookup import Indexes, expression_in, meets
 from sovl_tools.search.phrases import MOST_FOUND, PhraseMatch, ToolMatch
 from sovl_tools.threads import is_from_user
 
@@ -271,13 +271,17 @@ class ToolRegistry:
         Args:
             predicates: functions that return true for a tool, or mappings of criteria.
             name_pattern: a shell pattern such as ``"aws_s3_*"``, or a compiled expression that
-                is searched for in the name.
+                is searched for in the name. A text with ``^``, ``$``, ``.*`` or a backslash is read
+                as such an expression, with a warning in the log.
             criteria: attribute names or ``metadata`` keys, and the required values.
         """
         if name_pattern is not None:
             words = "a text or a compiled expression"
             check_type("name_pattern", name_pattern, str | re.Pattern, words)
-            criteria["name_pattern"] = name_pattern
+            expression = expression_in(name_pattern) if isinstance(name_pattern, str) else None
+            if expression is not None:
+                _LOGGER.warning("name_pattern %r is read as a regular expression", name_pattern)
+            criteria["name_pattern"] = expression or name_pattern
         for each in predicates:
             if not isinstance(each, Mapping):
                 check_function("a predicate", each)

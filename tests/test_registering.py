@@ -436,3 +436,15 @@ def test_a_module_may_register_tools_while_it_is_imported(
     own.write_text(own.read_text().replace("return 1", "return 2"))
     registry.reload()
     assert answers(registry.catalog) == {"echo": 2}
+
+
+def test_a_text_that_is_surely_an_expression_is_read_as_one(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    registry = ToolRegistry()
+    registry.register(saying(1, "aws_get"))
+    registry.register(saying(1, "get_aws"))
+    for pattern in ("^aws", "aws_.*", r"aws_\w+", "_get$"):
+        assert [each.name for each in registry.filter(name_pattern=pattern)] == ["aws_get"]
+        assert f"{pattern!r} is read as a regular expression" in caplog.text
+    assert registry.filter(name_pattern="aws.") == []

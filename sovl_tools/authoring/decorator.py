@@ -181,10 +181,10 @@ def _laid_over(inferred: dict[str, JSON], fragment: Mapping[str, Any]) -> dict[s
     kept = inferred
     if _is_whole(fragment) or _is_listing(fragment):
         kept = {key: each for key, each in inferred.items() if key in _EXPLAINING}
-        values = values_of(fragment)
-        is_listing = values is not None and not (_is_whole(fragment) or is_dynamic(values))
-        types = kinds(inferred, {}) if is_listing and "type" in inferred else None
-        if types is not None and {kind(each) for each in values or ()} <= types:
+        # what a function will list is taken to have the inferred type
+        values = [] if is_dynamic(fragment) else values_of(fragment) or []
+        types = kinds(inferred, {}) if "type" in inferred and not _is_whole(fragment) else None
+        if types is not None and {kind(each) for each in values} <= types:
             kept = {"type": inferred["type"], **kept}
     return {**kept, **copied(dict(fragment))}
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
+import re
 from collections.abc import Collection, Iterator, Sequence
-from fnmatch import fnmatchcase
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from sovl_tools.cli.command import (
     Misuse,
     ToolOptions,
     format_option,
+    note,
     registry_options,
 )
 from sovl_tools.cli.load_tools import all_tools, complete_names, one_tool
@@ -28,6 +30,7 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.procedures.parse.files import SUFFIXES, is_procedure
 from sovl_tools.reporting.text import plain
+from sovl_tools.search.lookup import expression_in
 
 LIST_EXAMPLES = """\b
 Examples:
@@ -65,13 +68,17 @@ def list_tools(
     """
     registry = all_tools(tools)
     criteria = {"category": category} if category is not None else {}
-    found = registry.filter(name_pattern=pattern, tags=tags, **criteria)
+    names = re.compile(fnmatch.translate(pattern or "*"))
+    if pattern is not None and (expression := expression_in(pattern)) is not None:
+        note(f"--name {pattern} is read as a regular expression")
+        names = expression
+    found = registry.filter(name_pattern=names, tags=tags, **criteria)
     catalog = registry.catalog
     statuses = {each.name: each.status for each in catalog.candidates}
     lost = [
         NotLoaded(name, statuses.get(name, "rejected"), "; ".join(reasons))
         for name, reasons in catalog.unavailable.items()
-        if not tags and category is None and fnmatchcase(name, pattern or "*")
+        if not tags and category is None and names.search(name)
     ]
     if format_ == "table":
         rows = [row(tool) for tool in found]

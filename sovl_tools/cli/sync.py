@@ -30,7 +30,8 @@ Examples:
   sovl-tools sync                      every tool
   sovl-tools sync get_weather          one tool
   sovl-tools sync --check              in CI: fail if a manifest would change
-  sovl-tools sync get_weather --prune  also remove other properties"""
+  sovl-tools sync get_weather --prune  also remove other properties
+  sovl-tools sync --descriptions       also take the docstrings' words"""
 EXITS = {1: "A contradiction needs fixing by hand, or with --check a manifest would change."}
 
 
@@ -41,6 +42,9 @@ EXITS = {1: "A contradiction needs fixing by hand, or with --check a manifest wo
 @click.option(
     "--prune", is_flag=True, help="Remove properties and values that the function does not take."
 )
+@click.option(
+    "--descriptions", is_flag=True, help="Take the docstring's words instead of the manifest's."
+)
 @click.pass_context
 def sync(
     ctx: click.Context,
@@ -49,17 +53,22 @@ def sync(
     tools: tuple[str, ...],
     check: bool,
     prune: bool,
+    descriptions: bool,
 ) -> None:
     """Bring manifests into line with their functions, and show what changed.
 
     Adds properties, values, defaults and descriptions that the signature, the docstring and @tool
-    have and the manifest lacks, and corrects "required". The manifest's own values and layout stay.
+    have and the manifest lacks, and corrects "required". The manifest's own values and layout stay;
+    placeholders of "sovl-tools new" give way to the docstring.
     A folder without a manifest gets one. Contradictions are reported for you to fix.
     """
     found = settings(tools)
     collected = _collected(found, name)
     limit = found.import_timeout
-    syncs = [plan_sync(folder, prune=prune, limit=limit) for folder in collected.folders]
+    syncs = [
+        plan_sync(folder, prune=prune, descriptions=descriptions, limit=limit)
+        for folder in collected.folders
+    ]
     done = [each for each in syncs if check or _save(each)]
     show_diagnostics(collected.diagnostics)
     for each in done:
@@ -69,6 +78,10 @@ def sync(
         show_diagnostics(each.diagnostics())
         for each_note in each.notes:
             note(f"{each.folder.path}: {each_note}")
+        if check and each.reworded:
+            names = [repr(name) if name else "the tool" for name in each.reworded]
+            words = f"the docstring describes {', '.join(names)} in other words"
+            note(f"{each.folder.path}: {words}; sovl-tools sync --descriptions takes them")
     changed = sum(each.is_changed for each in done)
     words = f"{counted(changed, 'manifest')} {'would change' if check else 'changed'}"
     tint = "yellow" if changed else "green"

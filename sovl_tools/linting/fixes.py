@@ -21,6 +21,7 @@ from sovl_tools.loading.location import Locator
 from sovl_tools.loading.pipeline import check_manifest, warnings_of
 from sovl_tools.loading.rules import manifest as rules
 from sovl_tools.loading.rules.folder import Unreadable
+from sovl_tools.loading.rules.schema import other_name
 from sovl_tools.loading.sources import (
     MAX_MANIFEST_BYTES,
     MAX_MODULE_BYTES,
@@ -39,6 +40,7 @@ from sovl_tools.scaffolding.jsonedit import MARK, edit_json
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.keywords import KEYWORDS
 from sovl_tools.schema.problem import Problem
+from sovl_tools.schema.upgrade import modernized
 
 DRIFT = frozenset({"ST302", "ST305", "ST306", "ST307", "ST403", "ST408", "ST412"})
 """Findings that bringing the manifest into line with the function may fix."""
@@ -185,16 +187,27 @@ def misspelt_manifest_key(case: FixCase, path: Path) -> Fix | None:
 
 def misspelt_keyword(case: FixCase, path: Path) -> Fix | None:
     """Renames the keyword if it can only be one other."""
+    other = other_name(str(path[-1]), value_at(case.document, path[:-1]))
+    if other is not None:
+        return _renamed(case, path, other)
     return _renamed_to_one_of(case, path, _KEYWORDS)
 
 
 def valid_schema(case: FixCase, path: Path) -> Fix | None:
-    """Writes types as JSON Schema names them, ``properties``, and ``required`` as a list."""
+    """Writes types as JSON Schema names them, ``properties``, and keywords of older drafts."""
     if path == ("parameters",):
         return _whole_parameters(case.document["parameters"])
     if path[-1] == "required":
         return _required_as_list(case, path)
+    if path[-1] in rules.OLDER_FORMS:
+        return _of_older_draft(case, path[:-1])
     return _json_types(case, path) if "type" in path[-2:] else None
+
+
+def _of_older_draft(case: FixCase, place: Path) -> Fix | None:
+    """Return the fix that writes the keywords of a subschema as draft 2020-12 has them."""
+    new = modernized(value_at(case.document, place))
+    return _fix("write it as in draft 2020-12", partial(_put, place, new))
 
 
 def _whole_parameters(parameters: JSON) -> Fix | None:

@@ -125,7 +125,8 @@ def _errors(definition: ToolDefinition, document: dict[str, JSON] | str) -> Iter
         found = verdict.at(*where, tool=definition.name)
         yield found._replace(
             message=message.replace("the manifest", "the schema"),
-            help=advice and advice.replace("the manifest", "the schema"),
+            help=advice
+            and advice.replace("the manifest", "the schema").removesuffix(f": {agreement.PRUNING}"),
         )
 
 

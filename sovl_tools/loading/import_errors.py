@@ -130,7 +130,8 @@ def _advice(name: str, folder: ToolFolder) -> str | None:
     directory = own_directory(outer, folder)
     if directory is not None:
         if os.path.lexists(f"{directory}/{outer}/{outer}.json"):
-            return f"{outer!r} is a tool, too: {SHARE}"
+            own = f"{outer!r} is this tool: write a dot, as in from .x import y"
+            return own if outer == folder.name else f"{outer!r} is a tool, too: {SHARE}"
         if outer.startswith("_") and directory == os.path.dirname(folder.location):
             return f"write: from ..{name} import …"
         shown = relative_path(directory) if directory != os.getcwd() else "."

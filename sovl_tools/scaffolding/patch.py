@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from sovl_tools.loading.function_spec import FunctionSpec
 from sovl_tools.loading.omissions import Omission, omissions
+from sovl_tools.loading.rules.description import is_placeholder
 from sovl_tools.model.document import JSON, canonical, copied
 from sovl_tools.schema.alignment import Roots, agreed, aligned
 from sovl_tools.schema.applicators import combinator_of, exclude_each_other, kinds
@@ -15,7 +16,12 @@ _MOST_ROUNDS = 9
 
 
 def patch_manifest(
-    document: Mapping[str, JSON], spec: FunctionSpec, *, name: str, prune: bool = False
+    document: Mapping[str, JSON],
+    spec: FunctionSpec,
+    *,
+    name: str,
+    prune: bool = False,
+    descriptions: bool = False,
 ) -> dict[str, JSON]:
     """Return a manifest brought into line with its folder and its function.
 
@@ -26,6 +32,7 @@ def patch_manifest(
         spec: what the function says.
         name: the folder's name.
         prune: removes properties and values that the function doesn't take.
+        descriptions: takes the docstring's words instead of others.
     """
     found = insert(document, "name", name, after=("$schema",))
     own = found.get("description", "")
@@ -40,6 +47,7 @@ def patch_manifest(
         parameters = insert(parameters, "properties", {}, after=("type",))
     if prune:
         parameters = _pruned(parameters, spec)
+    found, parameters = _reworded(found, parameters, spec, every=descriptions)
     found = insert(found, "parameters", parameters, after=("name", "title", "description"))
     for _ in range(_MOST_ROUNDS):
         missing = omissions(found, spec)
@@ -47,6 +55,41 @@ def patch_manifest(
             break
         found = _with(found, missing)
     return found
+
+
+def rewordings(document: Mapping[str, JSON], spec: FunctionSpec) -> dict[str | None, str]:
+    """Return the docstring's words for what a manifest describes in others, by property.
+
+    Those for the tool itself are under None. Descriptions over several lines are compared without
+    their line breaks.
+    """
+    properties = document.get("parameters", {}).get("properties", {})
+    texts = {name: (each, spec.text_of(name)) for name, each in properties.items()}
+    every: dict[str | None, tuple[JSON, str | None]] = {
+        None: (document, spec.documentation.description),
+        **texts,
+    }
+    found = {}
+    for name, (schema, text) in every.items():
+        own = schema.get("description") if isinstance(schema, dict) else None
+        if text and isinstance(own, str) and own.split() != text.split() and own.strip():
+            found[name] = text
+    return found
+
+
+def _reworded(
+    document: dict[str, JSON], parameters: dict[str, JSON], spec: FunctionSpec, *, every: bool
+) -> tuple[dict[str, JSON], dict[str, JSON]]:
+    """Return a manifest and its parameters with the docstring's words in place of placeholders.
+
+    ``every`` takes them in place of all other words.
+    """
+    found, schema = dict(document), copied(parameters)
+    for name, text in rewordings({**document, "parameters": parameters}, spec).items():
+        owner = found if name is None else schema["properties"][name]
+        if every or is_placeholder(owner["description"], name or str(document["name"])):
+            owner["description"] = text
+    return found, schema
 
 
 def _with(document: dict[str, JSON], missing: Iterable[Omission]) -> dict[str, JSON]:

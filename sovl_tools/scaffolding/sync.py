@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from types import FunctionType
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, Settings, ToolFold
 from sovl_tools.scaffolding.files import FileEdit
 from sovl_tools.scaffolding.jsonedit import MARK, edit_json, render_json
 from sovl_tools.scaffolding.new_tool import manifest_of
-from sovl_tools.scaffolding.patch import patch_manifest
+from sovl_tools.scaffolding.patch import patch_manifest, rewordings
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import excess, nodes
 from sovl_tools.signature.agreement import PARAMETERS
@@ -46,6 +47,11 @@ from sovl_tools.threads import Stalled, run_within
 
 # a default that fails these rules is never written
 _OF_DEFAULTS = (invalid_default, default_on_required)
+
+
+class _Ways(NamedTuple):
+    prune: bool
+    descriptions: bool
 
 
 class Sync(NamedTuple):
@@ -58,6 +64,7 @@ class Sync(NamedTuple):
         verdicts: problems that a new text doesn't solve.
         refusals: diagnostics that explain why the folder can't be synced.
         notes: omissions that aren't problems.
+        reworded: the properties that the docstring describes in other words, and None for the tool.
         adds_options: whether optional properties are added: the author may have hidden them from
             models.
     """
@@ -68,6 +75,7 @@ class Sync(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
     refusals: tuple[Diagnostic, ...] = ()
     notes: tuple[str, ...] = ()
+    reworded: tuple[str | None, ...] = ()
     adds_options: bool = False
 
     @property
@@ -97,6 +105,7 @@ def plan_sync(
     *,
     manifest: Manifest | None = None,
     prune: bool = False,
+    descriptions: bool = False,
     limit: float = IMPORT_TIMEOUT,
 ) -> Sync:
     """Compare a folder's manifest with its function, and return the new text; writes no file.
@@ -105,18 +114,19 @@ def plan_sync(
         folder: the folder; its module is imported.
         manifest: to start from; the folder's by default.
         prune: remove properties that the function doesn't take.
+        descriptions: take the docstring's words instead of the manifest's.
         limit: the time limit of the import, in seconds.
 
     Raises:
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
     try:
-        return _plan(folder, manifest, prune=prune, limit=limit)
+        return _plan(folder, manifest, _Ways(prune, descriptions), limit=limit)
     except Exception as error:  # noqa: BLE001 - the barrier: the other tools are synced
         return Sync(folder, refusals=(internal_diagnostic(error, folder.path, folder.name),))
 
 
-def _plan(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: float) -> Sync:
+def _plan(folder: ToolFolder, manifest: Manifest | None, ways: _Ways, *, limit: float) -> Sync:
     is_absent = False
     if manifest is None:
         reading = read_manifest(folder)
@@ -144,7 +154,7 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, *, prune: bool, limit: 
         return _refused(folder)
     found = _import_function(snapshot, limit=limit)
     if found.spec is not None:
-        return _patch(folder, manifest, spec=found.spec, interface=found.interface, prune=prune)
+        return _patch(folder, manifest, spec=found.spec, interface=found.interface, ways=ways)
     wrong = check_manifest(folder, manifest).verdicts if manifest else ()
     # an invalid ``requires`` is reported, and can't be read
     places = [each.finding.place for each in wrong]
@@ -218,13 +228,21 @@ def _patch(
     *,
     spec: FunctionSpec,
     interface: Interface,
-    prune: bool,
+    ways: _Ways,
 ) -> Sync:
+    reworded: Collection[str | None] = ()
     if manifest is None:
         document = manifest_of(folder.name, spec)
         before, after = None, f"{render_json(document)}\n"
     else:
-        document = patch_manifest(manifest.document, spec, name=folder.name, prune=prune)
+        document = patch_manifest(
+            manifest.document,
+            spec,
+            name=folder.name,
+            prune=ways.prune,
+            descriptions=ways.descriptions,
+        )
+        reworded = rewordings(document, spec)
         before, after = manifest.text, edit_json(manifest.text, document)
     # reported places are places in the new text
     new = Manifest(document, after)
@@ -250,13 +268,17 @@ def _patch(
     notes += spec.undescribed(added)
     adds_options = not spec.needed.issuperset(added)
     return Sync(
-        folder, before, after, tuple(verdicts), notes=tuple(notes), adds_options=adds_options
+        folder,
+        before,
+        after,
+        tuple(verdicts),
+        notes=tuple(notes),
+        reworded=tuple(reworded),
+        adds_options=adds_options,
     )
 
 
 def _advice(verdict: Verdict, spec: FunctionSpec) -> str | None:
-    if verdict.rule in {agreement.required_without_parameter, agreement.property_without_parameter}:
-        return "add the parameter, or remove the property: sovl-tools sync --prune"
     place = verdict.finding.place
     error = spec.errors.get(place.parameter or "") if isinstance(place, ModulePlace) else None
     if verdict.rule is agreement.parameter_not_required and error is not None:

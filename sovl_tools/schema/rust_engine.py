@@ -134,6 +134,7 @@ def _problem(error: jsonschema_rs.ValidationError, root: JSON) -> Problem:
     keyword = ONE_FOR.get(kind.name, kind.name)
     if keyword == "required":  # the engine calls dependentRequired that, too
         keyword = str(next(part for part in reversed(error.schema_path) if isinstance(part, str)))
+        keyword = {"dependencies": "dependentRequired"}.get(keyword, keyword)  # of an older draft
     expected = kind.value
     branches: tuple[tuple[Problem, ...], ...] = ()
     if keyword in MISSING:

@@ -49,32 +49,33 @@ class _Upgrade(Rewrite):
         super().__init__(definitions)
         self._is_request = is_request
 
-    def single(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return the copy of a keyword's subschema; that of ``items`` may be a list."""
-        if isinstance(value, list):
-            return [self.schema(each, (*path, keyword, at)) for at, each in enumerate(value)]
-        return super().single(keyword, value, path)
+    def schema(self, schema: JSON, path: Path) -> JSON:
+        """Return the copy of a subschema."""
+        return super().schema(modernized(schema) if isinstance(schema, dict) else schema, path)
 
     def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:
         """Return a subschema in draft 2020-12."""
-        del schema
-        _rename(copy)
-        if isinstance(copy.get("items"), list):
-            copy["prefixItems"] = copy.pop("items")
-            if not copy["prefixItems"]:
-                del copy["prefixItems"]
-            if "additionalItems" in copy:
-                further = copy.pop("additionalItems")
-                copy["items"] = self.schema(further, (*path, "additionalItems"))
-        if isinstance(copy.get("dependencies"), dict):
-            for name, each in copy.pop("dependencies").items():
-                is_names = isinstance(each, list)
-                said = each if is_names else self.schema(each, (*path, "dependencies", name))
-                keyword = "dependentRequired" if is_names else "dependentSchemas"
-                copy[keyword] = {**copy.get(keyword, {}), name: said}
+        del schema, path
         if self._is_request:
             _leave_out_read_only(copy)
         return _nullable(copy) if copy.pop("nullable", False) is True else copy
+
+
+def modernized(schema: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a subschema with the keywords of draft 2020-12; its own subschemas are unchanged."""
+    found = dict(schema)
+    _rename(found)
+    if isinstance(found.get("items"), list):
+        found["prefixItems"] = found.pop("items")
+        if not found["prefixItems"]:
+            del found["prefixItems"]
+        if "additionalItems" in found:
+            found["items"] = found.pop("additionalItems")
+    if isinstance(found.get("dependencies"), dict):
+        for name, each in found.pop("dependencies").items():
+            keyword = "dependentRequired" if isinstance(each, list) else "dependentSchemas"
+            found[keyword] = {**found.get(keyword, {}), name: each}
+    return found
 
 
 def _rename(copy: dict[str, JSON]) -> None:

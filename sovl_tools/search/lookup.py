@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -29,6 +31,15 @@ def meets(tool: ToolDefinition, criteria: Iterable[Criterion]) -> bool:
         else each(tool)
         for each in criteria
     )
+
+
+def expression_in(pattern: str) -> re.Pattern[str] | None:
+    """Return the regular expression that a shell pattern surely is; None for any other text."""
+    if not any(sign in pattern for sign in ("\\", "^", "$", ".*", ".+")):
+        return None
+    with suppress(re.error):
+        return re.compile(pattern)
+    return None
 
 
 def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:

@@ -57,7 +57,7 @@ def test_a_manifest_is_mended_and_the_change_is_shown(run: Run, write: Write) ->
 def test_check_writes_nothing_and_fails(run: Run, write: Write) -> None:
     place = write("echo", MANIFEST, CODE.format("echo"))
     done = run("sync", "--check")
-    assert (done.code, done.err) == (1, "")
+    assert (done.code, "the tool in other words" in done.err) == (1, True)
     assert done.out == f"{DIFF}1 manifest would change, of 1 tool\n"
     assert (place / "echo.json").read_text() == MANIFEST
     run("sync")
@@ -105,7 +105,7 @@ def test_a_property_that_is_not_taken_is_told_until_it_is_pruned(run: Run, write
     done = run("sync")
     assert done.code == 1
     assert "ST402 the function does not take 'text', which the manifest lists" in done.out
-    assert "help: add the parameter, or remove the property: sovl-tools sync --prune" in done.out
+    assert "remove the property: sovl-tools sync --prune" in done.out
     assert (place / "echo.json").read_text() == before
     done = run("sync", "--prune")
     assert (done.code, done.out.endswith("1 manifest changed, of 1 tool\n")) == (0, True)
@@ -242,3 +242,45 @@ def test_what_is_wrong_beside_a_function_that_says_nothing_is_told(run: Run, wri
     write("echo", manifest_of("ecko", requires={"packages": ["no_such"]}), "import no_such\n")
     done = run("sync")
     assert (done.code, "ST211" in done.out, "left alone" in done.err) == (1, True, True)
+
+
+DOCUMENTED = '''def echo(text: str, times: int = 1):
+    """Repeat a text.
+
+    Args:
+        text: The text to repeat.
+        times: How often.
+    """
+    return text * times
+'''
+
+
+def described(place: Path) -> tuple[str, ...]:
+    document = json.loads((place / "echo.json").read_text())
+    properties = document["parameters"]["properties"].values()
+    return document["description"], *(each["description"] for each in properties)
+
+
+def test_placeholders_give_way_to_the_docstring(run: Run, write: Write, tmp_path: Path) -> None:
+    assert run("new", "echo", "--param", "text:string", "--param", "times:integer=1").code == 0
+    place = tmp_path / "tools" / "echo"
+    (place / "echo.py").write_text(DOCUMENTED)
+    assert run("sync", "--check").code == 1
+    assert run("sync").code == 0
+    assert described(place) == ("Repeat a text.", "The text to repeat.", "How often.")
+    assert run("sync", "--check").code == 0
+
+
+def test_other_words_than_the_docstrings_are_noted_and_taken_on_request(
+    run: Run, write: Write
+) -> None:
+    place = write("echo", manifest_of("echo"), DOCUMENTED)
+    run("sync")
+    before = described(place)
+    assert before[:2] != ("Repeat a text.", "The text to repeat.")
+    done = run("sync", "--check")
+    assert (done.code, "describes the tool, 'text' in other words" in done.err) == (0, True)
+    assert described(place) == before
+    assert run("sync", "--descriptions").code == 0
+    assert described(place) == ("Repeat a text.", "The text to repeat.", "How often.")
+    assert "in other words" not in run("sync", "--check").err

@@ -99,6 +99,22 @@ def test_a_manifest_is_fixed_run_by_run_and_keeps_its_layout(
             {"parameters": {**parameters(kind=TEXT, more=TEXT), "required": ["text", "kind"]}},
         ),
         ({"name": 3}, {"name": "echo"}),
+        (
+            {"parameters": parameters(kind={**TEXT, "choices": ["a"], "regex": "^a", "min": 1})},
+            {
+                "parameters": parameters(
+                    kind={**TEXT, "enum": ["a"], "pattern": "^a", "minLength": 1}
+                )
+            },
+        ),
+        (
+            {"output_schema": {"type": "number", "minimum": 0, "exclusiveMinimum": True}},
+            {"output_schema": {"type": "number", "exclusiveMinimum": 0}},
+        ),
+        (
+            {"output_schema": {"type": "array", "items": [{"type": "number"}]}},
+            {"output_schema": {"type": "array", "prefixItems": [{"type": "number"}]}},
+        ),
         ({"x-ignore": ["ST404", "ST2"]}, {}),
         (
             {"output_schema": {"type": "LIST", "items": {"type": "float"}}},

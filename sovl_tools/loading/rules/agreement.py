@@ -39,6 +39,10 @@ def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
     return ask(RULES, AgreementCase.between(manifest, interface))
 
 
+_MOST_NAMES = 6
+PRUNING = "sovl-tools sync --prune"
+
+
 @rule("ST401")
 def missing_function(case: AgreementCase) -> Iterator[Finding]:
     """The module has no function of the tool's name.
@@ -51,6 +55,9 @@ def missing_function(case: AgreementCase) -> Iterator[Finding]:
     if case.interface.signature is None:
         near = nearest(case.name, case.interface.names)
         hint = f"rename {near!r} to {case.name!r}" if near else f"add: def {case.name}(…): …"
+        others = [each for each in case.interface.names if not each.startswith("_")]
+        if others and not near:
+            hint += f"; the module has {', '.join(map(repr, others[:_MOST_NAMES]))}"
         yield Finding(ModulePlace(near), f"the module has no function {case.name!r}", hint)
 
 
@@ -82,7 +89,10 @@ def property_without_parameter(case: AgreementCase) -> Iterator[Finding]:
 
 def _not_taken(case: AgreementCase, each: Difference) -> Finding:
     name = each.name
-    hint = did_you_mean(name, case.spare) or f"add a parameter {name!r}, or remove the property"
+    hint = did_you_mean(name, case.spare)
+    is_at_top = each.path == (*PARAMETERS, "properties", name)
+    how = f": {PRUNING}" if is_at_top else ""
+    hint = hint or f"add a parameter {name!r}, or remove the property{how}"
     if iskeyword(name) or not name.isidentifier():
         hint = "no parameter can have this name: rename it, or take it through **kwargs"
     message = f"the function does not take {name!r}, which the manifest lists"

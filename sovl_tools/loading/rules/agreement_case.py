@@ -98,7 +98,11 @@ class AgreementCase(NamedTuple):
     @property
     def bundle(self) -> str | None:
         """The one parameter that is meant to receive all arguments together, as a dictionary."""
-        own = [each for each in self.signature.parameters if not each.annotation.is_context]
+        own = [
+            each
+            for each in self.signature.parameters
+            if not each.annotation.is_context and each.kind not in {"var_keyword", "var_positional"}
+        ]
         if len(own) != 1 or not self.properties or own[0].name in self.properties:
             return None
         name, kind, default, annotation = own[0]

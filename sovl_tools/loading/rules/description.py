@@ -14,6 +14,13 @@ DESCRIPTION_PLACEHOLDER = "Say what {} does and when to use it."
 """The description that ``sovl-tools new`` writes for a tool without one."""
 PROPERTY_PLACEHOLDER = "Say what {} means, its unit and its format."
 """The description that it writes for a property without one."""
+
+
+def is_placeholder(text: str, name: str) -> bool:
+    """Tell whether a text is what ``sovl-tools new`` writes for a tool or a property."""
+    return text in {DESCRIPTION_PLACEHOLDER.format(name), PROPERTY_PLACEHOLDER.format(name)}
+
+
 MAX_TEXT = 4_000
 """The maximum length of a description, because a model reads it with every request."""
 

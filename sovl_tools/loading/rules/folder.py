@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -102,7 +104,20 @@ def _lacking(folder: ToolFolder, wanted: str) -> tuple[str, str]:
         unread = f"{folder.name}{suffix}"
         if unread in folder.files:
             return f"there is no {wanted!r}", f"write {unread!r} as JSON: nothing else is read"
+    inner = [each for each in sorted(folder.folders) if _holds_tool(folder, each)]
+    if inner and not folder.files:
+        hint = f'move {inner[0]!r} up: a manifest can say "category": {json.dumps(folder.name)}'
+        return f"there is no {wanted!r}, but the tool {inner[0]!r} one level deeper", hint
+    if wanted == folder.manifest_name and folder.module_name in folder.files:
+        hint = f"add it (sovl-tools sync {folder.name} writes it), {_NOT_A_TOOL}"
+        return f"there is no {wanted!r}", hint
     return f"there is no {wanted!r}", f"add it, {_NOT_A_TOOL}"
+
+
+def _holds_tool(folder: ToolFolder, name: str) -> bool:
+    """Tell whether a folder in a tool's folder is a tool itself."""
+    place = f"{folder.location}/{name}/{name}"
+    return os.path.isfile(f"{place}.json") or os.path.isfile(f"{place}.py")
 
 
 _OTHER_FORMATS = (".yaml", ".yml", ".toml", ".json5", ".jsonc")

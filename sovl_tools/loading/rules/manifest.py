@@ -263,11 +263,22 @@ def value_words(problem: Problem) -> tuple[str, str | None]:
         synonym = TYPE_SYNONYMS.get(problem.value.casefold())
         hint = f"write {synonym!r}" if synonym else did_you_mean(problem.value, JSON_KINDS)
         return message, hint or f"the types are {', '.join(JSON_KINDS)}"
+    older = OLDER_FORMS.get(str(problem.path[-1])) if is_in_schema else None
+    if older is not None and isinstance(problem.value, older[0]):
+        return f"{dotted(problem.path)!r} {describe(problem)}", older[1]
     # outside of schemas, patterns of the meta-schema reject blank strings
     is_blank = problem.keyword == "pattern" and not is_in_schema
     words = "must not be blank" if is_blank else describe(problem)
     return f"{dotted(problem.path)!r} {words}", None
 
+
+_BOUND = "write the bound itself, as in {{\"{0}\": 5}}, and leave out '{1}'"
+OLDER_FORMS: Mapping[str, tuple[type, str]] = {
+    "exclusiveMinimum": (bool, _BOUND.format("exclusiveMinimum", "minimum")),
+    "exclusiveMaximum": (bool, _BOUND.format("exclusiveMaximum", "maximum")),
+    "items": (list, "a list of schemas is called 'prefixItems' since draft 2020-12"),
+}
+"""Keywords of older drafts: the type of their value there, and the advice."""
 
 TYPE_SYNONYMS = {
     "str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number",

@@ -26,7 +26,28 @@ _ELSEWHERE = {
     "nullable": 'write it as in "type": ["string", "null"]',
     "optional": "leave the property out of 'required'",
 }
-"""Keywords of other schema languages, and the equivalent in JSON Schema."""
+"""Keywords of other schema languages that are true, and the equivalent in JSON Schema."""
+_OTHER_NAMES = {
+    **dict.fromkeys(("choices", "values", "options", "allowed_values"), "enum"),
+    **dict.fromkeys(("regex", "regexp"), "pattern"),
+    **dict.fromkeys(("desc", "help"), "description"),
+    "default_value": "default",
+}
+_LIMITS = {"string": "Length", "array": "Items", "object": "Properties"}
+
+
+def other_name(keyword: str, schema: Mapping[str, JSON]) -> str | None:
+    """Return the keyword of JSON Schema that other systems call by another name.
+
+    Return None for a keyword whose name or value isn't known from elsewhere.
+    """
+    if keyword in {"min", "max"}:
+        kind = schema.get("type")
+        suffix = _LIMITS.get(kind) if isinstance(kind, str) else None
+        return f"{keyword}{suffix}" if suffix else f"{keyword}imum"
+    name = _OTHER_NAMES.get(keyword)
+    is_list = isinstance(schema[keyword], list)
+    return name if name == "default" or is_list is (name == "enum") else None
 
 
 def _named(node: SchemaNode) -> str:
@@ -170,14 +191,17 @@ def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
     """A keyword looks like one of JSON Schema's, but isn't.
 
     JSON Schema ignores unknown keywords, so ``requried`` or ``minlength`` checks nothing. The same
-    is true for ``nullable`` and ``optional`` from other schema languages. Correct it; your own
-    keywords can begin with ``x-``.
+    is true for ``nullable``, ``optional``, ``min``, ``choices`` or ``regex`` from elsewhere.
+    Correct it; your own keywords can begin with ``x-``.
     """
     for keyword, value in node.schema.items():
         if keyword in _KEYWORDS or keyword.startswith("x-"):
             continue
-        near = None if keyword in _ELSEWHERE else nearest(keyword, _KEYWORDS)
+        other = other_name(keyword, node.schema)
         advice = _ELSEWHERE.get(keyword) if value is True else None
+        advice = f"write {other!r}" if other else advice
+        is_unknown = other is None and keyword not in _ELSEWHERE
+        near = nearest(keyword, _KEYWORDS) if is_unknown else None
         if near is not None:
             advice = question(repr(near))
         if advice is not None:
@@ -257,7 +281,9 @@ def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
     ``api_key`` or ``token``. Read secrets where the tool runs, from the environment or from
     ``ToolContext``. If it isn't a secret, suppress the finding with ``x-ignore``.
     """
-    if node.is_property and node.base[0] == "parameters" and _is_secret(str(node.path[-1])):
+    is_text = node.schema.get("type") not in ("boolean", "integer", "number")
+    is_argument = node.is_property and node.base[0] == "parameters" and is_text
+    if is_argument and _is_secret(str(node.path[-1])):
         message = f"{_named(node)} asks a model for a secret"
         advice = "read it where the tool runs, such as from the environment"
         yield Finding(ManifestPlace(node.path, "key"), message, advice)

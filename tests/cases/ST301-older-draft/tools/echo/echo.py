@@ -1,0 +1,2 @@
+def echo(a=None, b=None):
+    return a

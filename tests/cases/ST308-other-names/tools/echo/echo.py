@@ -1,0 +1,2 @@
+def echo(a=None, b=None, c=None, d=None):
+    return a

@@ -1,0 +1,5 @@
+from echo.words import WORDS
+
+
+def echo():
+    return WORDS
