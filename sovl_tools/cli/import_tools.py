@@ -12,6 +12,7 @@ import click
 
 from sovl_tools.cli.arguments import MAX_BYTES, read_input
 from sovl_tools.cli.command import (
+    FINDINGS,
     Command,
     Misuse,
     note,
@@ -22,7 +23,7 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.help import LazyGroup
 from sovl_tools.cli.load_tools import target_directory
-from sovl_tools.cli.output import write
+from sovl_tools.cli.output import show, write
 from sovl_tools.formats.foreign import ForeignTool, Selection, definitions_in
 from sovl_tools.loading.jsontext import line_and_column
 from sovl_tools.model.call import SERVER_TIMEOUT
@@ -39,7 +40,7 @@ from sovl_tools.scaffolding.imported import ImportedTools, import_tools, stub
 from sovl_tools.scaffolding.new_tool import docstring, function_head, literal
 
 EXITS = {
-    1: "A definition can't become a tool; no file is written.",
+    1: "A definition can't become a tool; the others are written.",
     2: "The source can't be read, or a folder exists.",
 }
 _MOST_SHOWN = 20
@@ -125,20 +126,20 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
-    """Write the folders of what was found: all or, if there is a flaw, none.
+    """Write the folders of what was found, and report what can't become a tool.
 
     Raises:
-        Misuse: a folder is there already.
-        ClickException: there is a flaw, or something can't be written.
+        Misuse: a folder is there already, there is no tool, or something can't be written.
+        Exit: there is a flaw; the other tools are written.
     """
-    if found.flaws:
-        lines = [f"{source}: {json_path(each.place)}: {each.message}" for each in found.flaws]
-        hidden = len(lines) - _MOST_SHOWN
-        shown = [*lines[:_MOST_SHOWN], *([f"and {hidden:,} more"] if hidden > 0 else [])]
-        last = "nothing is written; --exclude PATTERN leaves tools out"
-        raise click.ClickException("\n".join([*map(plain, shown), last]))
     for each_note in found.notes:
         note(each_note)
+    lines = [f"{source}: {json_path(each.place)}: {each.message}" for each in found.flaws]
+    hidden = len(lines) - _MOST_SHOWN
+    for line in [*lines[:_MOST_SHOWN], *([f"and {hidden:,} more"] if hidden > 0 else [])]:
+        show(plain(line), err=True)
+    if not found.tools and found.flaws:
+        raise click.ClickException("nothing is written")
     if not found.tools:
         raise Misuse(f"{source!r} defines no tool")
     directory = target.directory
@@ -158,6 +159,9 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
     write("\n".join(map(plain, lines)))
     if target.dry_run:
         note(f"nothing is written: these would be {counted(len(found.tools), 'tool')}")
+    if found.flaws:
+        note(f"{counted(len(found.flaws), 'definition')} can't become a tool; see above")
+        click.get_current_context().exit(FINDINGS)
 
 
 OPENAI_EXAMPLES = """\b
@@ -166,8 +170,9 @@ Examples:
   sovl-tools import openai functions.json -o lab --dry-run
   cat request.json | sovl-tools import openai -
 
-FILE holds JSON: one definition, a list of them, or an object around such a list, in the form of
-OpenAI (both APIs), Anthropic, Gemini, Bedrock, MCP, or name, description and parameters alone."""
+FILE holds JSON or JSON Lines: one definition, a list of them, or an object around such a list, in
+the form of OpenAI (both APIs), Anthropic, Gemini, Bedrock, MCP, or name, description and parameters
+alone: a JSON Schema, a map by name, or a list, also under "args" or "inputs"."""
 
 
 @click.command("openai", cls=Command, epilog=OPENAI_EXAMPLES, exits=EXITS)
@@ -179,14 +184,26 @@ def import_openai(*, file: str, target: Target) -> None:
     The function takes what the schema says and raises NotImplementedError until you write it. A
     name that no folder may have becomes one that it may.
     """
+    data = read_input(file)
     try:
-        document = parse_json(read_input(file))
+        document = parse_json(data)
     except ValueError as error:
-        raise Misuse(f"{file!r} is not JSON: {error}") from error
+        document = _json_lines(data)
+        if document is None:
+            raise Misuse(f"{file!r} is not JSON: {error}") from error
     definitions = definitions_in(document, target.selection)
     write_all(import_tools(definitions, stub), target, source=file)
     if not target.dry_run:
         note("next: write the functions, then: sovl-tools validate")
+
+
+def _json_lines(data: bytes) -> JSON:
+    """Return the values of JSON Lines as a list; None if a line is no object."""
+    try:
+        found = [parse_json(line) for line in data.splitlines() if line.strip()]
+    except ValueError:
+        return None
+    return found if all(isinstance(each, dict) for each in found) else None
 
 
 MCP_EXAMPLES = """\b

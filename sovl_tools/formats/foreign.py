@@ -13,15 +13,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from sovl_tools.formats.mcp import HINTS
+from sovl_tools.model.aliases import PARAMETERS, TYPES
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, kind
 from sovl_tools.schema.upgrade import upgrade
 
 _LISTS = ("tools", "functions", "functionDeclarations", "function_declarations")
-_INNER = ("function", "toolSpec", "result")
-_PARAMETERS = (
-    "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema",
-)  # fmt: skip
+_INNER = ("function", "toolSpec", "toolConfig", "result")
 _OUTPUT = ("outputSchema", "output_schema")
 _DEEPEST = 4 * MAX_DEPTH
 
@@ -40,6 +38,7 @@ class ForeignTool(NamedTuple):
         metadata: what else is to be kept.
         tags: words to find it by.
         requires: what a manifest has under that key.
+        unread: keys of the definition that mean nothing here.
     """
 
     name: str
@@ -52,6 +51,7 @@ class ForeignTool(NamedTuple):
     metadata: Mapping[str, JSON] = MappingProxyType({})
     tags: tuple[str, ...] = ()
     requires: Mapping[str, list[str]] = MappingProxyType({})
+    unread: tuple[str, ...] = ()
 
     def definition(self, name: str, function: Callable[..., Any]) -> ToolDefinition:
         """Return the tool under a name of here; one without a description has its name's words."""
@@ -173,7 +173,7 @@ def read_definition(value: JSON, place: Path = ()) -> Definition:
 def _read(value: JSON, place: Path) -> Definition:
     if not isinstance(value, dict):
         raise UnfitDefinition(place, f"a definition must be an object, not {kind(value)!r}")
-    schema_key = next((key for key in _PARAMETERS if value.get(key) is not None), None)
+    schema_key = next((key for key in PARAMETERS if value.get(key) is not None), None)
     type_ = value.get("type")
     if schema_key is None and isinstance(type_, str) and type_ not in {"function", "custom"}:
         return ProviderTool(place, str(value.get("name", type_)))
@@ -186,7 +186,15 @@ def _read(value: JSON, place: Path) -> Definition:
     hints = value.get("annotations") or {}
     if not isinstance(hints, dict):
         raise UnfitDefinition((*place, "annotations"), f"must be an object, not {kind(hints)!r}")
-    parameters = {} if schema_key is None else value[schema_key]
+    unread = tuple(key for key in value if key not in _KNOWN)
+    parameters: JSON = {}
+    if schema_key is not None:
+        parameters = value[schema_key]
+    elif type_ == "custom":  # of OpenAI: the model writes one text
+        parameters = {"input": {"type": "string", "description": "The text of the call."}}
+    elif odd := next((key for key in unread if isinstance(value[key], dict | list)), None):
+        words = "isn't known, and nothing else says what the tool takes: write that as JSON Schema"
+        raise UnfitDefinition((*place, odd), f"{odd!r} {words} under 'parameters'")
     output_key = next((key for key in _OUTPUT if value.get(key) is not None), None)
     icons = value.get("icons")
     if icons is not None and not isinstance(icons, list):
@@ -202,7 +210,17 @@ def _read(value: JSON, place: Path) -> Definition:
         None if output_key is None else _schema(value[output_key], (*place, output_key)),
         dict(_annotations(hints, place)),
         {"icons": icons} if icons else {},
+        unread=unread,
     )
+
+
+_KNOWN = frozenset(
+    {
+        *PARAMETERS, *_OUTPUT, "name", "description", "title", "type", "annotations", "icons",
+        "strict", "format", "_meta", "cache_control", "defer_loading", "allowed_callers",
+        "input_examples", "eager_input_streaming", "response", "behavior", "execution",
+    }
+)  # fmt: skip
 
 
 def _text(value: Mapping[str, JSON], key: str, place: Path) -> str | None:
@@ -223,6 +241,8 @@ def _annotations(hints: Mapping[str, JSON], place: Path) -> Iterator[tuple[str, 
 
 
 def _schema(schema: JSON, place: Path) -> dict[str, JSON]:
+    if isinstance(schema, list) and schema:
+        schema = _named(schema, place)
     if not isinstance(schema, dict):
         raise UnfitDefinition(place, f"a schema must be an object, not {kind(schema)!r}")
     # as Bedrock wraps it
@@ -230,4 +250,65 @@ def _schema(schema: JSON, place: Path) -> dict[str, JSON]:
         schema, place = schema["json"], (*place, "json")
     if depth(schema) > MAX_DEPTH:
         raise UnfitDefinition(place, f"the schema is nested more than {MAX_DEPTH} levels deep")
-    return upgrade(schema)
+    return upgrade(_of_map(schema, place) if _is_map(schema) else schema)
+
+
+_SCHEMA_KEYS = frozenset({"properties", "$ref", "allOf", "anyOf", "oneOf"})
+
+
+def _is_map(schema: Mapping[str, JSON]) -> bool:
+    """Tell whether an object lists arguments by name, and is no schema."""
+    members = [each for key, each in schema.items() if key not in {"$schema", "required"}]
+    is_typed = isinstance(schema.get("type"), str | list)
+    return bool(members) and not is_typed and _SCHEMA_KEYS.isdisjoint(schema)
+
+
+def _named(parameters: list[JSON], place: Path) -> JSON:
+    """Return a list of parameters, each with its name, as a map."""
+    found = {}
+    for index, each in enumerate(parameters):
+        name = each.get("name") if isinstance(each, dict) else None
+        if not isinstance(name, str):
+            raise UnfitDefinition((*place, index), "a parameter must be an object with a name")
+        found[name] = {key: own for key, own in each.items() if key != "name"}
+    return found
+
+
+def _of_map(arguments: Mapping[str, JSON], place: Path) -> dict[str, JSON]:
+    """Return the schema of arguments that are listed by name."""
+    listed = arguments.get("required")
+    named = listed if isinstance(listed, list) else None
+    members = {key: each for key, each in arguments.items() if key != "required" or named is None}
+    properties, required = {}, []
+    is_said = any(isinstance(each, dict) and "required" in each for each in members.values())
+    for name, each in members.items():
+        schema: JSON = {"type": each} if isinstance(each, str) else each
+        if not isinstance(schema, dict):
+            words = f"an argument must be an object or a type, not {kind(each)!r}"
+            raise UnfitDefinition((*place, name), words)
+        own = {key: value for key, value in schema.items() if key not in {"required", "optional"}}
+        if isinstance(own.get("type"), str):
+            own = {**own, **_typed(own["type"])}
+        properties[name] = own
+        is_needed = schema.get("required") is True if is_said else not _is_optional(schema)
+        required += [name] * (name in named if named is not None else is_needed)
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _is_optional(schema: Mapping[str, JSON]) -> bool:
+    is_said = schema.get("optional") is True or schema.get("nullable") is True
+    return is_said or "default" in schema or str(schema.get("type", "")).startswith("Optional[")
+
+
+def _typed(text: str) -> dict[str, JSON]:
+    """Return the schema of a type that is written as in Python: ``list[str]``, ``int | None``."""
+    inner = re.fullmatch(r"(?:typing\.)?Optional\[(.*)\]", text.strip())
+    names = [each.strip() for each in (inner[1] if inner else text).split("|")]
+    names = [each for each in names if each not in {"None", "null"}]
+    if len(names) != 1:
+        return {"type": [TYPES.get(each.casefold(), each) for each in names]}
+    found = re.fullmatch(r"(?:typing\.)?(\w+)\[(.*)\]", names[0])
+    outer = TYPES.get((found[1] if found else names[0]).casefold(), found[1] if found else names[0])
+    if found is None or outer != "array":
+        return {"type": outer}
+    return {"type": "array", "items": _typed(found[2])}

@@ -28,6 +28,7 @@ from sovl_tools.loading.sources import (
     read_file,
     read_manifest,
 )
+from sovl_tools.model.aliases import TYPES
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     ManifestPlace,
@@ -215,7 +216,10 @@ def _whole_parameters(parameters: JSON) -> Fix | None:
     listed = rules.listed_arguments(parameters)
     if listed:
         others = {key: value for key, value in parameters.items() if key not in listed}
-        properties = {key: parameters[key] for key in listed}
+        properties = {
+            key: {"type": each} if isinstance(each := parameters[key], str) else each
+            for key in listed
+        }
         whole = {"type": "object", "properties": properties, **others}
         return _fix("put them into 'properties'", partial(_put, ("parameters",), whole))
     if isinstance(parameters, dict) and "type" not in parameters and "properties" in parameters:
@@ -228,9 +232,7 @@ def _json_types(case: FixCase, path: Path) -> Fix | None:
     place = path if path[-1] == "type" else path[:-1]
     old = value_at(case.document, place)
     names = [
-        rules.TYPE_SYNONYMS.get(each.casefold()) or meant(each, _TYPES)
-        if isinstance(each, str)
-        else None
+        TYPES.get(each.casefold()) or meant(each, _TYPES) if isinstance(each, str) else None
         for each in (old if isinstance(old, list) else [old])
     ]
     if None in names or len({*names}) < len(names):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from sovl_tools.model.aliases import TYPES
 from sovl_tools.model.document import JSON, JSON_KINDS, Path
 from sovl_tools.schema.keywords import ANNOTATIONS, COMBINING, IDENTITY
 from sovl_tools.schema.rewrite import Definitions, Rewrite
@@ -75,16 +76,40 @@ def modernized(schema: dict[str, JSON]) -> dict[str, JSON]:
         for name, each in found.pop("dependencies").items():
             keyword = "dependentRequired" if isinstance(each, list) else "dependentSchemas"
             found[keyword] = {**found.get(keyword, {}), name: each}
-    return found
+    return _with_required_names(found)
+
+
+def _with_required_names(schema: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a schema with ``required`` as a list of names, also where properties say it."""
+    properties = schema.get("properties")
+    members: dict[str, JSON] = properties if isinstance(properties, dict) else {}
+    said = {
+        name: each["required"]
+        for name, each in members.items()
+        if isinstance(each, dict) and isinstance(each.get("required"), bool)
+    }
+    if said:
+        schema["properties"] = {
+            name: {key: own for key, own in each.items() if key != "required"}
+            if name in said
+            else each
+            for name, each in members.items()
+        }
+    names = schema.get("required")
+    listed = names if isinstance(names, list) else []
+    if said or (names is None and "required" in schema):
+        schema["required"] = [*listed, *(n for n in said if said[n] and n not in listed)]
+    return schema
 
 
 def _rename(copy: dict[str, JSON]) -> None:
     """Rename keywords and types of other dialects."""
     kind = copy.get("type")
-    if isinstance(kind, str) and kind.lower() in JSON_KINDS:
-        copy["type"] = kind.lower()
-    elif kind == "TYPE_UNSPECIFIED":
-        del copy["type"]
+    if isinstance(kind, str):
+        lower = kind.casefold()
+        copy["type"] = TYPES.get(lower, lower if lower in JSON_KINDS else kind)
+        if lower in {"type_unspecified", "any"}:
+            del copy["type"]
     for key, bound in _BOUNDS.items():
         if isinstance(copy.get(key), bool):
             is_exclusive = copy.pop(key)

@@ -153,6 +153,10 @@ def refusals(function: Any, signature: Signature, found: Inference) -> dict[str,
         if each.kind in _NOT_BY_KEYWORD:
             reason, advice = _NOT_BY_KEYWORD[each.kind]
             reasons[each.name] = InexpressibleError(reason.format(each.name), advice)
+        elif each.name == "tool" and _is_of_strands(function):
+            reason = "the module has a TOOL_SPEC: this is no argument, but the whole call"
+            advice = "write a function that takes the arguments of TOOL_SPEC's inputSchema by name"
+            reasons[each.name] = InexpressibleError(reason, advice)
         elif marker := marker_of(each.default):
             reason = f"its default is a {marker}, which no one fills in"
             advice = "write Annotated[T, Field(…)] and a plain default"
@@ -168,6 +172,12 @@ def refusals(function: Any, signature: Signature, found: Inference) -> dict[str,
             reasons[each.name] = error
     name = name_of(function) if reasons else ""
     return {parameter: blamed(each, name, parameter) for parameter, each in reasons.items()}
+
+
+def _is_of_strands(function: Any) -> bool:
+    """Tell whether a function is made for Strands Agents, by the definition next to it."""
+    spec = getattr(function, "__globals__", {}).get("TOOL_SPEC")
+    return isinstance(spec, Mapping) and "inputSchema" in spec
 
 
 def _is_expressible(default: Any) -> bool:

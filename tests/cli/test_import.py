@@ -84,17 +84,39 @@ def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "tools").exists()
 
 
-def test_one_bad_definition_keeps_all_from_being_written(run: Run, tmp_path: Path) -> None:
+def test_one_bad_definition_does_not_stop_the_others(run: Run, tmp_path: Path) -> None:
     put(tmp_path, [WEATHER, {**TIME, "parameters": {"type": "array"}}, 3])
     done = run("import", "openai", "tools.json")
-    assert (done.code, done.out) == (1, "")
-    first, second, last = done.err.splitlines()
-    assert first.startswith("Error: tools.json: $[1]: 'get_time': 'parameters.type'")
+    assert done.code == 1
+    assert done.out.splitlines() == [
+        f"tools/get_weather/get_weather.{suffix}" for suffix in ("json", "py")
+    ]
+    assert sorted(path.name for path in (tmp_path / "tools").iterdir()) == ["get_weather"]
+    _, first, second, last = done.err.splitlines()
+    assert first.startswith("tools.json: $[1]: 'get_time': 'parameters.type'")
     assert second == "tools.json: $[2]: a definition must be an object, not 'integer'"
     assert run("import", "openai", "tools.json", "--exclude", "*").code == 1
     assert run("import", "openai", "tools.json", "--include", "*-*", "--dry-run").code == 0
-    assert last == "nothing is written; --exclude PATTERN leaves tools out"
+    assert last == "2 definitions can't become a tool; see above"
+
+
+def test_nothing_is_written_if_no_definition_is_right(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, [3])
+    done = run("import", "openai", "tools.json")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.endswith("Error: nothing is written\n")
     assert not (tmp_path / "tools").exists()
+
+
+def test_json_lines_and_unknown_keys(run: Run, tmp_path: Path) -> None:
+    lines = [{**TIME, "color": "red"}, {"name": "echo", "args": {"text": "str"}}]
+    (tmp_path / "tools.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    done = run("import", "openai", "tools.jsonl")
+    assert done.code == 0
+    assert "'get_time': 'color' is not known here, and left out" in done.err
+    manifest = json.loads((tmp_path / "tools/echo/echo.json").read_text())
+    assert manifest["parameters"]["properties"]["text"]["type"] == "string"
+    assert run("validate").code == 0
 
 
 def test_misuse_is_one_line(run: Run, tmp_path: Path) -> None:

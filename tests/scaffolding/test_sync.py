@@ -119,6 +119,14 @@ def test_what_is_left_out_is_noted(
         assert found.notes == ()
 
 
+def test_a_function_for_strands_gets_no_property_for_its_call(write: Write, tmp_path: Path) -> None:
+    spec = 'TOOL_SPEC = {"name": "echo", "inputSchema": {"json": {}}}\n'
+    write("echo", manifest_of("echo"), f"{spec}def echo(tool, **kwargs): ...")
+    found = synced(tmp_path)
+    assert "tool" not in json.loads(found.after or "{}")["parameters"]["properties"]
+    assert any("TOOL_SPEC" in str(each.help) for each in found.diagnostics())
+
+
 def test_added_parameters_without_a_description_are_noted(write: Write, tmp_path: Path) -> None:
     write("echo", manifest_of("echo"), "from builtins import print as echo")
     (note,) = synced(tmp_path).notes

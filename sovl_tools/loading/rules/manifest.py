@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sovl_tools.loading.requirements import parsed_requirement
+from sovl_tools.model.aliases import PARAMETERS, TYPES, WRAPPERS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, rule
 from sovl_tools.model.document import JSON, JSON_KINDS, Path, dotted
 from sovl_tools.model.folder import KEYS, REQUIRED_KEYS, SECTIONS, ToolFolder, name_problem
@@ -15,16 +16,8 @@ from sovl_tools.schema.problem import Problem, describe
 EXAMPLE_KEYS = frozenset({"input", "output", "output_is", "output_match", "description"})
 _OWN_KEY = "remove it, or begin it with 'x-' if it is yours"
 _SCHEMA_KEYS = {"parameters", "output_schema"}
-ALIASES = {"parameters": ("input_schema", "inputSchema", "parametersJsonSchema", "args_schema")}
+ALIASES = {"parameters": tuple(each for each in PARAMETERS if each != "parameters")}
 """Names of required keys in other systems."""
-_WRAPPERS = {
-    "function": "OpenAI",
-    "tools": "MCP",
-    "functionDeclarations": "Gemini",
-    "function_declarations": "Gemini",
-    "toolSpec": "Bedrock",
-}
-"""Keys of other systems that contain the definition, and the systems."""
 _MISSING = {
     "name": 'add the folder\'s name: "name": "{}"',
     "description": "say what the tool does and when a model should use it",
@@ -50,7 +43,7 @@ class ManifestCase(NamedTuple):
         """The key with the definition if the manifest has another system's form; else None."""
         if not self.problems or not self.document.keys().isdisjoint(REQUIRED_KEYS):
             return None
-        for key in _WRAPPERS:
+        for key in WRAPPERS:
             inner = self.document.get(key)
             first = inner[0] if isinstance(inner, list) and inner else inner
             if isinstance(first, dict) and not first.keys().isdisjoint(("name", "description")):
@@ -87,7 +80,8 @@ def _unknown(document: JSON, known: frozenset[str], path: Path) -> Iterator[Find
         if key not in known and not key.startswith("x-"):
             where = f"a key of {dotted(path)!r}" if path else "a manifest key"
             message = f"{key!r} is not {where}"
-            hint = did_you_mean(key, known) or _elsewhere(key) or _OWN_KEY
+            own = "the arguments are under 'parameters'" if key in PARAMETERS and not path else None
+            hint = own or did_you_mean(key, known) or _elsewhere(key) or _OWN_KEY
             yield Finding(ManifestPlace((*path, key), "key"), message, hint)
 
 
@@ -130,7 +124,7 @@ def foreign_form(case: ManifestCase) -> Iterator[Finding]:
     """
     key = case.wrapper
     if key is not None:
-        message = f"this is {_WRAPPERS[key]}'s form of a tool, not a manifest"
+        message = f"this is {WRAPPERS[key]}'s form of a tool, not a manifest"
         hint = f"lift the inner object: write at the top what stands in {key!r}"
         definition = case.document[key]
         first = definition[0] if isinstance(definition, list) else definition
@@ -230,11 +224,15 @@ def listed_arguments(parameters: JSON) -> list[str]:
         if isinstance(each, dict) or name not in beside
     }
     is_listed = all(
-        isinstance(each, dict) and not _SAYS_SCHEMA.isdisjoint(each) for each in members.values()
+        each.casefold() in _TYPE_NAMES
+        if isinstance(each, str)
+        else isinstance(each, dict) and not _SAYS_SCHEMA.isdisjoint(each)
+        for each in members.values()
     )
     return [*members] if is_listed else []
 
 
+_TYPE_NAMES = frozenset({*TYPES, *JSON_KINDS})
 _SAYS_SCHEMA = frozenset({"type", "description", "enum", "$ref", "anyOf", "oneOf", "const"})
 
 
@@ -260,7 +258,7 @@ def value_words(problem: Problem) -> tuple[str, str | None]:
     is_type = is_in_schema and problem.path[-1] == "type" and bool(problem.branches)
     if is_type and isinstance(problem.value, str):
         message = f"{problem.value!r} is not a JSON Schema type"
-        synonym = TYPE_SYNONYMS.get(problem.value.casefold())
+        synonym = TYPES.get(problem.value.casefold())
         hint = f"write {synonym!r}" if synonym else did_you_mean(problem.value, JSON_KINDS)
         return message, hint or f"the types are {', '.join(JSON_KINDS)}"
     older = OLDER_FORMS.get(str(problem.path[-1])) if is_in_schema else None
@@ -279,13 +277,6 @@ OLDER_FORMS: Mapping[str, tuple[type, str]] = {
     "items": (list, "a list of schemas is called 'prefixItems' since draft 2020-12"),
 }
 """Keywords of older drafts: the type of their value there, and the advice."""
-
-TYPE_SYNONYMS = {
-    "str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number",
-    "double": "number", "decimal": "number", "bool": "boolean", "list": "array", "tuple": "array",
-    "dict": "object", "map": "object", "none": "null",
-}  # fmt: skip
-"""Types of other languages, in lower case, and JSON's types for them."""
 
 
 @rule("ST216", "warning")
