@@ -96,7 +96,9 @@ def test_one_bad_definition_does_not_stop_the_others(run: Run, tmp_path: Path) -
     assert first.startswith("tools.json: $[1]: 'get_time': 'parameters.type'")
     assert second == "tools.json: $[2]: a definition must be an object, not 'integer'"
     assert run("import", "openai", "tools.json", "--exclude", "*").code == 1
-    assert run("import", "openai", "tools.json", "--include", "*-*", "--dry-run").code == 0
+    assert (
+        run("import", "openai", "tools.json", "--include", "*-*", "--dry-run", "--force").code == 0
+    )
     assert last == "2 definitions can't become a tool; see above"
 
 
