@@ -54,7 +54,7 @@ __all__ = [*_PUBLIC]  # noqa: PLE0604 - the names of the table
 def __getattr__(name: str) -> object:
     module = _PUBLIC.get(name)
     if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        import_module("sovl_tools.model.former_names").refuse_attribute(__name__, name)
     value = globals()[name] = getattr(import_module(module), name)
     return value
 

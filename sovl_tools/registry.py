@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from importlib import import_module
 from inspect import iscoroutinefunction
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from sovl_tools.loading.catalog_builder import report_of
 from sovl_tools.loading.load import Load, load, log_change, log_load, log_sources
@@ -43,6 +43,7 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
+from sovl_tools.model.former_names import refuse_attribute, with_names_here
 from sovl_tools.model.path_patterns import patterns_of
 from sovl_tools.model.suggestion import nearest
 from sovl_tools.search.lookup import Indexes, expression_in, meets
@@ -70,6 +71,12 @@ def tools_directory(path: str | os.PathLike[str]) -> ToolRegistry:
 
 class ToolRegistry:
     """Tools by name. Reading needs no lock: each answer is from one whole catalog."""
+
+    if not TYPE_CHECKING:  # to a type checker, a missing attribute stays missing
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what an attribute of another system is called here."""
+            refuse_attribute("ToolRegistry", name)
 
     def __init__(self) -> None:
         self._load = Load()
@@ -313,6 +320,7 @@ class ToolRegistry:
             known = self._indexes = Indexes(catalog, known)
         return known
 
+    @with_names_here("ToolRegistry")
     def register(
         self, tool: Any, *, override: bool = False, strict: bool = False
     ) -> ToolDefinition | list[ToolDefinition]:

@@ -12,7 +12,7 @@ from contextlib import aclosing, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sovl_tools.agent.answer import Message
 from sovl_tools.agent.driver import AgentStream, Steps, in_async, in_sync
@@ -29,6 +29,7 @@ from sovl_tools.agent.toolbox import (
 )
 from sovl_tools.agent.turn import AgentSettings, Turn, TurnOptions
 from sovl_tools.dispatch.hooks import Hook, HookFunction
+from sovl_tools.dispatch.statistics import Statistics
 from sovl_tools.model.call import Mode
 from sovl_tools.model.caller import (
     check_count,
@@ -42,6 +43,7 @@ from sovl_tools.model.content import is_block
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolError
+from sovl_tools.model.former_names import refuse_attribute, with_names_here
 from sovl_tools.registry import ToolRegistry
 
 
@@ -81,6 +83,13 @@ class Agent:
                     f"give it to __init__, as in super().__init__({name}=…)"
                 )
 
+    if not TYPE_CHECKING:  # to a type checker, a missing attribute stays missing
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what an attribute of another system is called here."""
+            refuse_attribute("Agent", name)
+
+    @with_names_here("Agent")
     def __init__(  # noqa: PLR0913 - each is a decision of its own
         self,
         client: Any = None,
@@ -301,6 +310,13 @@ class Agent:
             "additionalProperties": False,
         }
         return ToolDefinition(name, description, parameters, ask, source=__name__)
+
+    def statistics(self) -> dict[str, Statistics]:
+        """Return how often the model called each tool, how often that failed, and how long it took.
+
+        See ``Tooler.statistics``.
+        """
+        return self._settings.tooler.statistics()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the conversation as JSON.

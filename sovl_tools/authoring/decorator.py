@@ -17,6 +17,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied, kind
 from sovl_tools.model.errors import InferenceError, UnresolvedReferenceError
 from sovl_tools.model.folder import FIELDS, SECTIONS
+from sovl_tools.model.former_names import refuse_attribute
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.applicators import kinds, values_of
 from sovl_tools.schema.dynamic import is_dynamic, stated
@@ -333,7 +334,7 @@ class PendingDefinition(ToolDefinition):
             UnresolvedReferenceError: an annotation names what is still not there.
         """
         if name not in _INFERRED:
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+            refuse_attribute("ToolDefinition", name)
         own = vars(self)
         if _LOOK in own:
             whole = own[_LOOK]()

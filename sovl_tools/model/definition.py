@@ -6,9 +6,10 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from sovl_tools.model.document import JSON, JSON_TYPES, copied
+from sovl_tools.model.former_names import check_arguments, refuse_attribute
 
 StepHandler: TypeAlias = Callable[[Mapping[str, Any], Any], Any]
 """``handler(step, context)``, sync or async; its return value is the step's result."""
@@ -127,6 +128,17 @@ class ToolDefinition:
     instance: object = None
     preprocess: Callable[[dict[str, Any]], Any] | None = None
     postprocess: Callable[[Any], Any] | None = None
+
+    def __new__(cls, *_: Any, **keywords: Any) -> Self:
+        """Refuse an argument that has another name here."""
+        check_arguments("ToolDefinition", keywords)
+        return object.__new__(cls)
+
+    if not TYPE_CHECKING:  # to a type checker, a missing attribute stays missing
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what an attribute of another system is called here."""
+            refuse_attribute("ToolDefinition", name)
 
     def __post_init__(self) -> None:
         """Make the schema of parameters that are given one by one."""

@@ -10,6 +10,8 @@ from typing import Any
 from unittest.mock import AsyncMock, MagicMock
 
 import pytest
+from anthropic import Anthropic
+from openai import AsyncOpenAI, OpenAI
 
 from sovl_tools import Agent
 from sovl_tools.agent.errors import ProviderError
@@ -107,6 +109,7 @@ async def test_a_plain_object_may_answer_with_objects_or_dictionaries(
     assert await agent.chat("Add 5 and 3") == "It is 8."
     assert [each["content"] for each in agent.messages if each["role"] == "tool"] == ["8"]
     assert len(script.asked) == 2
+    assert agent.statistics()["add"].calls == 1
     script.answers = [answers[1]]
     assert agent.chat_sync("Again") == "It is 8."
 
@@ -116,11 +119,26 @@ async def test_a_mock_may_stand_for_a_client() -> None:
     answer = SimpleNamespace(choices=[SimpleNamespace(message=message, finish_reason="stop")])
     client = MagicMock()
     client.chat.completions.create = AsyncMock(return_value=answer)
-    agent = Agent(client, "m", provider="openai")
+    agent = Agent(client, "m")
+    assert "on openai m" in repr(agent)
     assert await agent.chat("Hello") == "Hello."
     assert agent.chat_sync("Hello") == "Hello."
-    with pytest.raises(ValueError, match="which provider a MagicMock is for can't be told"):
-        Agent(MagicMock())
+
+
+@check_each(
+    ("client", "provider"),
+    [
+        (MagicMock(), "openai-responses"),
+        (AsyncMock(), "openai-responses"),
+        (AsyncMock(spec=AsyncOpenAI), "openai-responses"),
+        (MagicMock(spec=OpenAI), "openai-responses"),
+        (MagicMock(spec=Anthropic), "anthropic"),
+        (MagicMock(**{"chat.completions.create.return_value": {}}), "openai"),
+        (MagicMock(**{"messages.create.return_value": {}}), "anthropic"),
+    ],
+)
+def test_a_mock_tells_its_provider(client: Any, provider: str) -> None:
+    assert f"on {provider} m" in repr(Agent(client, "m"))
 
 
 def test_classes_of_ones_own_are_read_by_their_attributes() -> None:

