@@ -16,10 +16,11 @@ from typing import NamedTuple, Protocol
 
 from sovl_tools.annotations.hints import underlying
 from sovl_tools.formats.base import ROOT, Compile, Loss, Options, Shape
-from sovl_tools.formats.compat import compatible, refused_names
 from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.providers import Dialect, Provider, Size
 from sovl_tools.formats.strict import Spend, StrictError, StrictSubset, strict_subset
+from sovl_tools.formats.transformer import loose as loosened
+from sovl_tools.formats.transformer import refused_names
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import with_subschemas
@@ -59,7 +60,7 @@ def convert_tool(form: Form, tool: ToolDefinition, options: Options) -> Shape:
 
 def loose(tool: ToolDefinition, form: Form) -> Shape:
     """Return a tool whose schema the provider does not enforce."""
-    schema, losses, _ = compatible(tool.parameters, form.provider.rules)
+    schema, losses, _ = loosened(tool.parameters, form.provider)
     return Shape(tool, form.define(tool, schema, is_strict=False), losses)
 
 
@@ -69,7 +70,7 @@ def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) 
     Raises:
         StrictError: it says what the provider can't enforce.
     """
-    parameters, (_, rules, dialect, most, *_) = tool.parameters, form.provider
+    parameters, dialect, most = tool.parameters, form.provider.dialect, form.provider.size
     try:
         found = strict_subset(parameters, dialect, require_all=dialect.require_all, spend=spend)
         _check_size(found, most)
@@ -84,8 +85,7 @@ def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) 
         if isinstance(code, CodeType) and code.co_flags & CO_VARKEYWORDS:
             message = "the function takes other arguments too, which can't be given"
             losses += (Loss("rewritten", ROOT, message),)
-    if not rules.takes_names(found.names):
-        losses += refused_names(parameters, found.schema, rules=rules)
+    losses += refused_names(parameters, found.schema, found.names, form.provider)
     undo = Restore(parameters, dialect) if dialect.require_all and found.has_optional else None
     definition = form.define(tool, found.schema, is_strict=True)
     return Shape(tool, definition, losses, undo, is_strict=True)

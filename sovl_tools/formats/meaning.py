@@ -152,6 +152,16 @@ _WORDINGS: dict[tuple[str, type], _Wording] = {
 
 _SILENT = SILENT | {"discriminator", "externalDocs", "xml"}
 _DEFINITION = "#/$defs/"
+# values with which a keyword says nothing, so that nothing is lost without it
+_IDLE: dict[str, JSON] = {
+    "uniqueItems": False, "minItems": 0, "minLength": 0, "minProperties": 0, "deprecated": False,
+    "readOnly": False, "writeOnly": False, "required": [], "examples": [], "patternProperties": {},
+}  # fmt: skip
+
+
+def is_idle(keyword: str, value: JSON) -> bool:
+    """Tell whether a keyword has the value that says nothing."""
+    return keyword in _IDLE and _IDLE[keyword] == value and type(_IDLE[keyword]) is type(value)
 
 
 def is_silent(keyword: str) -> bool:

@@ -1,4 +1,4 @@
-"""What each provider takes of tools: one table of what it refuses, enforces and limits.
+"""What each provider takes of tools: one table of what it takes, enforces and limits.
 
 The modules of the formats say in which pages of the provider it stands.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from sovl_tools.formats.equivalents import Say, as_alternative, as_choice, as_inclusive
 from sovl_tools.model.document import JSON
 
 # an escaped parenthesis opens nothing, but one after an escaped backslash does
@@ -29,43 +30,18 @@ def is_elaborate(pattern: str) -> bool:
     return has_lookaround(pattern) or _ELABORATE.search(pattern) is not None
 
 
-ANY_NAME = re.compile(".*", re.DOTALL)
-
-
-class Rules(NamedTuple):
-    """What a provider refuses with an error, or ignores, in any schema.
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """The JSON Schema that a provider takes, or that it enforces.
 
     Attributes:
+        keeps: keywords that may stay as they are, but for those of ``admits``; None for all.
+        admits: tells it of the values of some keywords.
+        says: keywords that others say.
+        doubtful: keywords that may be ignored.
         root: keywords that can't stand beside the properties of the root.
         needs_members: whether arrays have to say what their items are, and objects what their
             properties are.
-        takes_lookaround: whether regular expressions may look ahead and behind.
-        names: what the names of properties have to match.
-        is_sure: whether other names of arguments are refused for certain.
-        heeded: keywords that are not ignored, beside references and ``enum``; empty for all.
-        doubtful: keywords that may be ignored.
-    """
-
-    root: frozenset[str]
-    needs_members: bool = True
-    takes_lookaround: bool = False
-    names: re.Pattern[str] = ANY_NAME
-    is_sure: bool = False
-    heeded: frozenset[str] = frozenset()
-    doubtful: frozenset[str] = frozenset()
-
-    def takes_names(self, names: Iterable[str]) -> bool:
-        """Tell whether properties may have these names."""
-        return self.names is ANY_NAME or all(map(self.names.fullmatch, names))
-
-
-@dataclass(frozen=True, eq=False)
-class Dialect:
-    """The part of JSON Schema that a provider enforces.
-
-    Attributes:
-        keeps: keywords that may stay as they are, but for those of ``admits``.
-        admits: tells it of the values of some keywords.
         require_all: whether every property has to be required; an optional one may be null instead.
         is_recursive: whether definitions may refer to themselves.
         wraps_references: whether a reference that is described becomes an ``anyOf`` of one, which
@@ -74,8 +50,12 @@ class Dialect:
         minds_case: whether texts to choose from come back in the case in which they were given.
     """
 
-    keeps: frozenset[str]
-    admits: Mapping[str, Callable[[JSON], bool]]
+    keeps: frozenset[str] | None = None
+    admits: Mapping[str, Callable[[JSON], bool]] = field(default_factory=dict)
+    says: Mapping[str, Say] = field(default_factory=dict)
+    doubtful: frozenset[str] = frozenset()
+    root: frozenset[str] = frozenset()
+    needs_members: bool = False
     require_all: bool = False
     is_recursive: bool = True
     wraps_references: bool = True
@@ -83,13 +63,10 @@ class Dialect:
     minds_case: bool = True
 
     def takes(self, keyword: str, value: JSON) -> bool:
-        """Tell whether a keyword may stay as it is."""
+        """Tell whether a keyword may stay, be it said in others."""
         if keyword in self.admits:
             return self.admits[keyword](value)
-        return keyword in self.keeps
-
-
-_NO_DIALECT = Dialect(frozenset(), {})
+        return self.keeps is None or keyword in self.keeps
 
 
 class Size(NamedTuple):
@@ -116,29 +93,40 @@ class Provider(NamedTuple):
 
     Attributes:
         name: what people call it.
-        rules: what it refuses in any schema.
+        loose: the JSON Schema that it takes without enforcing it.
         dialect: the part of JSON Schema that it enforces for strict tools.
         size: how large the schema of a strict tool may be; None for any size.
         tools: how many tools there may be in one request.
         strict: how much there may be in the strict tools of one request together.
+        names: what the names of properties have to match; None for any name.
+        is_sure: whether other names of arguments are refused for certain.
     """
 
     name: str
-    rules: Rules
-    dialect: Dialect = _NO_DIALECT
+    loose: Dialect
+    dialect: Dialect = Dialect(frozenset())
     size: Size | None = None
     tools: int = sys.maxsize
     strict: Mapping[str, int] = MappingProxyType({})
+    names: re.Pattern[str] | None = None
+    is_sure: bool = False
 
 
 _FORMATS = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
-_ALTERNATIVES = frozenset({"oneOf", "anyOf", "allOf", "not", "enum", "const"})
+_AT_ROOT = frozenset({"$ref", "oneOf", "anyOf", "allOf", "not", "enum", "const"})
 
 OPENAI = Provider(
     "OpenAI",
-    Rules(_ALTERNATIVES | {"if", "then", "else"}),
+    Dialect(
+        admits={
+            "pattern": lambda pattern: not has_lookaround(pattern),
+            "patternProperties": lambda patterns: not any(map(has_lookaround, patterns)),
+        },
+        root=_AT_ROOT | {"if", "then", "else"},
+        needs_members=True,
+    ),
     Dialect(
         frozenset(
             {
@@ -156,13 +144,7 @@ OPENAI = Provider(
 
 ANTHROPIC = Provider(
     "Anthropic",
-    Rules(
-        _ALTERNATIVES,
-        needs_members=False,
-        takes_lookaround=True,
-        names=re.compile(r"[a-zA-Z0-9_.-]{1,64}"),
-        is_sure=True,
-    ),
+    Dialect(root=_AT_ROOT),
     Dialect(
         frozenset({"title", "description", "default"}),
         # minItems 0 is idle and 1 is enforced; a larger one is refused
@@ -172,27 +154,36 @@ ANTHROPIC = Provider(
         minds_case=False,
     ),
     strict={"strict tools": 20, "optional parameters": 24, "unions": 16},
+    names=re.compile(r"[a-zA-Z0-9_.-]{1,64}"),
+    is_sure=True,
 )
 
 # a request is passed on to a provider, so that a schema has to suit them all
-OPENROUTER = OPENAI._replace(
-    name="OpenRouter", rules=OPENAI.rules._replace(names=ANTHROPIC.rules.names)
-)
+OPENROUTER = OPENAI._replace(name="OpenRouter", names=ANTHROPIC.names)
 
+_DOUBTFUL = frozenset(
+    {"minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"}
+)
 GEMINI = Provider(
     "Gemini",
-    OPENAI.rules._replace(
-        names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"),
-        heeded=frozenset(
-            {
-                "type", "title", "description", "default", "format", "minItems", "maxItems",
-                "minimum", "maximum", "items", "prefixItems", "anyOf", "properties",
-                "additionalProperties", "required",
-            }
-        ),
-        doubtful=frozenset(
-            {"minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"}
-        ),
+    Dialect(
+        _DOUBTFUL
+        | {
+            "type", "title", "description", "default", "format", "minItems", "maxItems",
+            "minimum", "maximum", "items", "prefixItems", "anyOf", "properties",
+            "additionalProperties", "required", "const", "enum", "$ref", "exclusiveMinimum",
+            "exclusiveMaximum",
+        },
+        says={
+            "const": as_choice,
+            "enum": as_choice,
+            "$ref": as_alternative,
+            "exclusiveMinimum": as_inclusive,
+            "exclusiveMaximum": as_inclusive,
+        },
+        doubtful=_DOUBTFUL,
+        root=OPENAI.loose.root,
     ),
     tools=512,
+    names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"),
 )  # fmt: skip

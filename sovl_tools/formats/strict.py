@@ -16,6 +16,7 @@ from sovl_tools.formats.meaning import (
     accepts_null,
     are_disjoint,
     audible,
+    is_idle,
     is_silent,
     note,
     with_notes,
@@ -31,11 +32,6 @@ _STRUCTURE = frozenset({"type", "enum", "const", "properties", "required", "item
 _OF_ROOT = frozenset({"type", "properties", "additionalProperties"})
 _OBJECT = frozenset({"properties", "required", "additionalProperties"})
 _SAID_BY_CLOSING = frozenset({"additionalProperties", "unevaluatedProperties"})
-# values with which a keyword says nothing, so that nothing is lost without it
-_IDLE: dict[str, JSON] = {
-    "uniqueItems": False, "minItems": 0, "minLength": 0, "minProperties": 0, "deprecated": False,
-    "readOnly": False, "writeOnly": False, "required": [], "examples": [],
-}  # fmt: skip
 _WITH_SCHEMAS = frozenset({*IN_OBJECT, *IN_LIST, *SINGLE})
 # OpenAI bounds the characters of a choice only if it has more texts than this
 _MANY = 250
@@ -110,7 +106,11 @@ def _plan(dialect: Dialect, key: tuple[str | None, ...]) -> _Plan:
         if not ANNOTATIONS.issuperset({*keywords} - {alone, "$dynamicRef"}):
             refused = refused or alone
     others = [each for each in keywords if each not in _STRUCTURE]
-    sure = {each for each in others if each in dialect.keeps & SCALAR and each not in _IDLE}
+    sure = {
+        each
+        for each in others
+        if each in (dialect.keeps or ()) and each in SCALAR and not is_idle(each, 0)
+    }
     is_said = key[0] in _SCALARS and sure.union({"type"}).issuperset(keywords)
     return _Plan(
         way,
@@ -322,7 +322,7 @@ class _Subset:
                 continue
             if self._dialect.takes(keyword, value):
                 kept[keyword] = copied(value)
-            elif not _is_idle(keyword, value):
+            elif not is_idle(keyword, value):
                 others.append(keyword)
         return kept, self._moved(schema, others, path) if others else ()
 
@@ -371,7 +371,7 @@ class _Subset:
             value = schema[keyword]
             if is_sure:
                 made[keyword] = value
-            elif _is_idle(keyword, value):
+            elif is_idle(keyword, value):
                 continue
             elif self._dialect.takes(keyword, value):
                 made[keyword] = copied(value)
@@ -487,11 +487,6 @@ class _Subset:
             self._record_loss(
                 "rewritten", path, "an object can't have other properties than those listed"
             )
-
-
-def _is_idle(keyword: str, value: JSON) -> bool:
-    """Tell whether a keyword has the value that says nothing."""
-    return keyword in _IDLE and _IDLE[keyword] == value and type(_IDLE[keyword]) is type(value)
 
 
 def _nullable(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[str, JSON]:

@@ -139,17 +139,23 @@ class Rewrite:
         """Return the copy of a subschema."""
         if not isinstance(schema, dict):
             return self.decided(schema, path) if isinstance(schema, bool) else copied(schema)
-        if "$dynamicRef" in schema and self.definitions.is_static(schema["$dynamicRef"]):
-            schema = dict(schema)
-            refer(schema, schema.pop("$dynamicRef"))
+        schema = self.with_plain_reference(schema)
         copy = {
-            keyword: self._value(keyword, value, path)
+            keyword: self.value(keyword, value, path)
             for keyword, value in schema.items()
             if keyword not in self.dropped
         }
         return self.changed(schema, copy, path)
 
-    def _value(self, keyword: str, value: JSON, path: Path) -> JSON:
+    def with_plain_reference(self, schema: dict[str, JSON]) -> dict[str, JSON]:
+        """Return a schema in which a dynamic reference with one target is a plain one."""
+        if "$dynamicRef" not in schema or not self.definitions.is_static(schema["$dynamicRef"]):
+            return schema
+        schema = dict(schema)
+        refer(schema, schema.pop("$dynamicRef"))
+        return schema
+
+    def value(self, keyword: str, value: JSON, path: Path) -> JSON:
         """Return the copy of a keyword's value, also of one that is wrong there."""
         kind, holds = type(value), NESTING.get(keyword)
         if holds == "schema":

@@ -26,7 +26,9 @@ def _finding(case: FormatCase) -> Iterator[Finding]:
 def dropped_by_format(case: FormatCase) -> Iterator[Finding]:
     """A provider's definition does not say something that the manifest says.
 
-    There is no place for it. A model may choose worse; a call is checked all the same.
+    There is no place for it. A model may choose worse; a call is checked all the same. Providers
+    want a plain object for all arguments together, so that what a schema says of them in
+    alternatives or under conditions is left out.
     """
     yield from _finding(case)
 

@@ -1,0 +1,305 @@
+"""A schema as a provider takes it: one walk over the provider's table of keywords.
+
+A keyword stays, is said otherwise, or moves into the description, in words. References lead to
+definitions in ``$defs``. What a schema says of the arguments as a whole in alternatives or under
+conditions is left out, since every provider wants a plain object there; the properties that only a
+branch describes become optional ones, so that a model knows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from sovl_tools.formats.base import ROOT, Kind, Loss
+from sovl_tools.formats.meaning import are_disjoint, is_idle, is_silent, note, with_notes
+from sovl_tools.formats.providers import Dialect, Provider
+from sovl_tools.model.document import JSON, Path, pointer
+from sovl_tools.schema.keywords import ANNOTATIONS, SILENT
+from sovl_tools.schema.rewrite import Definitions, Rewrite
+from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, follow, nodes
+
+_BY_PATTERN = frozenset({"patternProperties", "additionalProperties", "unevaluatedProperties"})
+_CONSEQUENCES = frozenset({"then", "else"})
+_BRANCHES = frozenset({"allOf", "anyOf", "oneOf", *_CONSEQUENCES})
+_SWITCHES = frozenset({"additionalProperties", "unevaluatedProperties", "unevaluatedItems"})
+# with these a schema admits less when the schemas in them admit more
+_INVERSE = frozenset({"oneOf", "not", "if", "then", "else", "maxContains"})
+_NEVER: tuple[JSON, ...] = (False, {"not": {}})
+_HELP = "say it in the descriptions of the properties, or make several tools of it"
+
+
+class Transformed(NamedTuple):
+    """A schema that a provider takes.
+
+    Attributes:
+        schema: the schema, with its definitions in ``$defs``.
+        losses: what it doesn't say.
+        definitions: where they are in the manifest's schema.
+    """
+
+    schema: dict[str, JSON]
+    losses: tuple[Loss, ...]
+    definitions: Definitions
+
+
+def loose(parameters: dict[str, JSON], provider: Provider) -> Transformed:
+    """Return a schema of arguments that a provider takes without enforcing it."""
+    dialect = provider.loose
+    walk = Transformer(parameters, dialect)
+    found = walk.whole()
+    if dialect.keeps is None and any(each.kind == "moved" for each in found.losses):
+        # this is rare, so that it costs a second walk only where it happens
+        admits = {**dialect.admits, **dict.fromkeys(_INVERSE, lambda _: False)}
+        walk = Transformer(parameters, replace(dialect, admits=admits))
+        found = walk.whole()
+    names = refused_names(parameters, found.schema, walk.names, provider)
+    return found._replace(losses=(*found.losses, *names))
+
+
+class Transformer(Rewrite):
+    """The walk. A subclass adds what its provider wants of each subschema.
+
+    Attributes:
+        dialect: the table.
+        losses: what is lost so far.
+        names: those of all properties so far.
+    """
+
+    dropped = SILENT
+
+    def __init__(self, parameters: dict[str, JSON], dialect: Dialect) -> None:
+        super().__init__(Definitions(parameters), ROOT)
+        self.dialect = dialect
+        self.losses: list[Loss] = []
+        self.names: set[str] = set()
+
+    def whole(self) -> Transformed:
+        """Return the schema as the provider takes it, with a plain object at the root."""
+        root, path = self.root()
+        gone = [each for each in root if each in self.dialect.root]
+        if gone and "unevaluatedProperties" in root:  # what they evaluate is unknown without them
+            gone.append("unevaluatedProperties")
+        kept = {key: each for key, each in root.items() if key not in gone}
+        made = {"type": "object", "properties": {}, **self.schema({**kept, "type": "object"}, path)}
+        if gone:
+            words = f"{_listed(gone)} of all arguments {'are' if gone[1:] else 'is'} left out"
+            self.losses.append(Loss("dropped", (*path, gone[0]), words, _HELP))
+            if kept.get("additionalProperties") is not False:
+                made["properties"] |= self._of_branches(root, path)
+        definitions = self.finish()
+        if definitions:
+            made["$defs"] = definitions
+        return Transformed(made, self.losses_in_manifest(), self.definitions)
+
+    def root(self) -> tuple[dict[str, JSON], Path]:
+        """Return the schema of all arguments, or what it only refers to, and its path."""
+        whole = self.definitions.root
+        root, path = self.direct(whole, ROOT)
+        seen = [whole]
+        while "$ref" in root and ANNOTATIONS.issuperset(_audible(root) - {"$ref"}):
+            target = SchemaNode(path, root, whole, ROOT).target()
+            if target is None or target.schema in seen:
+                break
+            seen.append(target.schema)
+            beside = {key: each for key, each in root.items() if key in ANNOTATIONS}
+            root, path = self.direct(target.schema, target.path)
+            root = {**root, **beside}
+        return root, path
+
+    def _of_branches(self, root: dict[str, JSON], path: Path) -> dict[str, JSON]:
+        """Return the properties that only alternatives, conditions and references describe."""
+        found: dict[str, list[JSON]] = {}
+        pending = [SchemaNode(path, root, self.definitions.root, ROOT)]
+        seen = [root, self.definitions.root]
+        for node in pending:  # which grows meanwhile
+            below = [each for each in node.children() if each.path[len(node.path)] in _BRANCHES]
+            target = node.target()
+            if target is not None and not any(each is target.schema for each in seen):
+                seen.append(target.schema)
+                below.append(target)
+            pending += below
+            for name, schema in node.schema.get("properties", {}).items():
+                if name in root.get("properties", ()) or schema in _NEVER:
+                    continue
+                made = self.schema(schema, (*node.path, "properties", name))
+                if made not in found.setdefault(name, []):
+                    found[name].append(made)
+        self.names.update(found)
+        return {
+            name: ways[0] if len(ways) == 1 else {"anyOf": ways} for name, ways in found.items()
+        }
+
+    def losses_in_manifest(self) -> tuple[Loss, ...]:
+        """Return each loss once, at a place that is in the manifest."""
+        found = []
+        for loss in self.losses:
+            value: JSON = {ROOT[0]: self.definitions.root}
+            length = 0
+            for part in loss.path:
+                try:
+                    value = value[part]
+                except (LookupError, TypeError):  # an annotation beside an ``allOf`` of one
+                    break
+                length += 1
+            found.append(loss._replace(path=loss.path[:length]))
+        return tuple(dict.fromkeys(found))
+
+    def schema(self, schema: JSON, path: Path) -> JSON:
+        """Return a subschema as the provider takes it, and note what it doesn't say."""
+        if not isinstance(schema, dict):
+            return self.decided(schema, path)
+        schema, path = self.direct(schema, path)
+        schema = self.prepared(schema, path)
+        made: dict[str, JSON] = {}
+        moved = []
+        for keyword, value in schema.items():
+            if keyword in SILENT:
+                continue
+            if self._stays(keyword, schema):
+                made[keyword] = self.value(keyword, value, path)
+            elif keyword == "oneOf" and "anyOf" not in schema:
+                made["anyOf"] = self.value(keyword, value, path)
+                if not are_disjoint([self.target(each) for each in value]):
+                    self.record("rewritten", (*path, keyword), "oneOf is said as anyOf")
+            else:
+                moved.append(keyword)
+        notes: list[str] = []
+        if not self.dialect.says.keys().isdisjoint(made):
+            made, notes, unsaid = self._in_others(made, path)
+            moved += unsaid
+        for keyword in [each for each in made if each in self.dialect.doubtful and made[each]]:
+            message, advice = f"{keyword} may be ignored", "say it in the description too"
+            self.record("doubt", (*path, keyword), message, advice)
+        self.names.update(made.get("properties", ()))
+        if moved:
+            notes += self._in_words(schema, moved, path)
+        return self.changed(schema, with_notes(made, notes), path)
+
+    def _in_others(
+        self, schema: dict[str, JSON], path: Path
+    ) -> tuple[dict[str, JSON], list[str], list[str]]:
+        """Return a schema with keywords said in others, notes, and what those can't say."""
+        notes, unsaid = [], []
+        for keyword in [each for each in schema if each in self.dialect.says]:
+            said = self.dialect.says[keyword](schema, keyword)
+            if said is None:
+                unsaid.append(keyword)
+                schema = {key: each for key, each in schema.items() if key != keyword}
+                continue
+            schema = said.schema
+            if said.note is not None:
+                notes.append(said.note)
+                self.record(said.kind, (*path, keyword), said.message)
+        return schema, notes, unsaid
+
+    def direct(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
+        """Return a schema, or the only one of its ``allOf`` with the annotations beside it."""
+        schema = self.with_plain_reference(schema)
+        while len(schema.get("allOf", ())) == 1 and isinstance(schema["allOf"][0], dict):
+            if not ANNOTATIONS.issuperset(_audible(schema) - {"allOf"}):
+                break
+            beside = {key: each for key, each in schema.items() if key in ANNOTATIONS}
+            schema = self.with_plain_reference({**schema["allOf"][0], **beside})
+            path = (*path, "allOf", 0)
+        return schema, path
+
+    def prepared(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
+        """Return a schema with what the provider wants to be said."""
+        del path
+        if self.dialect.needs_members and "type" in schema:
+            for kind, keyword in (("array", "items"), ("object", "properties")):
+                if keyword not in schema and kind in schema["type"]:
+                    schema = {**schema, keyword: {}}
+        return schema
+
+    def _stays(self, keyword: str, schema: dict[str, JSON]) -> bool:
+        value = schema[keyword]
+        if keyword in REFERENCES and (keyword != "$ref" or self.definitions.address(value) is None):
+            return False
+        if keyword == "unevaluatedItems" and schema.get("items") == {}:  # which is new here
+            return False
+        if keyword in _BY_PATTERN and "patternProperties" in schema:  # these depend on one another
+            keyword, value = "patternProperties", schema["patternProperties"]
+        return self.dialect.takes(keyword, value)
+
+    def target(self, schema: JSON) -> dict[str, JSON]:
+        """Return what a schema refers to; itself if it refers to nothing."""
+        found = follow(schema, self.definitions.root)
+        return found if isinstance(found, dict) else {}
+
+    def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
+        """Return true or false as a subschema that is an object."""
+        if schema:
+            return {}
+        if self.dialect.takes("not", {}):
+            return {"not": {}}
+        self.record("moved", path, "false stands in the description only")
+        return {"description": note("not", {})}
+
+    def single(self, keyword: str, value: JSON, path: Path) -> JSON:
+        """Leave true and false where every provider takes them."""
+        if type(value) is bool and keyword in _SWITCHES:
+            return value
+        return self.schema(value, (*path, keyword))
+
+    def record(self, kind: Kind, path: Path, message: str, advice: str | None = None) -> None:
+        """Add a loss."""
+        self.losses.append(Loss(kind, path, message, advice))
+
+    def _in_words(self, schema: dict[str, JSON], moved: Sequence[str], path: Path) -> list[str]:
+        """Return in words the keywords that can't stay, and record that they are lost."""
+        said = [each for each in moved if not is_silent(each) and not is_idle(each, schema[each])]
+        named = [each for each in said if each not in _CONSEQUENCES]
+        if not named:  # consequences of no condition say nothing
+            return []
+        message = f"{_listed(named)} stand{'s' if len(named) == 1 else ''} in the description only"
+        self.record("moved", (*path, named[0]), message)
+        copy = Rewrite(self.definitions)  # references in words lead to definitions, too
+        return [
+            note(each, copy.schema({each: schema[each]}, ())[each])
+            for each in said
+            if each not in _CONSEQUENCES or "if" in schema
+        ]
+
+
+def _audible(schema: dict[str, JSON]) -> set[str]:
+    return {each for each in schema if not is_silent(each)}
+
+
+def _listed(keywords: Sequence[str]) -> str:
+    *first, last = keywords
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def refused_names(
+    parameters: dict[str, JSON], schema: dict[str, JSON], names: set[str], provider: Provider
+) -> tuple[Loss, ...]:
+    """Return which names of properties are refused, or may be.
+
+    Args:
+        parameters: the schema of the manifest, in which the places are.
+        schema: what is made of it, with the properties that the provider sees.
+        names: of all properties in it.
+        provider: what says how names have to be.
+    """
+    pattern = provider.names
+    if pattern is None or all(map(pattern.fullmatch, names)):
+        return ()
+    refused = {each for each in names if not pattern.fullmatch(each)}
+    places = [
+        (*node.path, "properties", name)
+        for node in nodes(parameters, ROOT)
+        for name in node.schema.get("properties", ())
+        if name in refused
+    ]
+    arguments = schema["properties"] if provider.is_sure else ()
+    advice = f"rename it, so that it matches {pattern.pattern}"
+    words = "refused as the name of a property"
+    return tuple(
+        Loss("name", path, f"{path[-1]!r} is {words}", advice)
+        if path[-1] in arguments
+        else Loss("doubt", path, f"{path[-1]!r} may be {words}", advice)
+        for path in sorted(places, key=pointer)
+    )

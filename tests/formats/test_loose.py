@@ -1,0 +1,470 @@
+"""Schemas that a provider takes without enforcing them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.formats.exports import schema_of
+from tests.formats.rules.anthropic import problems_of_schema as problems_of_anthropic
+from tests.formats.rules.gemini import problems_of_schema as problems_of_gemini
+from tests.formats.rules.openai import problems_of_schema as problems_of_openai
+from tests.formats.schemas import arguments_for, moderate, parameters
+from tests.formats.tools import TEXT, shaped, tool
+from tests.schema.validators import validator
+from tests.tables import check_each
+
+LOOSE = ("openai", "openrouter", "anthropic", "gemini")
+NUMBER = {"type": "integer"}
+AHEAD = {"pattern": "^(?!x)"}
+IN_WORDS = {"description": "Matches the regular expression `^(?!x)`."}
+
+
+def of(*required: str, **properties: Any) -> dict[str, Any]:
+    described = {"type": "object", "properties": properties}
+    return {**described, "required": list(required)} if required else described
+
+
+def made(name: str, schema: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[Any, ...]]]:
+    """Return what becomes of a schema of arguments, and the kind and place of each loss."""
+    shape = shaped(name, tool(schema))
+    return schema_of(shape.definition), [(each.kind, *each.path[1:]) for each in shape.losses]
+
+
+def said(name: str, schema: Any, **definitions: Any) -> tuple[Any, list[tuple[Any, ...]]]:
+    """Return what becomes of a property, and the kind and place in it of each loss."""
+    whole, losses = made(name, of(a=schema) | ({"$defs": definitions} if definitions else {}))
+    return whole["properties"]["a"], [
+        (kind, *(path[2:] if path[:2] == ["properties", "a"] else path)) for kind, *path in losses
+    ]
+
+
+def containers(value: Any) -> Iterator[int]:
+    """Yield what could be shared of a value."""
+    if isinstance(value, dict | list):
+        yield id(value)
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from containers(each)
+
+
+@pytest.mark.parametrize("name", ["openai", "openrouter", "anthropic"])
+def test_what_guides_a_model_stays_as_it_is(name: str) -> None:
+    schema = of(
+        a={"oneOf": [TEXT, {"not": {"const": 1}}], "allOf": [{"minLength": 1}, {}], "x-own": [1]},
+        b={"if": TEXT, "then": {"format": "odd"}, "contains": {}, "maxContains": 1},
+        c={"$ref": "#/$defs/c", "description": "A c.", "default": None},
+        d={**TEXT, "pattern": r"^\(?=x", "enum": ["x"], "examples": ["x"]},
+        e={"type": "array", "items": TEXT, "unevaluatedItems": False},
+    ) | {"$defs": {"c": {"uniqueItems": True, "enum": [1, None, {}]}}, "minProperties": 1}
+    assert made(name, schema) == (schema, [])
+
+
+def test_what_gemini_knows_stays_as_it_is() -> None:
+    schema = of(
+        "a",
+        a={
+            "type": ["array", "null"],
+            "title": "A",
+            "description": "An a.",
+            "prefixItems": [{"enum": ["x", 1, 2.5], "type": ["string", "number", "integer"]}],
+            "items": {"type": "number", "minimum": 1, "maximum": 2, "format": "float"},
+            "minItems": 1,
+            "maxItems": 3,
+            "default": [],
+        },
+        b={"anyOf": [TEXT, {"$ref": "#/$defs/b"}], "description": "A b."},
+        c={"$ref": "#"},
+    ) | {"additionalProperties": TEXT, "$defs": {"b": of(type=TEXT)}}
+    found, losses = made("gemini", schema)
+    assert (found, losses) == (schema, [])
+
+
+@check_each(
+    ("schema", "expected", "losses"),
+    [
+        ({"type": "array"}, {"type": "array", "items": {}}, []),
+        (
+            {"type": ["array", "null"], "prefixItems": [True]},
+            {"type": ["array", "null"], "prefixItems": [{}], "items": {}},
+            [],
+        ),
+        ({"type": "array", "items": False}, {"type": "array", "items": {"not": {}}}, []),
+        ({"type": "object"}, of(), []),
+        (
+            {"type": "array", "prefixItems": [TEXT], "unevaluatedItems": False},
+            {
+                "type": "array",
+                "prefixItems": [TEXT],
+                "items": {},
+                "description": "No other items.",
+            },
+            [("moved", "unevaluatedItems")],
+        ),
+        ({**TEXT, **AHEAD}, {**TEXT, **IN_WORDS}, [("moved", "pattern")]),
+        (
+            of() | {"patternProperties": {"^(?=x)": {}, "y": {}}, "additionalProperties": False},
+            of()
+            | {
+                "description": 'Properties by a pattern of their names: {"^(?=x)":{},"y":{}}. '
+                "No other properties."
+            },
+            [("moved", "patternProperties")],
+        ),
+        ({"contains": AHEAD}, {"contains": IN_WORDS}, [("moved", "contains", "pattern")]),
+        # what admits less when the schemas in it admit more
+        (
+            {"not": {"items": AHEAD}, "if": AHEAD, "then": TEXT, **AHEAD},
+            {
+                "description": 'Must not fit {"items":{"pattern":"^(?!x)"}}. '
+                'The condition is that it fits {"pattern":"^(?!x)"}. '
+                'If the condition is met, it fits {"type":"string"}. '
+                "Matches the regular expression `^(?!x)`."
+            },
+            [("moved", "not")],
+        ),
+        (
+            {"contains": AHEAD, "minContains": 2, "maxContains": 3},
+            {
+                "contains": IN_WORDS,
+                "minContains": 2,
+                "description": "At most 3 items fit what is asked of some.",
+            },
+            [("moved", "contains", "pattern"), ("moved", "maxContains")],
+        ),
+        (
+            {"oneOf": [AHEAD, TEXT]},
+            {"anyOf": [IN_WORDS, TEXT]},
+            [("moved", "oneOf", 0, "pattern"), ("rewritten", "oneOf")],
+        ),
+        (
+            {"$ref": "https://example.org/x", "title": "A"},
+            {"title": "A", "description": 'As defined at "https://example.org/x".'},
+            [("moved", "$ref")],
+        ),
+        ({"$dynamicRef": "#x"}, {"description": 'As defined at "#x".'}, [("moved", "$dynamicRef")]),
+        # an ``allOf`` of one, as pydantic 1 writes it
+        (
+            {"allOf": [{"$ref": "#/$defs/t"}], "title": "A", "default": "x"},
+            {"$ref": "#/$defs/t", "title": "A", "default": "x"},
+            [],
+        ),
+        ({"allOf": [TEXT], "minLength": 1}, {"allOf": [TEXT], "minLength": 1}, []),
+    ],
+)
+def test_openai_refuses_little_where_it_does_not_enforce(
+    schema: Any, expected: Any, losses: list[Any]
+) -> None:
+    assert said("openai", schema, t=TEXT) == (expected, losses)
+
+
+@check_each(
+    "schema",
+    [
+        {**TEXT, **AHEAD},
+        {"type": "array"},
+        {"type": "object"},
+        {"not": {"items": AHEAD}},
+        {"oneOf": [AHEAD, TEXT]},
+    ],
+)
+def test_anthropic_takes_them_all(schema: Any) -> None:
+    assert said("anthropic", schema) == (schema, [])
+
+
+@check_each(
+    ("schema", "expected"),
+    [
+        ({"const": "x"}, {"type": "string", "enum": ["x"]}),
+        ({"const": 5, "type": "number"}, {"type": "integer", "enum": [5]}),
+        ({"const": "x", "type": ["string", "null"]}, {"type": "string", "enum": ["x"]}),
+        ({"const": None}, {"type": "null"}),
+        ({"enum": ["x", "y"], "type": "string"}, {"type": "string", "enum": ["x", "y"]}),
+        ({"enum": ["x", 1, 2.5]}, {"type": ["string", "integer", "number"], "enum": ["x", 1, 2.5]}),
+        ({"enum": [True, False]}, {"type": "boolean"}),
+        (
+            {"enum": ["x", None], "title": "X"},
+            {"title": "X", "anyOf": [{"type": "string", "enum": ["x"]}, {"type": "null"}]},
+        ),
+        ({"enum": ["x", None, True], "type": "string"}, {"type": "string", "enum": ["x"]}),
+        (
+            {"enum": [None, True, 1, False]},
+            {"anyOf": [{"type": "integer", "enum": [1]}, {"type": "boolean"}, {"type": "null"}]},
+        ),
+        ({"type": "integer", "exclusiveMinimum": 2}, {"type": "integer", "minimum": 3}),
+        ({"type": "integer", "exclusiveMaximum": 2.5}, {"type": "integer", "maximum": 2}),
+        (
+            {"type": ["integer", "null"], "exclusiveMinimum": -1, "minimum": 4},
+            {"type": ["integer", "null"], "minimum": 4},
+        ),
+        ({"oneOf": [TEXT, {"type": "null"}]}, {"anyOf": [TEXT, {"type": "null"}]}),
+        ({"allOf": [{**TEXT, "enum": ["x"]}], "title": "A"}, {**TEXT, "enum": ["x"], "title": "A"}),
+        (True, {}),
+        ({**TEXT, "deprecated": False, "x-own": 1}, TEXT),
+        ({**TEXT, "$comment": "c", "$id": "x", "$anchor": "y"}, TEXT),
+        # nothing stands beside a reference
+        ({"$ref": "#/$defs/text"}, {"$ref": "#/$defs/text"}),
+        (
+            {"$ref": "#/$defs/text", "description": "A", "format": "date"},
+            {"description": "A", "format": "date", "anyOf": [{"$ref": "#/$defs/text"}]},
+        ),
+        (
+            {"allOf": [{"$ref": "#/$defs/text"}], "title": "A"},
+            {"title": "A", "anyOf": [{"$ref": "#/$defs/text"}]},
+        ),
+        ({"$ref": "#", "type": "object"}, {"type": "object", "anyOf": [{"$ref": "#"}]}),
+    ],
+)
+def test_gemini_is_told_some_keywords_in_others(schema: Any, expected: Any) -> None:
+    found, losses = said("gemini", schema, text=TEXT)
+    assert (found, [each for each in losses if each[0] != "doubt"]) == (expected, [])
+
+
+@check_each(
+    ("schema", "expected", "kind"),
+    [
+        ({"const": True}, {"type": "boolean", "description": "Must be true."}, "moved"),
+        (
+            {"const": {}, "type": "object"},
+            {"type": "object", "description": "Must be {}."},
+            "moved",
+        ),
+        (
+            {"enum": [True, "auto"]},
+            {"type": ["boolean", "string"], "description": 'One of: true, "auto".'},
+            "moved",
+        ),
+        ({"enum": [[]]}, {"type": "array", "description": "One of: []."}, "moved"),
+        ({"enum": []}, {"description": "One of: none."}, "moved"),
+        ({"enum": [1], **TEXT}, {**TEXT, "description": "One of: 1."}, "moved"),
+        (
+            {"enum": ["x", None], "anyOf": [{}]},
+            {
+                "anyOf": [{}],
+                "type": ["string", "null"],
+                "description": 'One of: "x", null.',
+            },
+            "moved",
+        ),
+        (
+            {"type": "number", "exclusiveMinimum": 2},
+            {"type": "number", "minimum": 2, "description": "Greater than 2."},
+            "rewritten",
+        ),
+        (
+            {"type": "integer", "exclusiveMaximum": float("inf")},
+            {"type": "integer", "maximum": float("inf"), "description": "Less than Infinity."},
+            "rewritten",
+        ),
+        ({"oneOf": [TEXT, TEXT]}, {"anyOf": [TEXT, TEXT]}, "rewritten"),
+        (
+            {"oneOf": [TEXT], "anyOf": [{}]},
+            {"anyOf": [{}], "description": 'Fits exactly one of: {"type":"string"}.'},
+            "moved",
+        ),
+        (
+            {"$ref": "#", "anyOf": [TEXT]},
+            {"anyOf": [TEXT], "description": 'As defined at "#".'},
+            "moved",
+        ),
+        ({"multipleOf": 2}, {"description": "A multiple of 2."}, "moved"),
+        ({**TEXT, "examples": ["x"]}, {**TEXT, "description": 'Examples: "x".'}, "moved"),
+        ({"not": {"const": 1}}, {"description": 'Must not fit {"const":1}.'}, "moved"),
+        ({**TEXT, "own": 1}, {**TEXT, "description": "own: 1."}, "moved"),
+        (
+            {"allOf": [TEXT, {"format": "date"}]},
+            {"description": 'Fits all of: {"type":"string"}, {"format":"date"}.'},
+            "moved",
+        ),
+        ({**TEXT, "minLength": 1}, {**TEXT, "minLength": 1}, "doubt"),
+        (
+            of() | {"patternProperties": {"x": {}}, "additionalProperties": False},
+            of()
+            | {
+                "description": 'Properties by a pattern of their names: {"x":{}}. '
+                "No other properties."
+            },
+            "moved",
+        ),
+    ],
+)
+def test_what_gemini_is_told_less_exactly_is_reported(
+    schema: Any, expected: Any, kind: str
+) -> None:
+    found, losses = said("gemini", schema)
+    assert found == expected
+    keywords = [each for each in schema if each not in ("type", "properties")]
+    assert losses in [[(kind, keyword)] for keyword in keywords]
+
+
+def test_false_that_can_not_be_said_is_told_in_words() -> None:
+    schema: Any = False
+    assert said("gemini", schema) == ({"description": "No value fits."}, [("moved",)])
+
+
+def test_several_keywords_of_one_schema_are_one_loss() -> None:
+    (loss,) = shaped("gemini", tool(of(a={**TEXT, "examples": ["x"], "not": {"const": 1}}))).losses
+    place = ("parameters", "properties", "a", "examples")
+    assert loss == ("moved", place, "examples and not stand in the description only", None)
+
+
+def test_references_lead_to_definitions_be_it_in_words() -> None:
+    schema = of(
+        a={"$ref": "#/$defs/x"}, b={"$ref": "#y"}, c={"not": {"$ref": "#/$defs/w/$defs/z"}}
+    ) | {
+        "$defs": {
+            "x": {"type": "object", "properties": {"d": {"$ref": "#/properties/a"}}},
+            "w": {"$defs": {"z": {"$anchor": "y", "multipleOf": 2}}},
+        }
+    }
+    found, losses = made("gemini", schema)
+    assert found["properties"] == {
+        "a": {"$ref": "#/$defs/x"},
+        "b": {"$ref": "#/$defs/y"},
+        "c": {"description": 'Must not fit {"$ref":"#/$defs/y"}.'},
+    }
+    assert found["$defs"]["y"] == {"description": "A multiple of 2."}
+    assert losses == [
+        ("moved", "properties", "c", "not"),
+        ("moved", "$defs", "w", "$defs", "z", "multipleOf"),
+    ]
+
+
+@pytest.mark.parametrize("name", LOOSE)
+def test_the_root_is_a_plain_object(name: str) -> None:
+    for schema in ({"$comment": "x"}, {"type": ["object", "null"]}, {"type": "object"}):
+        assert made(name, schema) == (of(), [])
+    plain = of("a", a=TEXT) | {"description": "All.", "additionalProperties": False}
+    assert made(name, plain) == (plain, [])
+    wholes: tuple[dict[str, Any], ...]
+    wholes = {"$ref": "#/$defs/args"}, {"allOf": [{"$ref": "#/$defs/args"}]}
+    for whole in wholes:
+        schema = whole | {"title": "All", "$defs": {"args": plain}}
+        assert made(name, schema) == (plain | {"title": "All"}, [])
+
+
+def test_what_is_said_of_all_arguments_is_left_out_and_told_once() -> None:
+    schema = of("a", a=TEXT) | {
+        "oneOf": [
+            of("kind", kind={"const": "cat"}, purrs={"type": "boolean"}, age=NUMBER),
+            {"$ref": "#/$defs/dog"},
+        ],
+        "allOf": [{"anyOf": [of(a=NUMBER, deep=TEXT), True]}, of(never=False)],
+        "if": of(kind={"const": "cat"}),
+        "then": of(whiskers=NUMBER),
+        "else": of(tail=NUMBER),
+        "unevaluatedProperties": False,
+        "$defs": {"dog": of("name", "kind", kind={"const": "dog"}, age=NUMBER, name=TEXT)},
+    }
+    for name in ("openai", "openrouter"):
+        found, losses = made(name, schema)
+        assert found == of(
+            "a",
+            a=TEXT,
+            whiskers=NUMBER,
+            tail=NUMBER,
+            kind={"anyOf": [{"const": "cat"}, {"const": "dog"}]},
+            purrs={"type": "boolean"},
+            age=NUMBER,
+            deep=TEXT,
+            name=TEXT,
+        )
+        assert losses == [("dropped", "oneOf")]
+    (loss,) = shaped("openai", tool(schema)).losses
+    assert loss.message == (
+        "oneOf, allOf, if, then, else and unevaluatedProperties of all arguments are left out"
+    )
+    assert loss.help
+    assert made("gemini", schema)[0]["properties"]["kind"] == {
+        "anyOf": [{**TEXT, "enum": ["cat"]}, {**TEXT, "enum": ["dog"]}]
+    }
+
+
+def test_no_properties_are_added_where_there_can_be_no_others() -> None:
+    schema = of(a=TEXT) | {"anyOf": [of("a", "b", b=TEXT)], "additionalProperties": False}
+    found, losses = made("openai", schema)
+    assert found == of(a=TEXT) | {"additionalProperties": False}
+    assert losses == [("dropped", "anyOf")]
+
+
+def test_conditions_of_all_arguments_are_left_to_anthropic() -> None:
+    schema = of(a=TEXT) | {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
+    assert made("anthropic", schema) == (schema, [])
+    assert made("anthropic", schema | {"not": {"required": ["c"]}}) == (
+        schema,
+        [("dropped", "not")],
+    )
+
+
+def test_what_comes_with_a_reference_has_the_place_of_the_definition() -> None:
+    schema = {"$ref": "#/$defs/a", "$defs": {"a": of(a=TEXT) | {"anyOf": [{"required": ["a"]}]}}}
+    assert made("openai", schema) == (of(a=TEXT), [("dropped", "$defs", "a", "anyOf")])
+
+
+ODD = of(**{"größe": TEXT, "a.b-c": TEXT, "x" * 64: TEXT, "inner": of(**{"a b": TEXT, "": TEXT})})
+
+
+def test_names_that_a_provider_refuses_stay_and_are_told() -> None:
+    shape = shaped("anthropic", tool(ODD))
+    assert schema_of(shape.definition) == ODD
+    assert shape.losses[0] == (
+        "name",
+        ("parameters", "properties", "größe"),
+        "'größe' is refused as the name of a property",
+        "rename it, so that it matches [a-zA-Z0-9_.-]{1,64}",
+    )
+    assert shape.losses[1].message == "'' may be refused as the name of a property"
+    places = {
+        name: [(loss.kind, *loss.path[2:]) for loss in shaped(name, tool(ODD)).losses]
+        for name in LOOSE
+    }
+    within = [("inner", "properties", ""), ("inner", "properties", "a b")]
+    assert places["anthropic"] == [("name", "größe"), *(("doubt", *each) for each in within)]
+    assert places["openrouter"] == [("doubt", "größe"), *(("doubt", *each) for each in within)]
+    assert places["gemini"][:1] == [("doubt", "a.b-c")]
+    assert places["openai"] == []
+
+
+def test_names_of_what_becomes_an_argument_are_refused() -> None:
+    schema = of() | {"anyOf": [{"$ref": "#/$defs/a"}, True], "$defs": {"a": of(größe=TEXT)}}
+    assert made("anthropic", schema)[1][1:] == [("name", "$defs", "a", "properties", "größe")]
+
+
+RECURSION = "recursion through required properties"
+
+
+@moderate
+@given(parameters())
+def test_providers_take_whatever_schema_there_is(schema: dict[str, Any]) -> None:
+    before = json.dumps(schema)
+    for name in LOOSE:
+        shape = shaped(name, tool(schema))
+        found = schema_of(shape.definition)
+        if name == "gemini":
+            wrong = [each for each in problems_of_gemini(found) if each != RECURSION]
+        elif name == "anthropic":
+            wrong = problems_of_anthropic(found, strict=False)
+        else:
+            wrong = problems_of_openai(found, strict=False)
+        told = any(loss.kind == "name" for loss in shape.losses)
+        assert [each for each in wrong if not (told and "the property name" in each)] == []
+        assert len({*containers(found)}) == len([*containers(found)])
+        assert {*containers(found)}.isdisjoint(containers(schema))
+        for loss in shape.losses:
+            place: Any = {"parameters": schema}
+            for part in loss.path:
+                place = place[part]
+    assert json.dumps(schema) == before
+
+
+@moderate
+@given(st.data())
+def test_what_fitted_before_fits(data: st.DataObject) -> None:
+    schema = data.draw(parameters().filter({"anyOf", "oneOf", "allOf", "if"}.isdisjoint))
+    given_arguments = data.draw(arguments_for(schema))
+    for name in LOOSE:
+        assert validator(made(name, schema)[0]).is_valid(given_arguments)
