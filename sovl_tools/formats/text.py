@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from sovl_tools.formats.base import Format, Loss, Options, Shape
 from sovl_tools.formats.meaning import note
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.document import JSON, JSON_KINDS, kind
+from sovl_tools.model.document import JSON, JSON_KINDS, kind, value_at
 from sovl_tools.schema.keywords import SILENT
+from sovl_tools.schema.names import argument_names
 from sovl_tools.schema.subschemas import lookup
 
 _INDENT = "  "
@@ -86,10 +87,10 @@ class Described(NamedTuple):
 
 def described(parameters: dict[str, JSON]) -> Iterator[Described]:
     """Yield what is said of each argument of a tool."""
-    text, required = _Text(parameters), parameters.get("required", ())
-    for name, schema in parameters.get("properties", {}).items():
-        value = _Value(schema, text, _label(name))
-        mark = "required" if name in required else value.default()
+    text, names = _Text(parameters), argument_names(parameters)
+    for name, place in names.places.items():
+        value = _Value(value_at(parameters, place), text, _label(name))
+        mark = "required" if name in names.required else value.default()
         yield Described(name, value.type, mark, value.meaning, value.notes, value.inner())
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sovl_tools.model.definition import PYTHON_TYPES, ToolParameterDefinition
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, value_at
+from sovl_tools.schema.names import argument_names
 from sovl_tools.schema.subschemas import follow
 
 
@@ -14,12 +15,13 @@ def parameter_definitions(
     parameters: Mapping[str, JSON], types: Mapping[str, Any]
 ) -> list[ToolParameterDefinition]:
     """Return the parameters of a schema of arguments, in its order; ``types`` are annotations."""
-    required = parameters.get("required", ())
+    names = argument_names(parameters)
     found = []
-    for name, each in parameters.get("properties", {}).items():
+    for name, place in names.places.items():
+        each = value_at(parameters, place)
         schema = each if isinstance(each, dict) else {}
         branches = [schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        names = [type_ for branch in branches for type_ in _types(branch, parameters)]
+        listed = [type_ for branch in branches for type_ in _types(branch, parameters)]
         annotation, own = types.get(name), _types(schema, parameters)
         # an annotation in quotes that couldn't be resolved is still a string
         if annotation is None or isinstance(annotation, str):
@@ -29,8 +31,8 @@ def parameter_definitions(
                 name,
                 schema.get("description", ""),
                 annotation,
-                " | ".join(dict.fromkeys(names)) or "any",
-                name in required,
+                " | ".join(dict.fromkeys(listed)) or "any",
+                name in names.required,
                 schema.get("default"),
                 "default" in schema,
             )

@@ -189,7 +189,6 @@ def test_show_says_what_the_prompt_says(run: Run, write: Write) -> None:
         "      - lines (array, optional)",
         "        - each item",
         "  whatever  anything, default null",
-        "  never  nothing",
     ]
 
 

@@ -99,7 +99,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         h={"const": None},
     ),
     "impossible": of(a=False, b={"not": {}}, c={"enum": []}, d=_TEXT),
-    "impossible and required": {**of(a=False, b=_TEXT), "required": ["a"]},
     "every kind of null": of(
         a={"type": ["string", "null"]},
         b={"type": "null"},
@@ -119,7 +118,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         a={"allOf": [of(x=_TEXT), of(y=_TEXT)]},
         b={"allOf": [{"$ref": "#/$defs/node"}], "description": "A node."},
         c={"allOf": [_TEXT, {"minLength": 1}, {"maxLength": 2}]},
-        d={"allOf": [{"type": "string"}, {"type": "integer"}]},
+        d={"allOf": [{"type": ["string", "null"]}, {"type": ["integer", "null"]}]},
     )
     | {"$defs": {"node": _NODE}},
     "what strict tools can't say": of(
