@@ -60,7 +60,8 @@ def _of(node: SchemaNode, above: list[int]) -> ArgumentNames:
         branches = below.get(keyword, [])
         is_whole = len(branches) == sum(each is not False for each in schema.get(keyword, ()))
         found += _either(branches, is_certain=is_whole)
-    conditional = [each for key in _CONDITIONAL for each in below.get(key, ())]
+    # without "if" the others mean nothing
+    conditional = [each for key in _CONDITIONAL for each in below.get(key, ()) if "if" in schema]
     found += _either(conditional, is_certain=len(conditional) == len(_CONDITIONAL))
     found += _either([*below.get("if", ()), *below.get("dependentSchemas", ())], is_certain=False)
     return _joined(found, frozenset().union(*(each.required for each in found)))

@@ -66,6 +66,12 @@ def test_a_failure_has_the_place_the_differences_and_what_was_printed(
     assert summary.endswith(": 1 failed")
 
 
+def test_words_as_an_output_are_told_how_to_be_a_description(run: Run, examples: Any) -> None:
+    examples("echo", {**SAYS, "output": "the text that was given"})
+    out = run("test").out
+    assert '    if it only describes the output, write "output_is": "description"\n' in out
+
+
 @check_each(
     ("match", "expected", "passes"),
     [

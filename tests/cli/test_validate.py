@@ -69,7 +69,7 @@ def test_json_has_the_form_of_the_contract(run: Run, write: Write) -> None:
             {
                 "code": "ST401", "severity": "error",
                 "message": "the module has no function 'odd'",
-                "help": "add: def odd(…): …",
+                "help": "add: def odd(…): …; the module has 'other'",
                 "tool": "odd", "path": "tools/odd/odd.py", "line": 1, "column": 1,
                 "fix": None,
             },
