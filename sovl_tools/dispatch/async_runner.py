@@ -143,7 +143,7 @@ async def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float 
 
 
 async def limited(work: Coroutine[Any, Any, _T], scope: CallScope) -> _T:
-    """Await work in a task of its own, until the time of the call is over.
+    """Await work in a separate task, until the time of the call is over.
 
     Work that ignores its cancellation is left behind after a grace, and reported.
 
@@ -346,7 +346,7 @@ async def await_thread(
 
     def done(value: _T | None, error: BaseException | None) -> None:
         leave()
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed: no caller waits
             loop.call_soon_threadsafe(set_outcome, future, value, error)
 
     work = ThreadWork(function, scope, is_tool=threads is not None)
@@ -384,7 +384,7 @@ def blocking(function: Callable[[_S], Awaitable[_T]]) -> Callable[[_S], _T]:
         work = run(argument)
         try:
             future = asyncio.run_coroutine_threadsafe(work, loop)
-        except RuntimeError:  # the loop is closed: nobody waits any more
+        except RuntimeError:  # the loop is closed: no caller waits
             work.close()
             raise RunCancelledError from None
         return future.result()
@@ -419,6 +419,7 @@ async def gather_calls(
 
 _AHEAD = 16
 """How many items a generator may be ahead of its consumer."""
+_END: Any = object()
 
 
 class _Items:
@@ -456,16 +457,18 @@ async def stream_items(
 ) -> AsyncGenerator[JSON, None]:
     """Make a call and yield its items; tell of its result. Closing it early cancels the call."""
     queue = _Items()
-    # a task of its own, so that items come while the tool makes more of them
-    call = asyncio.ensure_future(make(queue))
+
+    async def work() -> ToolResult:
+        try:
+            return await make(queue)
+        finally:
+            await queue.items.put(_END)
+
+    # in another task, so that items come while the tool makes more of them
+    call = asyncio.ensure_future(work())
     try:
-        while not call.done() or not queue.items.empty():
-            item = asyncio.ensure_future(queue.items.get())
-            await asyncio.wait({item, call}, return_when=asyncio.FIRST_COMPLETED)
-            if item.done():
-                yield item.result()
-            else:
-                item.cancel()
+        while (item := await queue.items.get()) is not _END:
+            yield item
         result = await call
         done(result)
         if result.ok and not queue.is_used:

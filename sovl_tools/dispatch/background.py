@@ -9,10 +9,13 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import suppress
 from functools import partial
+from time import perf_counter
 from typing import Any, TypeVar
 
 from sovl_tools.dispatch.failure import log_exception
+from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.threads import LOOP, after_fork, give_up_loop
 
@@ -53,31 +56,35 @@ class BackgroundLoop:
         except BaseException:  # noqa: BLE001 - logged
             log_exception("a task that a tool has left behind would have ended its event loop")
 
-    def run(self, work: Coroutine[Any, Any, _T], limit: float | None) -> _T:
+    def run(self, work: Coroutine[Any, Any, _T], scope: CallScope | None) -> _T:
         """Run the coroutine on the loop and return its value or raise its exception.
 
         Context variables of the caller are carried over. Works under a running loop as well,
         which is blocked meanwhile, as by any sync call.
 
         Raises:
-            TimeLimitError: the work blocks the loop beyond its limit; the loop is given up.
+            TimeLimitError: the call blocks the loop beyond its limit; the loop is given up.
         """
         # this copies the context of the caller, whose variables the work shall see
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
-            return future.result(None if limit is None else limit + _GRACE)
-        except FutureTimeoutError:
-            future.cancel()
-            with _LOCK:
-                if self in _LOOPS:
-                    _LOOPS.remove(self)
-            give_up_loop(self._thread)
-            self._is_given_up = True
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            raise TimeLimitError(limit or 0.0) from None
-        except BaseException:
-            future.cancel()
-            raise
+            if scope is None or scope.limit is None:
+                return future.result()
+            while (left := scope.deadline + _GRACE - perf_counter()) > 0:
+                with suppress(FutureTimeoutError):
+                    return future.result(left)
+        finally:
+            future.cancel()  # without effect if it has ended
+        self._give_up()
+        raise TimeLimitError(scope.limit)
+
+    def _give_up(self) -> None:
+        with _LOCK:
+            if self in _LOOPS:
+                _LOOPS.remove(self)
+        give_up_loop(self._thread)
+        self._is_given_up = True
+        self._loop.call_soon_threadsafe(self._loop.stop)
 
     @property
     def is_current(self) -> bool:
@@ -99,9 +106,12 @@ def _start_anew() -> None:
     _LOOPS.clear()
 
 
-def run_in_background(work: Coroutine[Any, Any, _T], *, limit: float | None = None) -> _T:
-    """Run a coroutine on a loop in the background and return its value."""
-    return run_on(free_loop(), work, limit=limit)
+def run_in_background(work: Coroutine[Any, Any, _T], *, scope: CallScope | None = None) -> _T:
+    """Run a coroutine on a loop in the background and return its value.
+
+    ``scope`` is that of the call, whose limit holds also if the call blocks the loop.
+    """
+    return run_on(free_loop(), work, scope=scope)
 
 
 def free_loop() -> BackgroundLoop:
@@ -115,7 +125,7 @@ def free_loop() -> BackgroundLoop:
 
 
 def run_on(
-    loop: BackgroundLoop, work: Coroutine[Any, Any, _T], *, limit: float | None = None
+    loop: BackgroundLoop, work: Coroutine[Any, Any, _T], *, scope: CallScope | None = None
 ) -> _T:
     """Run a coroutine on that loop and return its value.
 
@@ -126,7 +136,7 @@ def run_on(
         if own is not None:
             own.is_blocked = True
     try:
-        value, error = loop.run(outcome_of(work), limit)
+        value, error = loop.run(outcome_of(work), scope)
     finally:
         if own is not None:
             own.is_blocked = False

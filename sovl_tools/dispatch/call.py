@@ -114,15 +114,14 @@ class Attempts:
         )
         self._keywords = keywords
         self._scope = scope
+        scope.attempts = set()
 
     def begin(self, call: ToolCall) -> tuple[CallScope, Any]:
         """Return the scope of an attempt, and its arguments or why they are rejected."""
         # hooks look at the arguments again, or use them again: each attempt gets a copy
         is_same = call.arguments is self.call.arguments
-        return (
-            self._scope.attempt(),
-            copied(self._keywords) if is_same else self.tool.check(call.arguments),
-        )
+        keywords = copied(self._keywords) if is_same else self.tool.check(call.arguments)
+        return self._scope.attempt(), keywords
 
     def end(self, scope: CallScope, outcome: Any) -> ToolResult:
         """Return the result of an attempt, which has a value and content, or a failure."""

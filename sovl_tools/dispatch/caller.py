@@ -85,9 +85,7 @@ class Caller:
 
         make_async = async_call()
         try:
-            # hooks may take as long as they like
-            work = make_async(tool, arguments, scope, limit)
-            return run_in_background(work, limit=None if tool.hooks else limit)
+            return run_in_background(make_async(tool, arguments, scope, limit), scope=scope)
         except BaseException as error:
             if issubclass(type(error), KeyboardInterrupt):
                 raise

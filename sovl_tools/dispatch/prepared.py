@@ -47,7 +47,7 @@ from sovl_tools.schema.problem import MAX_NAME, brief, describe
 from sovl_tools.signature.signature import from_function
 
 Observer: TypeAlias = Callable[[CallEvent], object]
-"""Called after each call, in the thread in which it ended."""
+"""Called after each call, in the thread where it ended."""
 
 
 class ToolerSettings(NamedTuple):
@@ -124,12 +124,12 @@ class PreparedTool(UnpreparedTool):
         check: from what was given to the valid arguments, or to what is wrong with them.
         arguments: their check, as an object.
         take: the steps from valid arguments to the value and its content, in one thread.
-        awaited: likewise, on an event loop.
+        awaited: the same on an event loop.
         is_blocking: whether none of the steps has to be awaited.
         remote: takes the steps to JSON in another process.
 
     Raises:
-        UnavailableError: a schema of the tool is none that a validator can be made of.
+        UnavailableError: a validator can't be made of one of the tool's schemas.
     """
 
     __slots__ = ("arguments", "awaited", "check", "is_blocking", "remote", "take")
@@ -256,10 +256,10 @@ def _unavailable(tool: str, part: str) -> Iterator[None]:
 
 
 def _find_client(scope: CallScope, secrets: Secrets, kind: type[ClientRequest]) -> Ask:
-    """Return what asks the client, for as long as somebody waits for the call.
+    """Return what asks the client, for as long as a caller waits for the call.
 
     Raises:
-        ToolError: there is nobody to ask.
+        ToolError: no such client is connected.
     """
     ask = scope.asks.get(kind)
     if ask is None:
@@ -391,7 +391,7 @@ def _make_context(
     """
     engine = weak()
     if engine is None:
-        raise RunCancelledError  # nobody waits for a call of a Tooler that is gone
+        raise RunCancelledError  # no caller waits for a call of a Tooler that is gone
     scope = scope or CallScope()
     return ToolContext(
         tool,

@@ -95,9 +95,9 @@ def pause(seconds: float, scope: CallScope) -> None:
         RunCancelledError: the call was stopped meanwhile.
     """
     stopped = threading.Event()
-    scope.on_stop(stopped.set)
-    if stopped.wait(seconds):
-        raise RunCancelledError
+    with scope.when_stopped(stopped.set):
+        if stopped.wait(seconds):
+            raise RunCancelledError
 
 
 def enter(limiter: Limiter, scope: CallScope) -> None:
@@ -111,25 +111,28 @@ def enter(limiter: Limiter, scope: CallScope) -> None:
     ticket = limiter.queue(turn.set)
     if ticket is None:
         return
-    scope.on_stop(turn.set)
-    turn.wait(scope.left)
-    # both may have happened while this thread woke up
-    if ticket.is_admitted and not scope.is_stopped:
-        return
-    if not limiter.give_up(ticket):
-        limiter.leave()
-    raise stop_call(scope)
+    is_in = False
+    try:
+        with scope.when_stopped(turn.set):
+            turn.wait(scope.left)
+        # both may have happened while this thread woke up
+        is_in = ticket.is_admitted and not scope.is_stopped
+    finally:  # Ctrl-C ends the waiting, too
+        if not is_in and not limiter.give_up(ticket):
+            limiter.leave()
+    if not is_in:
+        raise stop_call(scope)
 
 
 IS_ON_THREAD: ContextVar[bool] = ContextVar("IS_ON_THREAD", default=False)
-"""Whether somebody up the chain of calls runs on a thread of a Tooler.
+"""Whether a call up the chain runs on a thread of a Tooler.
 
-What runs for such a call needs no room of its own: its caller only waits for it.
+A call below it needs no other room: its caller only waits for it.
 """
 
 
 class ThreadWork(Generic[_T]):
-    """A function for a thread, where it doesn't begin if nobody waits for it any more.
+    """A function for a thread, where it doesn't begin if the caller no longer waits for it.
 
     Attributes:
         has_ended: whether it has been run; a thread may be at it otherwise, or about to be.
@@ -149,7 +152,7 @@ class ThreadWork(Generic[_T]):
         """Run the function.
 
         Raises:
-            RunCancelledError: nobody waits for it.
+            RunCancelledError: the caller no longer waits for it.
         """
         if self._scope is not None and self._scope.is_stopped:
             raise RunCancelledError
@@ -168,7 +171,7 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
 
     Raises:
         TimeLimitError: the limit is over; the thread goes on, and its result is dropped.
-        RunCancelledError: the call was stopped; likewise.
+        RunCancelledError: the call was stopped; the thread goes on, too.
     """
     # a thread that waits for a call below it holds its room for that call too
     limiter = None if IS_ON_THREAD.get() else threads
@@ -184,11 +187,10 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
     def stop() -> None:
         outcomes.put(None)
 
-    scope.on_stop(stop)
     outcome, work = None, ThreadWork(function, scope)
     try:
-        start(work, done)
-        with suppress(Empty):
+        with scope.when_stopped(stop), suppress(Empty):
+            start(work, done)
             outcome = outcomes.get(timeout=scope.left)
     finally:
         leave()
@@ -206,11 +208,10 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
 def wait_for_future(future: Future[_T], scope: CallScope) -> _T:
     """Return a future's result; the future is cancelled when the waiting ends early."""
     ended: SimpleQueue[Future[_T] | None] = SimpleQueue()
-    scope.on_stop(partial(ended.put, None))
-    future.add_done_callback(ended.put)
     found = None
     try:
-        with suppress(Empty):
+        with scope.when_stopped(partial(ended.put, None)), suppress(Empty):
+            future.add_done_callback(ended.put)
             found = ended.get(timeout=scope.left)
     finally:
         if found is None:
@@ -223,6 +224,6 @@ def wait_for_future(future: Future[_T], scope: CallScope) -> _T:
 
 
 def cancel_future(future: Future[Any], scope: CallScope) -> None:
-    """Cancel a future; note if that ends nothing, because it runs on somebody's executor."""
+    """Cancel a future; note if that ends nothing, because it runs on the user's executor."""
     if not future.cancel() and not future.done():
         scope.abandon()

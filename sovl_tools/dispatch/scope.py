@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
+from math import inf
 from time import perf_counter
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias
@@ -59,10 +61,11 @@ class CallScope:
         is_abandoned: whether a thread or task was given up that may still be at it.
         is_late: whether its time was over.
         repairs: what was done to its arguments to make them fit.
+        attempts: those under way, if hooks make them; None for a call that is its only attempt.
     """
 
     __slots__ = (
-        "_is_linked", "_is_stopped", "_stops", "_under_way", "asks", "call_id",
+        "_is_linked", "_is_stopped", "_stops", "_under_way", "asks", "attempts", "call_id",
         "chain", "coerce", "is_abandoned", "is_late", "limit", "listen", "mode", "parent",
         "repairs", "sink", "started",
     )  # fmt: skip
@@ -94,6 +97,7 @@ class CallScope:
         self.sink: Sink | None = None
         self.is_abandoned = self.is_late = False
         self.repairs: tuple[Repair, ...] = ()
+        self.attempts: set[CallScope] | None = None
         self._is_linked = self._is_stopped = False
         self._under_way = [under_way]
         self._stops: dict[Callable[[], object], None] = {}
@@ -104,6 +108,9 @@ class CallScope:
         """Return the scope of an attempt that begins now."""
         scope = CallScope(self.call_id, self.chain, self, self.limit)
         scope.mode, scope.sink = self.mode, self.sink
+        if self.attempts is None:
+            self.attempts = set()
+        self.attempts.add(scope)
         return scope
 
     @property
@@ -112,6 +119,18 @@ class CallScope:
         if self.limit is None:
             return None
         return max(0.0, self.limit - (perf_counter() - self.started))
+
+    @property
+    def deadline(self) -> float:
+        """When its time is over, by ``perf_counter``; infinite without a limit.
+
+        Hooks may take as long as they like: with them it's the time of the attempts under way.
+        """
+        if self.limit is None:
+            return inf
+        # a list, because another thread may begin an attempt meanwhile
+        scopes = [self] if self.attempts is None else list(self.attempts)
+        return min((each.started for each in scopes), default=perf_counter()) + self.limit
 
     @property
     def is_stopped(self) -> bool:
@@ -140,6 +159,15 @@ class CallScope:
         if self.is_stopped:
             self.stop()
 
+    @contextmanager
+    def when_stopped(self, stop: Callable[[], object]) -> Iterator[None]:
+        """Have something called when the call is stopped within the block; see ``on_stop``."""
+        try:
+            self.on_stop(stop)
+            yield
+        finally:
+            self.forget(stop)
+
     def forget(self, stop: Callable[[], object]) -> None:
         """Call something no more when the call is stopped."""
         self._stops.pop(stop, None)
@@ -154,8 +182,11 @@ class CallScope:
         if under_way is not None:
             del under_way[self.call_id]
         self._stops.clear()
-        if self.parent is not None and self._is_linked:
-            self.parent.forget(self.stop)
+        if self.parent is not None:
+            if self._is_linked:
+                self.parent.forget(self.stop)
+            if self.parent.attempts is not None:
+                self.parent.attempts.discard(self)
         return True
 
     @property

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sovl_tools import ToolContext, hook
+from sovl_tools.dispatch.scope import CallScope
 from tests.dispatch.toolbox import Call, call_async, call_sync, run_script, tooler
 from tests.patience import PATIENCE
 
@@ -66,6 +67,55 @@ def test_a_tool_that_swallows_its_cancellation_is_given_up(
     assert failure.is_abandoned
     assert failure.message.endswith("; its task was given up and may still be at it")
     assert calls.statistics()[function.__name__].abandoned == 1
+
+
+async def pass_on_later(call: Any, following: Any) -> Any:
+    return await following(call)
+
+
+def pass_on_anywhere(call: Any, following: Any) -> Any:
+    return (yield following(call))
+
+
+def again(call: Any, following: Any) -> Any:
+    first = yield following(call)
+    return first if first.ok else (yield following(call))
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    [(), (pass_on,), (pass_on_later,), (pass_on_anywhere,), (pass_on_later, pass_on), (again,)],
+)
+def test_a_tool_that_blocks_its_loop_is_given_up_at_its_limit(hooks: Any) -> None:
+    end = threading.Event()
+
+    async def block() -> str:
+        return "too late" if end.wait(PATIENCE) else "never"
+
+    calls = tooler(block, echo, hooks=hooks)
+    failure = calls.call_sync("block", timeout=0.05).error
+    end.set()
+    assert failure is not None
+    assert (failure.kind, failure.is_abandoned) == ("timeout", True)
+    assert calls.call_sync("echo", timeout=PATIENCE).value == "here"
+    assert calls.statistics()["block"].calls == 1
+
+
+async def echo() -> str:
+    return "here"
+
+
+def test_hooks_take_no_time_of_the_limit() -> None:
+    scope = CallScope(limit=30)
+    before = scope.deadline
+    assert before == scope.started + 30
+    scope.attempts = set()
+    assert scope.deadline >= before  # a hook is at it: an attempt could begin now
+    first = scope.attempt()
+    second = scope.attempt()
+    assert scope.deadline == first.started + 30
+    first.end()
+    assert scope.deadline == second.started + 30
 
 
 async def test_a_tool_whose_own_tasks_swallow_their_cancellation_is_given_up() -> None:

@@ -341,3 +341,17 @@ def test_a_pause_ends_when_the_call_is_cancelled() -> None:
     assert result.error is not None
     assert result.error.kind == "cancelled"
     assert result.duration < PATIENCE
+
+
+def test_pauses_that_have_ended_leave_nothing_to_be_stopped() -> None:
+    listeners: list[int] = []
+
+    def pause_often(call: ToolCall, _following: Any) -> Any:
+        for _ in range(20):
+            yield Pause(0)
+            listeners.append(len(dispatcher._engine.under_way["mine"]._stops))
+        return (yield call)
+
+    dispatcher = tooler(tool(echo, TEXT), hooks=[pause_often])
+    assert dispatcher.call_sync("echo", {"text": "a"}, call_id="mine").value == "a"
+    assert set(listeners) == {0}

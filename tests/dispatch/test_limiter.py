@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -11,11 +13,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from sovl_tools import ToolResult
 from sovl_tools.dispatch.limiter import Limiter, Ticket
-from sovl_tools.dispatch.runner import enter
+from sovl_tools.dispatch.runner import enter, run_on_thread, wait_for_future
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError
-from tests.dispatch.toolbox import Call, call_async, call_sync, tool, tooler
-from tests.patience import PATIENCE
+from tests.dispatch.toolbox import Call, call_async, call_sync, run_script, tool, tooler
+from tests.patience import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -98,6 +100,28 @@ def test_a_turn_that_comes_as_the_call_is_stopped_passes_on() -> None:
         enter(limiter, stopped)
     thread.join()
     assert turns == ["next"]
+
+
+def test_what_has_been_waited_for_leaves_nothing_to_be_stopped() -> None:
+    scope, limiter = CallScope(), Limiter(1)
+
+    def let_in() -> None:
+        wait_until(lambda: bool(scope._stops))
+        limiter.leave()
+
+    assert limiter.queue(list) is None
+    for _ in range(3):
+        thread = threading.Thread(target=let_in)
+        thread.start()
+        enter(limiter, scope)
+        thread.join()
+        assert not scope._stops
+        assert run_on_thread(lambda: 1, scope, None) == 1
+        assert not scope._stops
+        future: Future[int] = Future()
+        future.set_result(2)
+        assert wait_for_future(future, scope) == 2
+        assert not scope._stops
 
 
 def test_a_loop_that_ended_amid_a_call_holds_nobody_up(release: threading.Event) -> None:
@@ -206,3 +230,40 @@ class Limiters(RuleBasedStateMachine):
 
 
 TestLimiters = Limiters.TestCase
+
+
+INTERRUPTED = """
+import signal, threading
+from tests.dispatch.toolbox import tool, tooler
+main = threading.main_thread().ident
+started, end, caught = [threading.Event() for _ in range(3)]
+def hold():
+    started.set()
+    return end.wait(60)
+calls = tooler(tool(hold, max_concurrency=1))
+limiter = calls._engine.tool("hold").limiter
+def interrupt(_, frame):
+    if limiter._queue and frame.f_code.co_name == "wait" and not caught.is_set():
+        caught.set()
+        raise KeyboardInterrupt
+signal.signal(signal.SIGINT, interrupt)
+def send():  # until it arrives: Python misses a signal just before the system waits
+    while not caught.wait(0.01):
+        signal.pthread_kill(main, signal.SIGINT)
+first = threading.Thread(target=calls.call_sync, args=("hold",))
+first.start()
+started.wait(60)
+threading.Thread(target=send).start()
+try:
+    calls.call_sync("hold", timeout=60)
+except KeyboardInterrupt:
+    print("interrupted", end=" ")
+end.set()
+first.join()
+print(calls.call_sync("hold", timeout=60).value)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals go to the process")
+def test_an_interrupt_of_a_call_that_waits_for_its_turn_gives_up_its_place() -> None:
+    assert run_script(INTERRUPTED) == "interrupted True"

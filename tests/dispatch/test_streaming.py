@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -183,3 +184,25 @@ async def test_a_stream_has_the_time_limit_of_the_call() -> None:
     assert stream.result is not None
     assert stream.result.error is not None
     assert stream.result.error.kind == "timeout"
+
+
+async def test_a_consumer_that_is_cancelled_leaves_no_task_behind() -> None:
+    waiting, complaints = asyncio.Event(), list[Any]()
+    # told of a task that is destroyed while it is pending
+    asyncio.get_running_loop().set_exception_handler(lambda _, said: complaints.append(said))
+
+    async def wait() -> AsyncIterator[int]:
+        yield 1
+        waiting.set()
+        await asyncio.Event().wait()
+
+    consumer = asyncio.create_task(taken(tooler(wait).stream("wait")))
+    await waiting.wait()
+    for _ in range(5):  # until the consumer waits for the next item
+        await asyncio.sleep(0)
+    consumer.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await consumer
+    gc.collect()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert complaints == []
