@@ -11,6 +11,10 @@ from sovl_tools.model.call import LogMessage as LogMessage
 from sovl_tools.model.call import Progress as Progress
 from sovl_tools.model.call import ToolCall as ToolCall
 from sovl_tools.model.catalog import CatalogChange as CatalogChange
+from sovl_tools.model.client_requests import Answer as Answer
+from sovl_tools.model.client_requests import Approval as Approval
+from sovl_tools.model.client_requests import ApprovalRequest as ApprovalRequest
+from sovl_tools.model.client_requests import Question as Question
 from sovl_tools.model.content import Audio as Audio
 from sovl_tools.model.content import EmbeddedResource as EmbeddedResource
 from sovl_tools.model.content import Image as Image
@@ -19,6 +23,7 @@ from sovl_tools.model.context import ToolContext as ToolContext
 from sovl_tools.model.definition import ToolDefinition as ToolDefinition
 from sovl_tools.model.definition import ToolParameterDefinition as ToolParameterDefinition
 from sovl_tools.model.diagnostic import Diagnostic as Diagnostic
+from sovl_tools.model.errors import ApprovalError as ApprovalError
 from sovl_tools.model.errors import DuplicateToolError as DuplicateToolError
 from sovl_tools.model.errors import ElicitationError as ElicitationError
 from sovl_tools.model.errors import InferenceError as InferenceError
@@ -28,6 +33,8 @@ from sovl_tools.model.errors import SovlToolsError as SovlToolsError
 from sovl_tools.model.errors import ToolError as ToolError
 from sovl_tools.model.errors import ToolLoadError as ToolLoadError
 from sovl_tools.model.errors import ToolNotFoundError as ToolNotFoundError
+from sovl_tools.model.host import Host as Host
+from sovl_tools.model.policy import Policy as Policy
 from sovl_tools.model.result import Failure as Failure
 from sovl_tools.model.result import ToolResult as ToolResult
 from sovl_tools.procedures.manager import ProcedureManager as ProcedureManager
@@ -42,6 +49,10 @@ __all__ = [
     "AITool",
     "Agent",
     "AgentError",
+    "Answer",
+    "Approval",
+    "ApprovalError",
+    "ApprovalRequest",
     "Audio",
     "CallEvent",
     "CatalogChange",
@@ -50,12 +61,15 @@ __all__ = [
     "ElicitationError",
     "EmbeddedResource",
     "Failure",
+    "Host",
     "Image",
     "InferenceError",
     "LogMessage",
     "PhraseMatch",
+    "Policy",
     "ProcedureManager",
     "Progress",
+    "Question",
     "RootsError",
     "SamplingError",
     "SovlToolsError",

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import aclosing, closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +17,16 @@ from sovl_tools.agent.answer import Message
 from sovl_tools.agent.driver import AgentStream, Steps, in_async, in_sync
 from sovl_tools.agent.errors import AgentError
 from sovl_tools.agent.events import Reply
-from sovl_tools.agent.history import Policy, parse_messages
+from sovl_tools.agent.history import TrimPolicy, parse_messages
 from sovl_tools.agent.providers.choice import choose_provider
 from sovl_tools.agent.toolbox import (
     MOST_WAITING_AGENTS,
     WAITING_AGENTS,
     Approve,
     Budget,
-    ask_approval,
 )
 from sovl_tools.agent.turn import AgentSettings, Turn, TurnOptions
+from sovl_tools.dispatch.caller import check_host
 from sovl_tools.dispatch.hooks import Hook, HookFunction
 from sovl_tools.dispatch.statistics import Statistics
 from sovl_tools.model.call import Mode
@@ -44,6 +43,8 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 from sovl_tools.model.errors import ToolError
 from sovl_tools.model.former_names import refuse_attribute, with_names_here
+from sovl_tools.model.host import NO_HOST, Host
+from sovl_tools.model.policy import Coerce, Policy
 from sovl_tools.registry import ToolRegistry
 
 
@@ -109,10 +110,13 @@ class Agent:
         max_result_characters: int | None = 100_000,
         max_tools: int = 64,
         max_tool_tokens: int | None = None,
-        trim: Policy | None = None,
+        trim: TrimPolicy | None = None,
         approve: Approve | None = None,
+        host: Host = NO_HOST,
+        policy: Policy | None = None,
         timeout: float | None = None,
         mode: Mode | None = None,
+        coerce: Coerce | None = None,
         executor: Executor | None = None,
         hooks: Iterable[Hook | HookFunction] = (),
         observers: Iterable[Callable[[Any], object]] = (),
@@ -148,9 +152,14 @@ class Agent:
             trim: what is kept of the conversation when a turn begins, such as ``last_turns(20)``
                 of ``sovl_tools.agent.history``.
             approve: asked before a tool runs that is marked as destructive; sync or async. False,
-                or a text with the reason, refuses the call.
+                or a text with the reason, refuses the call. Without it, such calls are refused,
+                unless the host or the policy says otherwise.
+            host: who answers what tools ask, and gets their events; the agent's own model answers
+                what is asked of a model.
+            policy: the settings of calls; see ``Policy``.
             timeout: how long a tool may take, in seconds.
             mode: where tools run; see ``Tooler``.
+            coerce: ``"lenient"`` repairs arguments where there is one way to do so.
             executor: runs the tools; see ``Tooler``.
             hooks: functions around each call of a tool; see ``hook``.
             observers: called after each call of a tool; see ``Tooler``.
@@ -170,16 +179,25 @@ class Agent:
         if options is not None:
             check_type("options", options, Mapping, "an object")
         who = choose_provider(client, provider=provider, model=model, base_url=base_url)
-        # The last is the innermost: it asks about the call as the other hooks have made it.
-        approval = () if approve is None else (Hook(partial(ask_approval, approve)),)
-        calling = {"timeout": timeout, "mode": mode, "executor": executor}
+        policy = policy or Policy()
+        calling = {
+            "policy": policy.but(approval=policy.approval or "destructive"),
+            "timeout": timeout,
+            "mode": mode,
+            "coerce": coerce,
+            "executor": executor,
+            "hooks": tuple(hooks),
+            "observers": tuple(observers),
+        }
         self._settings = AgentSettings(
             self,
             id(self),
             type(self).__name__,
             who,
             tools,
-            {**calling, "hooks": (*hooks, *approval), "observers": tuple(observers)},
+            calling,
+            check_host("host", host),
+            approve,
             system,
             dict(options or {}),
             instructions=instructions,

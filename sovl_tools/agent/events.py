@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from sovl_tools.agent.answer import Call, Usage
+from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.result import ToolResult
 
 
@@ -73,4 +74,6 @@ class TurnFinished(NamedTuple):
     reply: Reply
 
 
-Event: TypeAlias = TextDelta | ToolStarted | ToolFinished | RoundFinished | TurnFinished
+Event: TypeAlias = (
+    TextDelta | ToolStarted | Progress | LogMessage | ToolFinished | RoundFinished | TurnFinished
+)

@@ -28,7 +28,7 @@ from sovl_tools.model.content import cut_characters, is_block
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 
-Policy: TypeAlias = Callable[[list[Message]], list[Message]]
+TrimPolicy: TypeAlias = Callable[[list[Message]], list[Message]]
 """From a conversation to the part of it that is kept."""
 
 LOST = "the result of this call is not known any more"
@@ -228,7 +228,7 @@ def arguments_of(text: str) -> dict[str, JSON]:
     return arguments if isinstance(arguments, dict) else {}
 
 
-def last_turns(count: int) -> Policy:
+def last_turns(count: int) -> TrimPolicy:
     """Keep what was said in the last turns.
 
     Raises:
@@ -246,7 +246,7 @@ def last_turns(count: int) -> Policy:
     return policy
 
 
-def last_tokens(count: int) -> Policy:
+def last_tokens(count: int) -> TrimPolicy:
     """Keep as many of the last whole turns as fit into a number of tokens, by estimate.
 
     Raises:

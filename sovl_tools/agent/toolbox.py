@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from contextvars import ContextVar
 from dataclasses import replace
@@ -18,18 +18,18 @@ from typing import Any, NamedTuple
 from sovl_tools.agent.answer import Message
 from sovl_tools.agent.history import calls_of, text_of
 from sovl_tools.authoring.decorator import tool_methods
-from sovl_tools.dispatch.async_runner import await_thread
 from sovl_tools.dispatch.failure import message_of, redact, trace_of
 from sovl_tools.formats.base import estimate
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.exporting import Export, Exporter
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.catalog import Catalog, CatalogChange
+from sovl_tools.model.client_requests import Approval, ApprovalRequest, SampleRequest
 from sovl_tools.model.context import Watch
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ToolError, ToolNotFoundError
-from sovl_tools.model.result import Failure, ToolResult
+from sovl_tools.model.errors import ApprovalError, ToolError, ToolNotFoundError
+from sovl_tools.model.host import Host
 from sovl_tools.registry import Subscriber, ToolRegistry, tools_directory
 
 
@@ -99,36 +99,64 @@ Approve = Callable[[ToolCall], Any]
 """Returns whether a call may be made: True, or False, or a text with the reason why not."""
 
 
-async def ask_approval(approve: Approve, call: ToolCall, following: Any) -> ToolResult:
-    """Ask before a tool runs that is marked as destructive; a hook, but for its first argument.
+def agent_host(
+    host: Host,
+    approve: Approve | None,
+    sample: Callable[[SampleRequest], Any],
+    tools: Callable[[], ToolRegistry],
+) -> Host:
+    """Return a host that asks ``approve`` about calls, and the agent's own model for samples."""
+    on_approve = host.on_approve
+    if approve is not None:
+        on_approve = partial(_ask_approval, approve, tools)
+    return replace(host, on_approve=on_approve or _refuse, on_sample=host.on_sample or sample)
 
-    A sync function is called on a thread, so that it may wait for somebody.
-    """
-    if call.tool.annotations.get("destructive"):
-        refusal = await _refusal(approve, call)
-        if refusal is not None:
-            return ToolResult(call.name, None, Failure("tool_error", refusal), 0.0)
-    result: ToolResult = await following(call)
-    return result
+
+def _refuse(request: ApprovalRequest) -> Approval:
+    words = "and this agent can't ask: give it a function as Agent(approve=…)"
+    raise ApprovalError(f"{request.tool} needs approval before it is called, {words}")
 
 
-async def _refusal(approve: Approve, call: ToolCall) -> str | None:
-    """Return what the model reads if a call may not be made, or nobody could be asked."""
+def _ask_approval(
+    approve: Approve, tools: Callable[[], ToolRegistry], request: ApprovalRequest
+) -> Any:
+    """Return the answer of a function that takes a call, or an awaitable of it."""
+    tool = tools()[request.tool]
+    call = ToolCall(tool, request.arguments, request.call_id, request.chain)
     try:
-        verdict = await await_thread(partial(approve, call))
-        verdict = await verdict if isawaitable(verdict) else verdict
-    except ToolError as error:  # the words that are meant for the model
-        verdict = str(error)
+        verdict = approve(call)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the model reads of it
-        secrets = call.tool.requires.get("env", ())
-        _LOGGER.warning("approve failed at tool %s\n%s", call.name, trace_of(error, secrets))
-        reason = redact(message_of(error), secrets)
-        return f"this call was not made, because asking for approval failed: {reason}"
+        return _failed(call, error)
+    return _later(call, verdict) if isawaitable(verdict) else _approval(verdict)
+
+
+async def _later(call: ToolCall, verdict: Awaitable[Any]) -> Approval:
+    try:
+        return _approval(await verdict)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the model reads of it
+        return _failed(call, error)
+
+
+def _approval(verdict: Any) -> Approval:
     # True itself: a truthy answer, such as a text with the reason, is a refusal.
-    if verdict is True:
-        return None
-    reason = f": {verdict}" if isinstance(verdict, str) and verdict else ""
-    return f"the user did not approve of this call{reason}"
+    if isinstance(verdict, Approval):
+        return verdict
+    return Approval(verdict is True, verdict if isinstance(verdict, str) else "")
+
+
+def _failed(call: ToolCall, error: BaseException) -> Approval:
+    """Return the refusal of a function that raised an error.
+
+    Raises:
+        ApprovalError: it failed, other than with the words that are meant for the model.
+    """
+    if isinstance(error, ToolError):
+        return Approval(approved=False, reason=str(error))
+    secrets = call.tool.requires.get("env", ())
+    _LOGGER.warning("approve failed at tool %s\n%s", call.name, trace_of(error, secrets))
+    reason = redact(message_of(error), secrets)
+    words = "this call was not made, because asking for approval failed"
+    raise ApprovalError(f"{words}: {reason}") from error
 
 
 MOST_WAITING_AGENTS = 5

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
 from dataclasses import InitVar, dataclass, field
 from functools import partial
 from inspect import isawaitable
@@ -33,7 +33,7 @@ from sovl_tools.agent.events import (
     TurnFinished,
 )
 from sovl_tools.agent.history import (
-    Policy,
+    TrimPolicy,
     answer_open_calls,
     assistant_message,
     text_of,
@@ -41,17 +41,23 @@ from sovl_tools.agent.history import (
     unmade_call,
 )
 from sovl_tools.agent.providers.choice import ProviderChoice
+from sovl_tools.agent.sampling import ask_model
 from sovl_tools.agent.toolbox import (
     WAITING_AGENTS,
+    Approve,
     Budget,
     Offer,
     Offering,
     WaitingAgent,
+    agent_host,
     agent_registry,
 )
 from sovl_tools.dispatch.hooks import marked_methods
+from sovl_tools.dispatch.prepared import log_event
 from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.document import JSON
+from sovl_tools.model.host import Host
 from sovl_tools.model.result import Failure, ToolResult
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -103,6 +109,8 @@ class AgentSettings:
         provider: who is asked.
         given_tools: what it was given to call.
         calling: parameters of its Tooler.
+        host: who answers what tools ask, and gets their events.
+        approve: asked about calls that need approval; None for the host.
         system: the system prompt; "" for none.
         options: further parameters of each request.
         instructions: whether the system prompt includes the tools' own instructions.
@@ -127,13 +135,15 @@ class AgentSettings:
     provider: ProviderChoice
     given_tools: Any
     calling: Mapping[str, Any]
+    host: Host
+    approve: Approve | None
     system: str
     options: Mapping[str, Any]
     instructions: bool
     strict: bool
     budget: Budget
     most_rounds: int
-    trim: Policy | None
+    trim: TrimPolicy | None
     emits_tools: bool
     parallel: bool
     most_characters: int | None
@@ -158,7 +168,9 @@ class AgentSettings:
             budget=self.budget,
         )
         # The registry with the search in it: a model calls that like any other tool.
-        self.tooler = Tooler(self.offering.search, **self.calling)
+        sample = partial(ask_model, self.provider, agent)
+        host = agent_host(self.host, self.approve, sample, lambda: agent.tools)
+        self.tooler = Tooler(self.offering.search, host=host, **self.calling)
         self.spoken = marked_methods(agent, "system")
         self.responded = marked_methods(agent, "response")
         tracers = (each for each in self.calling["observers"] if hasattr(each, "span"))
@@ -361,40 +373,66 @@ class Turn:
     async def _events(
         self, calls: Sequence[Call], offer: Offer, results: dict[int, ToolResult], span: Any
     ) -> AsyncGenerator[Event, None]:
-        """Make calls, and yield events as they begin and end; closing it early cancels them.
+        """Make calls, and yield events as they begin, tell and end; closing it early cancels them.
 
         The results of those that have ended are entered by their places among the calls.
         """
-
-        async def make(place: int) -> tuple[int, KeyboardInterrupt | None]:
-            """Make a call; an interrupt is returned, since a task that raises it ends its loop."""
-            try:
-                results[place] = await self._call(calls[place], offer, span)
-            except KeyboardInterrupt as interrupt:
-                return place, interrupt
-            return place, None
-
         places = range(len(calls))
         for batch in [places] if self._settings.parallel else [[place] for place in places]:
             for place in batch:
                 await self._emit(ToolStarted(calls[place]))
                 yield ToolStarted(calls[place])
-            tasks = [asyncio.create_task(make(place)) for place in batch]
-            try:
-                for task in asyncio.as_completed(tasks):
-                    place, interrupt = await task
-                    if interrupt is not None:
-                        raise interrupt
-                    finished = ToolFinished(calls[place], results[place])
-                    await self._emit(finished)
-                    yield finished
-            finally:
-                # No call outlives its turn: those that are cancelled are waited for.
-                for each in tasks:
-                    each.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+            events = self._batch({place: calls[place] for place in batch}, offer, results, span)
+            async with aclosing(events):
+                async for event in events:
+                    yield event
 
-    async def _call(self, call: Call, offer: Offer, span: Any) -> ToolResult:
+    async def _batch(
+        self, calls: Mapping[int, Call], offer: Offer, results: dict[int, ToolResult], span: Any
+    ) -> AsyncGenerator[Event, None]:
+        """Make calls at the same time, and yield what they tell and their ends."""
+        loop, happened = asyncio.get_running_loop(), asyncio.Queue[Any]()
+
+        def hear(event: Progress | LogMessage) -> None:
+            """Take an event of a call, in any thread."""
+            (self._settings.host.on_event or log_event)(event)
+            with suppress(RuntimeError):  # the loop is closed; the call was left behind
+                loop.call_soon_threadsafe(happened.put_nowait, event)
+
+        async def make(place: int) -> tuple[int, KeyboardInterrupt | None]:
+            """Make a call; an interrupt is returned, since a task that raises it ends its loop."""
+            try:
+                results[place] = await self._call(calls[place], offer, span, hear)
+            except KeyboardInterrupt as interrupt:
+                return place, interrupt
+            return place, None
+
+        tasks = [asyncio.create_task(make(place)) for place in calls]
+        for each in tasks:
+            each.add_done_callback(happened.put_nowait)
+        left = len(tasks)
+        try:
+            while left:
+                found = await happened.get()
+                if isinstance(found, Progress | LogMessage):
+                    yield found
+                    continue
+                left -= 1
+                place, interrupt = await found
+                if interrupt is not None:
+                    raise interrupt
+                finished = ToolFinished(calls[place], results[place])
+                await self._emit(finished)
+                yield finished
+        finally:
+            # No call outlives its turn: those that are cancelled are waited for.
+            for each in tasks:
+                each.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _call(
+        self, call: Call, offer: Offer, span: Any, hear: Callable[[Progress | LogMessage], None]
+    ) -> ToolResult:
         settings, allowed = self._settings, self._wanted.tools
         if allowed is not None and call.name not in allowed:
             there = f"there is {', '.join(allowed)}" if allowed else "there is none"
@@ -407,7 +445,10 @@ class Turn:
         WAITING_AGENTS.set((*WAITING_AGENTS.get(), caller))
         # In a strict schema the model writes null for what it leaves out.
         arguments = offer.export.restore(call.name, call.arguments)
-        return await settings.tooler.call(call.name, arguments)
+        # the model's own name of the call, unless it gives several calls the same
+        ids = [each.id for each in self._calls]
+        named: dict[str, Any] = {"call_id": call.id} if call.id and ids.count(call.id) == 1 else {}
+        return await settings.tooler.call(call.name, arguments, on_event=hear, **named)
 
     async def _emit(self, event: ToolStarted | ToolFinished) -> None:
         if self._settings.emits_tools and self._agent.emit is not None:

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy
 from sovl_tools.dispatch.arguments import Arguments
+from sovl_tools.dispatch.asking import await_host
 from sovl_tools.dispatch.background import current_task, is_cancellation, outcome_of
 from sovl_tools.dispatch.call import (
     Attempts,
@@ -25,6 +26,7 @@ from sovl_tools.dispatch.call import (
     end_in_error,
     failure_of_call,
 )
+from sovl_tools.dispatch.failure import secrets_of
 from sovl_tools.dispatch.hooks import (
     Hook,
     Pause,
@@ -75,6 +77,7 @@ async def make_call(
                 outcome = await tool.awaited(outcome, None, await_thread)
         else:
             scope = scope or CallScope(new_call_id(), (tool.name,))
+            scope.loop = task.get_loop()
             with Stopping(scope, task, since):
                 outcome = await _attempted(tool, given, scope, limit, since)
     except BaseException as error:  # becomes the result, or is raised again
@@ -154,6 +157,8 @@ async def limited(work: Coroutine[Any, Any, _T], scope: CallScope) -> _T:
     task = asyncio.create_task(outcome_of(work))
     try:
         await asyncio.wait({task}, timeout=scope.left)
+        while not task.done() and scope.left:  # a person was asked meanwhile
+            await asyncio.wait({task}, timeout=scope.left)
         if not task.done():
             reason = stop_call(scope)
             await _end(task, scope)
@@ -243,13 +248,15 @@ async def run_hooks(
             work = partial(_call_hook, hooks[0], call, blocking(following))
             return check_result(await await_thread(work, scope))
         with closing(hooks[0](call, as_asked)) as steps:
-            reply: ToolResult | None = None
+            reply: Any = None
             while not isinstance(asked := advance(steps, reply), ToolResult):
                 if isinstance(asked, Pause):
-                    reply = None
                     await asyncio.sleep(asked.seconds)
-                else:
+                    reply = None
+                elif isinstance(asked, ToolCall):
                     reply = await following(asked)
+                else:
+                    reply = await await_host(scope, secrets_of(call.tool), asked)
             return asked
     except (GeneratorExit, RunCancelledError):
         raise

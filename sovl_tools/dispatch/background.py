@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from functools import partial
@@ -78,6 +79,10 @@ class BackgroundLoop:
         self._give_up()
         raise TimeLimitError(scope.limit)
 
+    def submit(self, work: Awaitable[_T]) -> Future[_T]:
+        """Run the coroutine on the loop; return the future of its value."""
+        return asyncio.run_coroutine_threadsafe(_awaited(work), self._loop)
+
     def _give_up(self) -> None:
         with _LOCK:
             if self in _LOOPS:
@@ -112,6 +117,17 @@ def run_in_background(work: Coroutine[Any, Any, _T], *, scope: CallScope | None 
     ``scope`` is that of the call, whose limit holds also if the call blocks the loop.
     """
     return run_on(free_loop(), work, scope=scope)
+
+
+def submit(work: Awaitable[_T], loop: asyncio.AbstractEventLoop | None) -> Future[_T]:
+    """Run a coroutine on a loop, or on one in the background; return the future of its value."""
+    if loop is None or loop.is_closed():
+        return free_loop().submit(work)
+    return asyncio.run_coroutine_threadsafe(_awaited(work), loop)
+
+
+async def _awaited(work: Awaitable[_T]) -> _T:
+    return await work
 
 
 def free_loop() -> BackgroundLoop:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from sovl_tools.dispatch.arguments import Arguments
+from sovl_tools.dispatch.asking import ask_host
 from sovl_tools.dispatch.failure import failure_of, log_exception, without_secrets
 from sovl_tools.dispatch.hooks import run_hooks
 from sovl_tools.dispatch.prepared import DynamicTool, Observer, PreparedTool, UnpreparedTool
@@ -60,7 +61,13 @@ def make_call(
                     keywords = failure_of_call(attempts.tool, error, inner)
                 return attempts.end(inner, keywords)
 
-            outcome = run_hooks(ready.hooks, attempts.call, attempt, partial(pause, scope=scope))
+            outcome = run_hooks(
+                ready.hooks,
+                attempts.call,
+                attempt,
+                partial(pause, scope=scope),
+                partial(ask_host, scope, ready.secrets),
+            )
         else:
             outcome = run(ready, found, scope, limit)
     except BaseException as error:  # becomes the result, or is raised again

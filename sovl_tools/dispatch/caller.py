@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from sovl_tools.dispatch.arguments import Arguments
@@ -17,8 +17,9 @@ from sovl_tools.model.caller import (
     check_text,
     check_word,
 )
-from sovl_tools.model.client_requests import REQUESTS
+from sovl_tools.model.client_requests import REQUESTS, Ask, HostRequest
 from sovl_tools.model.errors import TimeLimitError
+from sovl_tools.model.host import Host
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.model.suggestion import one_of
 
@@ -61,10 +62,9 @@ class Caller:
             arguments: an object, JSON text of one, or nothing. It is not changed.
             timeout: how long the call may take, in seconds; None for what the tool or the Tooler
                 says.
-            options: ``mode``, ``coerce`` and ``on_event`` for this call, as for the Tooler;
-                ``on_elicit``, ``on_sample`` and ``on_list_roots``, which answer what the tool asks
-                of its client (``model.client_requests.Ask``); ``call_id``, by which ``cancel``
-                knows the call.
+            options: ``mode``, ``coerce``, ``host`` and ``on_event`` for this call, as for the
+                Tooler; ``on_elicit``, ``on_sample``, ``on_list_roots`` and ``on_approve``, which
+                win over those of the host; ``call_id``, by which ``cancel`` knows the call.
 
         Raises:
             ValueError: the timeout is not more than 0, or a call of that id is under way.
@@ -74,7 +74,7 @@ class Caller:
         tool = self._engine.tool(name)
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
-        limit = tool.limit if timeout is None else check_seconds("timeout", timeout)
+        limit = tool.limit if timeout is None else tool.limit_of(timeout)
         scope = None
         if tool.is_scoped or limit is not None or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
@@ -112,7 +112,7 @@ class Caller:
         tool = self._engine.tool(name)
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
-        limit = tool.limit if timeout is None else check_seconds("timeout", timeout)
+        limit = tool.limit if timeout is None else tool.limit_of(timeout)
         scope = None
         if tool.is_scoped_async or limit is not None or options or self._parent is not None:
             scope = self.scope(tool, limit, options)
@@ -138,6 +138,10 @@ class Caller:
         call_id: str = options.get("call_id") or new_call_id()
         scope = CallScope(call_id, chain, parent, limit, engine.under_way)
         scope.mode, scope.coerce, scope.sink = tool.mode, tool.coerce, sink
+        host = options.get("host") or (engine.settings.host if parent is None else None)
+        if host is not None:
+            scope.listen = host.on_event or scope.listen
+            scope.asks = {**scope.asks, **_asks_of(host)}
         if options:
             scope.mode = options.get("mode") or scope.mode
             scope.coerce = options.get("coerce") or scope.coerce
@@ -173,11 +177,30 @@ def check_options(options: Mapping[str, Any]) -> None:
             check(name, value)
 
 
+def check_host(name: str, host: Any) -> Host:
+    """Return a host.
+
+    Raises:
+        TypeError: it is another object.
+    """
+    if not isinstance(host, Host):
+        raise TypeError(f"{name} must be a Host, not {host!r:.80}")
+    return host
+
+
+@lru_cache(maxsize=64)
+def _asks_of(host: Host) -> Mapping[type[HostRequest], Ask]:
+    """Return the functions of a host that answer, by the kind of request."""
+    asks = {kind: getattr(host, option) for option, kind in REQUESTS.items()}
+    return {kind: ask for kind, ask in asks.items() if ask is not None}
+
+
 _OPTIONS: Mapping[str, Callable[[str, Any], object]] = {
     "timeout": check_seconds,
     "mode": partial(check_word, words=(None, *MODES)),
     "coerce": partial(check_word, words=(None, "strict", "lenient")),
     "call_id": check_text,
+    "host": check_host,
     **dict.fromkeys(("on_event", *REQUESTS), check_function),
 }
 """What checks each option, if one is given and not None."""

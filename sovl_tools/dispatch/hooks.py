@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 from sovl_tools.dispatch.failure import message_of, secrets_of, trace_of, type_name
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.caller import check_names
+from sovl_tools.model.client_requests import REQUEST_KINDS, HostRequest
 from sovl_tools.model.errors import RunCancelledError, ToolError
 from sovl_tools.model.result import Failure, ToolResult
 
@@ -23,7 +24,7 @@ HookFunction: TypeAlias = Callable[[ToolCall, Any], Any]
 
 ``next(call)`` is the result of whatever comes after the hook, awaited in an async one. A generator
 function serves sync and async calls alike: it yields ``next(call)`` to get the result, may yield
-``Pause(seconds)``, and returns a result.
+``Pause(seconds)`` or a request to the host, such as a ``Question``, and returns a result.
 """
 
 Form: TypeAlias = Literal["sync", "async", "generator"]
@@ -169,25 +170,29 @@ def run_hooks(
     call: ToolCall,
     attempt: Callable[[ToolCall], ToolResult],
     wait: Callable[[float], None],
+    ask: Callable[[HostRequest], Any],
 ) -> ToolResult:
     """Take a call through sync hooks, the first one outermost, and through ``attempt``.
 
-    ``wait`` waits for a number of seconds. Async code has ``async_runner.run_hooks``.
+    ``wait`` waits for a number of seconds, ``ask`` for the host's answer to a request. Async code
+    has ``async_runner.run_hooks``.
     """
     if not hooks:
         return attempt(call)
-    following = partial(run_hooks, hooks[1:], attempt=attempt, wait=wait)
+    following = partial(run_hooks, hooks[1:], attempt=attempt, wait=wait, ask=ask)
     try:
         if hooks[0].form == "sync":
             return check_result(hooks[0](call, following))
         with closing(hooks[0](call, as_asked)) as steps:
-            reply: ToolResult | None = None
+            reply: Any = None
             while not isinstance(asked := advance(steps, reply), ToolResult):
                 if isinstance(asked, Pause):
-                    reply = None
                     wait(asked.seconds)
-                else:
+                    reply = None
+                elif isinstance(asked, ToolCall):
                     reply = following(asked)
+                else:
+                    reply = ask(asked)
             return asked
     except (KeyboardInterrupt, RunCancelledError):
         raise
@@ -195,8 +200,8 @@ def run_hooks(
         return failed_hook(hooks[0], call, error)
 
 
-def advance(steps: Generator[Any, Any, Any], reply: ToolResult | None) -> Any:
-    """Resume a generator hook; return the call or the pause it asks for, or its result.
+def advance(steps: Generator[Any, Any, Any], reply: Any) -> Any:
+    """Resume a generator hook; return what it asks for, or its result.
 
     Raises:
         TypeError: it is something else.
@@ -205,8 +210,8 @@ def advance(steps: Generator[Any, Any, Any], reply: ToolResult | None) -> Any:
         request = steps.send(reply)
     except StopIteration as end:
         return check_result(end.value)
-    if not isinstance(request, ToolCall | Pause):
-        raise TypeError(f"it yielded {request!r:.80}, neither next(call) nor a Pause")
+    if not isinstance(request, (ToolCall, Pause, *REQUEST_KINDS)):
+        raise TypeError(f"it yielded {request!r:.80}, no next(call), Pause or request")
     return request
 
 

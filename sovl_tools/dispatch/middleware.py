@@ -28,19 +28,20 @@ Next: TypeAlias = Callable[[ToolCall], Any]
 _RETRIED: tuple[FailureKind, ...] = ("tool_error", "timeout")
 
 
-def retry(
+def retry(  # noqa: PLR0913 - each is a decision of its own
     attempts: int = 3,
     *,
     delay: float = 0.2,
     longest_delay: float = 10.0,
     kinds: Iterable[FailureKind] | FailureKind = _RETRIED,
     tools: Iterable[str] | None = None,
+    only_idempotent: bool = True,
 ) -> Hook:
     """Return a hook that repeats failed calls of idempotent tools.
 
-    A tool is idempotent if its ``annotations`` say ``idempotent`` or ``read_only``; others are
-    never repeated. The delay, in seconds, doubles from attempt to attempt up to the longest, and
-    a random part of up to a half is taken off, so that many callers do not come back at once.
+    A tool is idempotent if its ``annotations`` say ``idempotent`` or ``read_only``. The delay, in
+    seconds, doubles from attempt to attempt up to the longest, and a random part of up to a half is
+    taken off, so that many callers do not come back at once.
 
     Args:
         attempts: how often a call is made at most, the first time included.
@@ -48,6 +49,8 @@ def retry(
         longest_delay: between two attempts, in seconds.
         kinds: the kinds of failure after which another attempt makes sense.
         tools: shell patterns of tool names; None for every tool.
+        only_idempotent: False to repeat calls of other tools, too, which may then do twice what
+            they do.
 
     Raises:
         ValueError: there is less than one attempt, or a delay is negative.
@@ -60,7 +63,7 @@ def retry(
         result: ToolResult = yield following(call)
         pause = min(delay, longest_delay)
         is_idempotent = any(call.tool.annotations.get(key) for key in ("idempotent", "read_only"))
-        for _ in range(attempts - 1 if is_idempotent else 0):
+        for _ in range(attempts - 1 if is_idempotent or not only_idempotent else 0):
             if result.error is None or result.error.kind not in repeated:
                 break
             yield Pause(pause * (1 - random() / 2))  # noqa: S311 - no secret

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -12,11 +12,13 @@ from weakref import ref
 
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
+from sovl_tools.dispatch.asking import Secrets, find_client
 from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
 from sovl_tools.dispatch.hooks import Hook
 from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.dispatch.policy import PolicyHooks
 from sovl_tools.dispatch.remote import RemoteTool, Workers
-from sovl_tools.dispatch.scope import CallScope, Coerce
+from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.dispatch.statistics import CallLog
 from sovl_tools.dispatch.steps import (
     Step,
@@ -30,8 +32,8 @@ from sovl_tools.dispatch.steps import (
 )
 from sovl_tools.loading.requirements import needs_process
 from sovl_tools.model.call import CallEvent, LogMessage, Mode, Progress
+from sovl_tools.model.caller import check_seconds
 from sovl_tools.model.catalog import Catalog
-from sovl_tools.model.client_requests import REQUEST_KINDS, Ask, ClientRequest, begin_request
 from sovl_tools.model.context import Listener, State, ToolCaller, ToolContext, ToolLookup
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import (
@@ -40,6 +42,8 @@ from sovl_tools.model.errors import (
     SchemaError,
     UnavailableError,
 )
+from sovl_tools.model.host import NO_HOST, Host
+from sovl_tools.model.policy import Policy
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import compile_schema
@@ -55,12 +59,11 @@ class ToolerSettings(NamedTuple):
 
     threads: Limiter
     workers: Workers
-    timeout: float | None = None
-    mode: Mode | None = None
-    coerce: Coerce = "strict"
-    max_result_bytes: int | None = None
+    policy: Policy = Policy()
     hooks: tuple[Hook, ...] = ()
     observers: tuple[Observer, ...] = ()
+    host: Host = NO_HOST
+    own_hooks: PolicyHooks | None = None
 
 
 class UnpreparedTool:
@@ -72,6 +75,7 @@ class UnpreparedTool:
         hooks: what wraps it, the outermost first.
         observers: called when a call has ended.
         limit: how long a call may take, in seconds.
+        ceiling: the longest limit that a call can ask for.
         mode: where the tool runs, if that was said.
         coerce: whether arguments are repaired.
         secrets: environment variables whose values must not be seen.
@@ -84,8 +88,8 @@ class UnpreparedTool:
     """
 
     __slots__ = (
-        "coerce", "definition", "hooks", "is_async", "is_scoped", "is_scoped_async", "limit",
-        "limiter", "log", "mode", "name", "needs_loop", "observers", "secrets", "threads",
+        "ceiling", "coerce", "definition", "hooks", "is_async", "is_scoped", "is_scoped_async",
+        "limit", "limiter", "log", "mode", "name", "needs_loop", "observers", "secrets", "threads",
     )  # fmt: skip
 
     limiter: Limiter | None
@@ -95,23 +99,38 @@ class UnpreparedTool:
         self.definition = definition
         self.name = definition.name
         self.is_async = is_async(definition.function)
-        self.hooks = tuple(each for each in settings.hooks if each.concerns(definition.name))
+        self.ceiling = settings.policy.timeout_ceiling
+        policy = settings.policy.for_tool(execution)
+        own = () if settings.own_hooks is None else settings.own_hooks.of(definition, policy)
+        named = tuple(each for each in settings.hooks if each.concerns(definition.name))
+        self.hooks = (*named, *own)
         self.observers = settings.observers
-        self.limit: float | None = execution.get("timeout") or settings.timeout
-        mode: Mode | None = definition.execution.get("mode")
-        if mode is None and needs_process(definition.execution):
+        self.limit = policy.timeout
+        mode: Mode | None = execution.get("mode")
+        if mode is None and needs_process(execution):
             mode = "process"
         # what sovl-tools brings itself works with what is here, as a procedure calls its steps
         module = str(getattr(definition.function, "__module__", ""))
-        is_ours = settings.mode == "process" and module.startswith(_OURS)
-        self.mode = mode or (None if is_ours else settings.mode)
-        self.coerce = settings.coerce
+        is_ours = settings.policy.mode == "process" and module.startswith(_OURS)
+        self.mode = mode or (None if is_ours else settings.policy.mode)
+        self.coerce = policy.coerce
         self.secrets = secrets_of(definition)
         self.threads = settings.threads
         self.limiter = None
         self.log = log
         self.needs_loop = self.is_async or any(each.form == "async" for each in self.hooks)
         self.is_scoped = self.is_scoped_async = True
+
+    def limit_of(self, timeout: float | None) -> float | None:
+        """Return how long a call can take that has this timeout; None for the tool's own.
+
+        Raises:
+            ValueError: the timeout isn't more than 0.
+        """
+        if timeout is None:
+            return self.limit
+        check_seconds("timeout", timeout)
+        return timeout if self.ceiling is None else min(timeout, self.ceiling)
 
 
 _OURS = f"{__name__.partition('.')[0]}."
@@ -172,7 +191,6 @@ class PreparedTool(UnpreparedTool):
         self.is_scoped_async = is_scoped or not is_on_loop
 
 
-Secrets: TypeAlias = tuple[str, ...]
 MakeContext: TypeAlias = Callable[[ToolDefinition, Secrets, CallScope | None], ToolContext]
 
 
@@ -189,7 +207,7 @@ def _result_steps(definition: ToolDefinition, settings: ToolerSettings) -> Itera
             return value
 
         yield Step(check_output)
-    maximum = definition.execution.get("max_result_bytes") or settings.max_result_bytes
+    maximum = settings.policy.for_tool(definition.execution).max_result_bytes
     if maximum is not None:
         yield Step(lambda value, _: limit_result(value[0], value[1], maximum))
 
@@ -253,36 +271,6 @@ def _unavailable(tool: str, part: str) -> Iterator[None]:
         yield
     except SchemaError as error:
         raise UnavailableError(tool, f"its {part} can't be used: {error}") from error
-
-
-def _find_client(scope: CallScope, secrets: Secrets, kind: type[ClientRequest]) -> Ask:
-    """Return what asks the client, for as long as a caller waits for the call.
-
-    Raises:
-        ToolError: no such client is connected.
-    """
-    ask = scope.asks.get(kind)
-    if ask is None:
-        error, words, client = REQUEST_KINDS[kind][1:4]
-        raise error(f"{words}: no client that {client} is connected")
-
-    def begin(request: ClientRequest) -> Any:
-        future = begin_request(ask, kind(*(_redacted(each, secrets) for each in request)))
-        scope.on_stop(future.cancel)
-        future.add_done_callback(lambda _: scope.forget(future.cancel))
-        return future
-
-    return begin
-
-
-def _redacted(value: Any, secrets: Secrets) -> Any:
-    if isinstance(value, str):
-        return redact(value, secrets)
-    if isinstance(value, Mapping):
-        return {key: _redacted(each, secrets) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_redacted(each, secrets) for each in value)
-    return value
 
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -401,8 +389,14 @@ def _make_context(
         state=engine.state(tool.name),
         listen=partial(_tell, scope.listen or engine.listener, secrets),
         is_cancelled=lambda: scope.is_stopped,
-        find=partial(_find_client, scope, secrets),
+        find=partial(find_client, scope, secrets),
     )
+
+
+def log_event(event: Progress | LogMessage) -> None:
+    """Write a tool's message to the log; progress is for listeners alone."""
+    if isinstance(event, LogMessage):
+        _TOOLS_LOGGER.log(_LEVELS[event.level], "%s: %s", event.tool, event.message)
 
 
 def _tell(listen: Listener | None, secrets: Secrets, event: Progress | LogMessage) -> None:
@@ -410,11 +404,7 @@ def _tell(listen: Listener | None, secrets: Secrets, event: Progress | LogMessag
     try:
         if secrets and event.message is not None:
             event = event._replace(message=redact(str(event.message), secrets))
-        if listen is not None:
-            listen(event)
-        elif isinstance(event, LogMessage):  # progress is for listeners alone
-            level = _LEVELS[event.level]
-            _TOOLS_LOGGER.log(level, "%s: %s", event.tool, event.message)
+        (listen or log_event)(event)
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - logged

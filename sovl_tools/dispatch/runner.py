@@ -189,9 +189,9 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
 
     outcome, work = None, ThreadWork(function, scope)
     try:
-        with scope.when_stopped(stop), suppress(Empty):
+        with scope.when_stopped(stop):
             start(work, done)
-            outcome = outcomes.get(timeout=scope.left)
+            outcome = get_within(outcomes, scope)
     finally:
         leave()
     if outcome is None:
@@ -205,14 +205,24 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
     return result
 
 
+def get_within(queue: SimpleQueue[_T | None], scope: CallScope) -> _T | None:
+    """Return the next of a queue; None if the time of the call ends before."""
+    while (left := scope.left) is None or left > 0:
+        with suppress(Empty):
+            return queue.get(timeout=left)
+    with suppress(Empty):
+        return queue.get_nowait()
+    return None
+
+
 def wait_for_future(future: Future[_T], scope: CallScope) -> _T:
     """Return a future's result; the future is cancelled when the waiting ends early."""
     ended: SimpleQueue[Future[_T] | None] = SimpleQueue()
     found = None
     try:
-        with scope.when_stopped(partial(ended.put, None)), suppress(Empty):
+        with scope.when_stopped(partial(ended.put, None)):
             future.add_done_callback(ended.put)
-            found = ended.get(timeout=scope.left)
+            found = get_within(ended, scope)
     finally:
         if found is None:
             cancel_future(future, scope)

@@ -7,17 +7,21 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from math import inf
+from threading import Lock
 from time import perf_counter
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sovl_tools.model.call import LogMessage, Mode, Progress
-from sovl_tools.model.client_requests import Ask, ClientRequest
+from sovl_tools.model.client_requests import Ask, HostRequest
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
+from sovl_tools.model.policy import Coerce
 from sovl_tools.model.result import Repair
 from sovl_tools.threads import after_fork
 
-Coerce: TypeAlias = Literal["strict", "lenient"]
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+
 Listen: TypeAlias = Callable[[Progress | LogMessage], object]
 
 
@@ -41,7 +45,7 @@ class Sink(Protocol):
         ...
 
 
-_NO_ASKS: Mapping[type[ClientRequest], Ask] = MappingProxyType({})
+_NO_ASKS: Mapping[type[HostRequest], Ask] = MappingProxyType({})
 
 
 class CallScope:
@@ -56,7 +60,8 @@ class CallScope:
         mode: where sync tools run; None for what the runner prefers.
         coerce: whether arguments are repaired.
         listen: called with progress and messages; None for the Tooler's own listener.
-        asks: who answers what a tool asks of its client, by the kind of request.
+        asks: who answers what a tool asks of its host or client, by the kind of request.
+        loop: the event loop on which the call, or one above it, is awaited; None in sync code.
         sink: takes the items of a generator as they come.
         is_abandoned: whether a thread or task was given up that may still be at it.
         is_late: whether its time was over.
@@ -65,9 +70,9 @@ class CallScope:
     """
 
     __slots__ = (
-        "_is_linked", "_is_stopped", "_stops", "_under_way", "asks", "attempts", "call_id",
-        "chain", "coerce", "is_abandoned", "is_late", "limit", "listen", "mode", "parent",
-        "repairs", "sink", "started",
+        "_is_linked", "_is_stopped", "_stops", "_under_way", "_waits", "asks", "attempts",
+        "call_id", "chain", "coerce", "is_abandoned", "is_late", "limit", "listen", "loop", "mode",
+        "parent", "repairs", "sink", "started",
     )  # fmt: skip
 
     def __init__(
@@ -93,7 +98,8 @@ class CallScope:
         self.mode: Mode | None = None
         self.coerce: Coerce = "strict"
         self.listen: Listen | None = None
-        self.asks: Mapping[type[ClientRequest], Ask] = _NO_ASKS
+        self.asks: Mapping[type[HostRequest], Ask] = _NO_ASKS
+        self.loop: AbstractEventLoop | None = None
         self.sink: Sink | None = None
         self.is_abandoned = self.is_late = False
         self.repairs: tuple[Repair, ...] = ()
@@ -101,8 +107,9 @@ class CallScope:
         self._is_linked = self._is_stopped = False
         self._under_way = [under_way]
         self._stops: dict[Callable[[], object], None] = {}
+        self._waits: _Waits | None = None
         if parent is not None:
-            self.listen, self.asks = parent.listen, parent.asks
+            self.listen, self.asks, self.loop = parent.listen, parent.asks, parent.loop
 
     def attempt(self) -> CallScope:
         """Return the scope of an attempt that begins now."""
@@ -115,10 +122,34 @@ class CallScope:
 
     @property
     def left(self) -> float | None:
-        """How many seconds are left, 0 if none are; None without a limit."""
-        if self.limit is None:
-            return None
-        return max(0.0, self.limit - (perf_counter() - self.started))
+        """How many seconds are left, 0 if none are; None without a limit.
+
+        The time in which a person is asked doesn't count.
+        """
+        return None if self.limit is None else max(0.0, self.remaining(self.limit))
+
+    def remaining(self, limit: float) -> float:
+        """Return how many seconds of a limit are left; less than 0 if it's over."""
+        remaining = limit - (perf_counter() - self.started)
+        if self._waits is None:
+            return remaining
+        remaining += self._waits.seconds
+        return max(remaining, _WAITING_SECONDS) if self._waits.count else remaining
+
+    def begin_wait(self) -> None:
+        """Let the time of this call, and of those above it, stand still until ``end_wait``."""
+        self._count_wait(1)
+
+    def end_wait(self) -> None:
+        """Let the time go on."""
+        self._count_wait(-1)
+
+    def _count_wait(self, change: int) -> None:
+        with _WAITS:
+            self._waits = self._waits or _Waits()
+            self._waits.add(change)
+        if self.parent is not None:
+            self.parent._count_wait(change)  # noqa: SLF001 - of its class
 
     @property
     def deadline(self) -> float:
@@ -130,7 +161,8 @@ class CallScope:
             return inf
         # a list, because another thread may begin an attempt meanwhile
         scopes = [self] if self.attempts is None else list(self.attempts)
-        return min((each.started for each in scopes), default=perf_counter()) + self.limit
+        limit = self.limit
+        return perf_counter() + min((each.remaining(limit) for each in scopes), default=limit)
 
     @property
     def is_stopped(self) -> bool:
@@ -201,6 +233,35 @@ class CallScope:
             self.parent.is_abandoned = True
 
 
+_WAITING_SECONDS = 0.1
+"""How often a waiting caller looks whether the person who was asked has answered."""
+_WAITS = Lock()
+
+
+class _Waits:
+    """How long a call has waited for persons.
+
+    Attributes:
+        count: how many are asked right now.
+    """
+
+    __slots__ = ("_seconds", "_since", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._seconds = self._since = 0.0
+
+    def add(self, change: int) -> None:
+        """Count a question that begins (1) or ends (-1)."""
+        self._seconds, self._since = self.seconds, perf_counter()
+        self.count += change
+
+    @property
+    def seconds(self) -> float:
+        """The time in which at least one person was asked."""
+        return self._seconds + (perf_counter() - self._since if self.count else 0.0)
+
+
 def stop_call(scope: CallScope) -> Exception:
     """Return why a call is no longer waited for, and stop it."""
     if scope.is_stopped:
@@ -222,5 +283,6 @@ def new_call_id() -> str:
 @after_fork
 def _rename_calls() -> None:
     """Give the calls of a forked child other names than its parent's."""
-    global _PREFIX  # noqa: PLW0603 - one prefix for the process
+    global _PREFIX, _WAITS  # noqa: PLW0603 - one prefix for the process
+    _WAITS = Lock()
     _PREFIX = f"call_{os.urandom(4).hex()}_"

@@ -13,27 +13,28 @@ from sys import maxsize
 from typing import Any, NamedTuple, Self, cast
 
 from sovl_tools.dispatch.arguments import Arguments
-from sovl_tools.dispatch.caller import Caller, async_call, check_options
+from sovl_tools.dispatch.caller import Caller, async_call, check_host, check_options
 from sovl_tools.dispatch.hooks import Hook, HookFunction, hook
 from sovl_tools.dispatch.limiter import Limiter
+from sovl_tools.dispatch.policy import PolicyHooks
 from sovl_tools.dispatch.prepared import Engine, Observer, ToolerSettings
 from sovl_tools.dispatch.remote import Workers
-from sovl_tools.dispatch.scope import Coerce, Sink, new_call_id
+from sovl_tools.dispatch.scope import Sink, new_call_id
 from sovl_tools.dispatch.statistics import Statistics, summary
 from sovl_tools.dispatch.steps import is_async
-from sovl_tools.model.call import MODES, Mode
+from sovl_tools.model.call import Mode
 from sovl_tools.model.caller import (
     check_count,
     check_function,
     check_given,
     check_iterable,
-    check_seconds,
     check_text,
-    check_word,
 )
 from sovl_tools.model.context import Listener, ToolLookup
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.model.host import NO_HOST, Host
+from sovl_tools.model.policy import Approving, Coerce, Policy
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.threads import start
 
@@ -49,22 +50,27 @@ class Tooler(Caller):
         self,
         registry: ToolLookup | str | os.PathLike[str],
         *,
+        policy: Policy | None = None,
         timeout: float | None = None,
         mode: Mode | None = None,
-        coerce: Coerce = "strict",
+        coerce: Coerce | None = None,
         max_result_bytes: int | None = None,
+        approval: Approving | None = None,
         max_threads: int = 64,
         max_processes: int | None = None,
         executor: Executor | None = None,
         hooks: Iterable[Hook | HookFunction] = (),
         observers: Iterable[Observer] = (),
         on_event: Listener | None = None,
+        host: Host = NO_HOST,
     ) -> None:
         """Make a dispatcher. What a manifest or a call says of itself wins over what is said here.
 
         Args:
             registry: where the tools are; each call looks its tool up anew. The path of a tools
                 directory will do as well.
+            policy: the settings of calls, also those without an argument here; the arguments win
+                over it.
             timeout: how long a call may take, in seconds; None for as long as it takes.
             mode: where tools run: ``"inline"`` in the thread that calls, ``"thread"`` on one of
                 the Tooler's own, which both concern sync tools alone, or ``"process"`` in a
@@ -72,6 +78,8 @@ class Tooler(Caller):
                 those with a time limit, inline for the others.
             coerce: ``"lenient"`` repairs arguments where there is one way to do so.
             max_result_bytes: results that are longer as UTF-8 are cut.
+            approval: which calls the host has to approve: ``"never"``, ``"destructive"``,
+                ``"always"``, or shell patterns of tool names.
             max_threads: how many threads sync tools may have at a time.
             max_processes: how many worker processes there may be; None for one a core.
             executor: runs the tools in the place of worker processes, as with the mode
@@ -80,6 +88,7 @@ class Tooler(Caller):
             observers: functions that are called after each call.
             on_event: called with the progress and messages of running tools; by default messages
                 go to the logger ``sovl_tools.tools``.
+            host: who answers what tools ask, and gets their events; see ``Host``.
 
         Raises:
             ValueError: a number is not more than 0, a word is unknown, or there is no such
@@ -93,11 +102,12 @@ class Tooler(Caller):
         elif not hasattr(registry, "catalog"):
             words = "a ToolRegistry or the path of a tools directory"
             raise TypeError(f"registry must be {words}, not {registry!r:.80}")
-        check_given(check_seconds, timeout=timeout)
-        check_word("mode", mode, (None, *MODES))
-        check_word("coerce", coerce, ("strict", "lenient"))
+        policy = (Policy() if policy is None else policy).but(
+            timeout=timeout, mode=mode, coerce=coerce, max_result_bytes=max_result_bytes,
+            approval=approval,
+        )  # fmt: skip
         check_count("max_threads", max_threads)
-        check_given(check_count, max_result_bytes=max_result_bytes, max_processes=max_processes)
+        check_given(check_count, max_processes=max_processes)
         check_given(check_function, on_event=on_event)
         check_iterable("hooks", hooks, "a list of hooks")
         check_iterable("observers", observers, "a list of functions")
@@ -109,15 +119,16 @@ class Tooler(Caller):
             if not callable(each) or is_async(each):
                 raise TypeError(f"an observer must be a sync function (event), not {each!r:.80}")
         around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
+        if executor is not None and policy.mode is None:
+            policy = policy.but(mode="process")
         settings = ToolerSettings(
             Limiter(max_threads),
             Workers(executor, max_processes),
-            timeout,
-            mode or (None if executor is None else "process"),
-            coerce,
-            max_result_bytes,
+            policy,
             tuple(hook(each) for each in (*around, *hooks)),
             seen,
+            check_host("host", host),
+            PolicyHooks(),
         )
         super().__init__(Engine(registry, settings, listener=on_event, make_caller=Caller))
 

@@ -40,7 +40,7 @@ from sovl_tools.loading.modules import Sources
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import read_manifest, take_snapshot
-from sovl_tools.model.client_requests import REQUEST_KINDS, ClientRequest
+from sovl_tools.model.client_requests import REQUEST_KINDS, HostRequest
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import ToolError, UnavailableError
@@ -125,7 +125,7 @@ class _WorkerTool:
         )
 
 
-def _cant_ask(kind: type[ClientRequest]) -> NoReturn:
+def _cant_ask(kind: type[HostRequest]) -> NoReturn:
     error, words = REQUEST_KINDS[kind][1:3]
     raise error(f"{words} from a worker process; a tool that asks has to run in another mode")
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import CoroutineType
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from sovl_tools.model.caller import check_count, check_given, check_names, check_number, check_text
 from sovl_tools.model.content import is_block
 from sovl_tools.model.document import JSON, json_text
 from sovl_tools.model.errors import (
+    ApprovalError,
     ElicitationError,
     RootsError,
     RunCancelledError,
@@ -112,11 +112,49 @@ class Root(NamedTuple):
     name: str | None = None
 
 
+class ApprovalRequest(NamedTuple):
+    """A call that waits for a person's approval before it begins.
+
+    Attributes:
+        tool: the tool's name.
+        arguments: the checked arguments.
+        description: the tool's description.
+        call_id: identifies the call.
+        chain: the names of the tools that called one another, this one last.
+    """
+
+    tool: str
+    arguments: dict[str, JSON]
+    description: str = ""
+    call_id: str = ""
+    chain: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Identifies the answer, as the key of a ``Question`` does."""
+        return f"approve-{self.tool}"
+
+
+class Approval(NamedTuple):
+    """The answer to a request for approval; ``True``, ``False`` and a reason are short forms.
+
+    Attributes:
+        approved: whether the call can be made.
+        reason: why not; the model reads it.
+        remember: whether the answer holds for all later calls of the tool.
+    """
+
+    approved: bool
+    reason: str = ""
+    remember: bool = False
+
+
 ClientRequest: TypeAlias = Question | SampleRequest | RootsRequest
+HostRequest: TypeAlias = ClientRequest | ApprovalRequest
 
 Ask: TypeAlias = Callable[[Any], Any]
-"""Takes a ClientRequest, in any thread, and returns a ``concurrent.futures.Future`` of its answer:
-an Answer, a Sample, or a list of Root."""
+"""Takes a HostRequest, in any thread; returns its answer, or a ``concurrent.futures.Future`` or an
+awaitable of it. The answer is an Answer, a Sample, a list of Root, or an Approval."""
 
 
 class RequestKind(NamedTuple):
@@ -144,7 +182,7 @@ def _consists(value: Any, kind: type, *types: Any) -> bool:
     return isinstance(value, kind) and all(map(isinstance, cast("Any", value), types))
 
 
-REQUEST_KINDS: Mapping[type[ClientRequest], RequestKind] = {
+REQUEST_KINDS: Mapping[type[HostRequest], RequestKind] = {
     Question: RequestKind(
         "on_elicit", ElicitationError, "nobody can be asked", "asks its user", "an Answer",
         lambda value: (
@@ -156,6 +194,13 @@ REQUEST_KINDS: Mapping[type[ClientRequest], RequestKind] = {
         "on_sample", SamplingError, "no model can be asked", "lends its model", "a Sample",
         lambda value: _consists(value, Sample, str, str, str | None, list),
     ),
+    ApprovalRequest: RequestKind(
+        "on_approve", ApprovalError, "this call needs approval, and no one can be asked",
+        "approves calls", "an Approval, a bool or a reason",
+        lambda value: (
+            isinstance(value, bool | str) or _consists(value, Approval, bool, str, bool)
+        ),
+    ),
     RootsRequest: RequestKind(
         "on_list_roots", RootsError, "nobody can be asked for directories", "says where it works",
         "a list of Root",
@@ -166,36 +211,13 @@ REQUEST_KINDS: Mapping[type[ClientRequest], RequestKind] = {
     ),
 }  # fmt: skip
 
-REQUESTS: Mapping[str, type[ClientRequest]] = {
+REQUESTS: Mapping[str, type[HostRequest]] = {
     each.option: kind for kind, each in REQUEST_KINDS.items()
 }
 """The options of a call that say who answers."""
 
 
-def begin_request(ask: Ask, request: ClientRequest) -> Any:
-    """Send a request; return the ``Future`` of the answer.
-
-    Raises:
-        ToolError: of the request's kind: the function that answers fails, or returns no future.
-    """
-    from concurrent.futures import Future  # noqa: PLC0415 - loaded where answers come from
-
-    kind = REQUEST_KINDS[type(request)]
-    try:
-        future = ask(request)
-    except (ToolError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        raise kind.error(f"{kind.option} failed: {_in_words(error)}") from error
-    if isinstance(future, Future):
-        return future
-    if isinstance(future, CoroutineType):
-        future.close()  # or Python warns that it was never awaited
-    words = f"a concurrent.futures.Future of {kind.answer}"
-    raise kind.error(f"{kind.option} must return {words}, not {type(future).__name__!r}")
-
-
-def answer_of(request: ClientRequest, future: Any) -> Any:
+def answer_of(request: HostRequest, future: Any) -> Any:
     """Wait for the answer and return it.
 
     Raises:
@@ -209,17 +231,25 @@ def answer_of(request: ClientRequest, future: Any) -> Any:
         answer = future.result()
     except CancelledError:
         raise RunCancelledError from None
-    except (ToolError, RunCancelledError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        raise kind.error(f"{kind.option} failed: {_in_words(error)}") from error
     if not kind.is_answer(answer):
         raise kind.error(f"{kind.option} must answer {kind.answer}, not {answer!r:.80}")
     return answer
 
 
-def _in_words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+async def awaited_answer(request: HostRequest, future: Any) -> Any:
+    """Await the answer; see ``answer_of``. A cancellation cancels the request, too."""
+    from asyncio import wait, wrap_future  # noqa: PLC0415 - a caller that awaits has loaded it
+
+    answered = wrap_future(future)
+    try:
+        await wait([answered])
+    except BaseException:
+        future.cancel()
+        raise
+    # retrieved, or asyncio logs that the exception never was
+    if not answered.cancelled():
+        answered.exception()
+    return answer_of(request, future)
 
 
 def check_sendable(request: ClientRequest) -> None:

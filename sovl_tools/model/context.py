@@ -15,11 +15,13 @@ from sovl_tools.model.client_requests import (
     Answer,
     Ask,
     ClientRequest,
+    HostRequest,
     Question,
     Root,
     RootsRequest,
     Sample,
     answer_of,
+    awaited_answer,
     check_sendable,
     sample_request,
 )
@@ -186,7 +188,7 @@ class ToolContext:
         state: State,
         listen: Listener,
         is_cancelled: Callable[[], bool],
-        find: Callable[[type[ClientRequest]], Ask],
+        find: Callable[[type[HostRequest]], Ask],
     ) -> None:
         self.tool = tool
         self.call_id = call_id
@@ -353,18 +355,7 @@ class ToolContext:
     async def _await(self, request: ClientRequest) -> Any:
         check_sendable(request)
         future = self._find(type(request))(request)
-        from asyncio import wait, wrap_future  # noqa: PLC0415 - a caller that awaits has loaded it
-
-        answered = wrap_future(future)
-        try:
-            await wait([answered])
-        except BaseException:
-            future.cancel()
-            raise
-        # retrieved, or asyncio logs that the exception never was
-        if not answered.cancelled():
-            answered.exception()
-        return answer_of(request, future)
+        return await awaited_answer(request, future)
 
 
 _SIMILAR: dict[str, Level] = {

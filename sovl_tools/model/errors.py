@@ -145,6 +145,10 @@ class ElicitationError(ToolError):
     """A question of a tool that nobody can be asked, or to which there is no fitting answer."""
 
 
+class ApprovalError(ToolError):
+    """A call that needs an approval, and has none."""
+
+
 class SamplingError(ToolError):
     """A question of a tool that no model can be asked, or that it does not answer."""
 

@@ -33,6 +33,9 @@ SECTIONS = {
             "max_result_bytes",
             "memory_mb",
             "isolated_env",
+            "retry",
+            "cache_seconds",
+            "rate_limit",
         }
     ),
     "requires": frozenset({"env", "packages"}),

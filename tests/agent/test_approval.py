@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolCall, ToolError, tool
+from sovl_tools import Policy, ToolCall, ToolError, tool
 from sovl_tools.testing import calls, says
 from tests.agent.conversations import Way, each_api, talk
 from tests.patience import PATIENCE
@@ -119,7 +119,9 @@ def test_whoever_fails_when_asked_refuses(
         assert to.results() == [expected]
 
 
-def test_nobody_is_asked_about_what_can_be_undone_or_if_there_is_nobody(wiped: list[str]) -> None:
+def test_what_can_be_undone_needs_no_approval_and_without_a_way_to_ask_calls_are_refused(
+    wiped: list[str],
+) -> None:
     asked: list[str] = []
     with talk(
         Way("openai"),
@@ -129,8 +131,13 @@ def test_nobody_is_asked_about_what_can_be_undone_or_if_there_is_nobody(wiped: l
     ) as to:
         to.say("Look")
         assert asked == []
-    with talk(
-        Way("openai"), [calls(("wipe", {"disk": "d"})), says("x")], tools=_wiper(wiped)
-    ) as to:
+    script = [calls(("wipe", {"disk": "d"})), says("x")]
+    with talk(Way("openai"), script, tools=_wiper(wiped)) as to:
+        to.say("Wipe d")
+        words = "this agent can't ask: give it a function as Agent(approve=…)"
+        assert to.results() == [f"wipe needs approval before it is called, and {words}"]
+        assert wiped == []
+    script = [calls(("wipe", {"disk": "d"})), says("x")]
+    with talk(Way("openai"), script, tools=_wiper(wiped), policy=Policy(approval="never")) as to:
         to.say("Wipe d")
         assert wiped == ["d"]

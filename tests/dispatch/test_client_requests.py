@@ -36,8 +36,8 @@ def fail(_: object) -> Any:
     raise StopIteration("no")
 
 
-async def answer_later(_: object) -> Any:
-    return Answer("decline")
+async def nothing_later(_: object) -> None:
+    pass
 
 
 ASKS: dict[str, Callable[[ToolContext], Any]] = {
@@ -53,8 +53,8 @@ SYNC_ASKS: dict[str, Callable[[ToolContext], Any]] = {
 ANSWERS = {"on_elicit": "an Answer", "on_sample": "a Sample", "on_list_roots": "a list of Root"}
 WRONG = {
     "None": lambda _: None,
-    "an answer at once": lambda _: Answer("decline"),
-    "a coroutine": answer_later,
+    "another answer": lambda _: 5,
+    "a coroutine of another answer": nothing_later,
     "a future of None": lambda _: answered(None),
     "a future of a text": lambda _: answered("yes"),
     "a future of a list": lambda _: answered([5]),
@@ -115,8 +115,16 @@ def test_an_answer_of_its_kind_is_one(call: Call) -> None:
         "on_sample": Sample("x", "model", None, []),
         "on_list_roots": [Root("file:///a")],
     }.items():
-        future = answered(answer)
-        assert ask_for(call, option, lambda _, future=future: future) == (None, None)
+
+        async def later(_: object, answer: Any = answer) -> Any:
+            return answer
+
+        for ask in (
+            later,
+            lambda _, answer=answer: answer,
+            lambda _, answer=answer: answered(answer),
+        ):
+            assert ask_for(call, option, ask) == (None, None)
 
 
 LONE = "\ud800"
@@ -152,6 +160,7 @@ async def test_where_nobody_answers_no_loop_is_spoken_of() -> None:
 
     tools = tooler(wait)
     words = "no model can be asked: no client that lends its model is connected"
+    words += ", and no on_sample is given"
     assert message_of(tools.call_sync("wait")) == words
     with_client = tools.call_sync("wait", on_sample=lambda _: given_up())
     assert "would stop the event loop" in (message_of(with_client) or "")

@@ -231,7 +231,7 @@ def astray(_call: ToolCall, _following: Next) -> Any:
         ),
         (
             astray,
-            "hook 'astray' failed: TypeError: it yielded 'text', neither next(call) nor a Pause",
+            "hook 'astray' failed: TypeError: it yielded 'text', no next(call), Pause or request",
         ),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

@@ -320,7 +320,6 @@ def test_there_are_no_statistics_before_the_first_call() -> None:
         ({"mode": "porcess"}, "mode must be None, 'inline', 'thread' or 'process', not 'porcess'"),
         ({"max_processes": 0}, "max_processes must be at least 1, not 0"),
         ({"coerce": "lax"}, "coerce must be 'strict' or 'lenient', not 'lax'"),
-        ({"coerce": None}, "coerce must be 'strict' or 'lenient', not None"),
         ({"max_threads": 0}, "max_threads must be at least 1, not 0"),
         ({"max_threads": -5}, "max_threads must be at least 1, not -5"),
         ({"max_result_bytes": 0}, "max_result_bytes must be at least 1, not 0"),

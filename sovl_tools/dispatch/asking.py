@@ -1,0 +1,124 @@
+"""How a running call asks whoever started it: its host, or a client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sovl_tools.dispatch.failure import redact
+from sovl_tools.dispatch.scope import CallScope
+from sovl_tools.model.client_requests import (
+    REQUEST_KINDS,
+    Ask,
+    HostRequest,
+    RequestKind,
+    answer_of,
+    awaited_answer,
+)
+from sovl_tools.model.errors import RunCancelledError, ToolError
+from sovl_tools.threads import start
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+Secrets: TypeAlias = tuple[str, ...]
+
+
+def find_client(
+    scope: CallScope, secrets: Secrets, kind: type[HostRequest]
+) -> Callable[[HostRequest], Future[Any]]:
+    """Return what asks the host, for as long as a caller waits for the call.
+
+    Raises:
+        ToolError: no host or client answers such requests.
+    """
+    ask = scope.asks.get(kind)
+    if ask is None:
+        option, error, words, client = REQUEST_KINDS[kind][:4]
+        raise error(f"{words}: no client that {client} is connected, and no {option} is given")
+
+    def begin(request: HostRequest) -> Future[Any]:
+        asked = kind(*(_redacted(each, secrets) for each in request))
+        future = _begin(ask, asked, scope)
+        scope.begin_wait()
+        scope.on_stop(future.cancel)
+
+        def done(_: object) -> None:
+            scope.end_wait()
+            scope.forget(future.cancel)
+
+        future.add_done_callback(done)
+        return future
+
+    return begin
+
+
+def _begin(ask: Ask, request: HostRequest, scope: CallScope) -> Future[Any]:
+    """Ask on a thread, which can wait for a person; return the answer's future."""
+    from concurrent.futures import (  # noqa: PLC0415 - 10 ms, for few calls
+        CancelledError,
+        Future,
+        InvalidStateError,
+    )
+
+    future: Future[Any] = Future()
+
+    def answer() -> Any:
+        found = ask(request)
+        if hasattr(found, "__await__"):
+            from sovl_tools.dispatch.background import submit  # noqa: PLC0415 - asyncio
+
+            found = submit(found, scope.loop)
+        if not isinstance(found, Future):
+            return found
+        # who no longer waits no longer asks
+        future.add_done_callback(lambda outer: outer.cancelled() and found.cancel())
+        return found.result()
+
+    def done(value: Any, error: BaseException | None) -> None:
+        with suppress(InvalidStateError):  # it was cancelled
+            if error is None:
+                future.set_result(value)
+            elif isinstance(error, CancelledError):
+                future.cancel()
+            else:
+                future.set_exception(_passable(error, REQUEST_KINDS[type(request)]))
+
+    start(answer, done)
+    return future
+
+
+def _passable(error: BaseException, kind: RequestKind) -> BaseException:
+    """Return what the tool gets for an exception of the function that answers."""
+    if isinstance(error, ToolError | RunCancelledError | KeyboardInterrupt):
+        return error
+    words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    found = kind.error(f"{kind.option} failed: {words}")
+    found.__cause__ = error
+    return found
+
+
+def ask_host(scope: CallScope, secrets: Secrets, request: HostRequest) -> Any:
+    """Ask whoever started a call, and wait for the answer.
+
+    Raises:
+        ToolError: of the request's kind: no one answers, or the answer has another type.
+        RunCancelledError: the call was cancelled meanwhile.
+    """
+    return answer_of(request, find_client(scope, secrets, type(request))(request))
+
+
+async def await_host(scope: CallScope, secrets: Secrets, request: HostRequest) -> Any:
+    """Ask whoever started a call, and await the answer; see ``ask_host``."""
+    return await awaited_answer(request, find_client(scope, secrets, type(request))(request))
+
+
+def _redacted(value: Any, secrets: Secrets) -> Any:
+    if isinstance(value, str):
+        return redact(value, secrets)
+    if isinstance(value, Mapping):
+        return {key: _redacted(each, secrets) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_redacted(each, secrets) for each in value)
+    return value

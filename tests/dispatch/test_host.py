@@ -1,0 +1,255 @@
+"""Who a call asks, and what a policy and a manifest say of calls, in sync and async code alike."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sovl_tools import Answer, Approval, ApprovalRequest, Host, Policy, ToolContext, ToolError
+from tests.dispatch.toolbox import TEXT, Call, each_way, properties, tool, tooler
+from tests.tables import check_each
+
+
+def zap(name: str = "x") -> str:
+    return f"zapped {name}"
+
+
+NAME = properties(name={"type": "string", "default": "x"})
+
+
+def destructive(function: Callable[..., Any] = zap, **execution: Any) -> Any:
+    return replace(tool(function, NAME, **execution), annotations={"destructive": True})
+
+
+def answered(value: Any) -> Future[Any]:
+    future = Future[Any]()
+    future.set_result(value)
+    return future
+
+
+async def later(_: ApprovalRequest) -> Approval:
+    await asyncio.sleep(0)
+    return Approval(approved=True)
+
+
+UNASKED = (
+    "this call needs approval, and no one can be asked: "
+    "no client that approves calls is connected, and no on_approve is given"
+)
+REFUSED = "the user did not approve of this call"
+
+
+@each_way
+@check_each(
+    ("approve", "words"),
+    [
+        (lambda _: True, None),
+        (lambda _: Approval(approved=True), None),
+        (lambda _: answered(Approval(approved=True)), None),
+        (later, None),
+        (lambda request: request.arguments == {"name": "x"} and request.tool == "zap", None),
+        (lambda _: False, REFUSED),
+        (lambda _: "not today", f"{REFUSED}: not today"),
+        (lambda _: Approval(approved=False, reason="no"), f"{REFUSED}: no"),
+        (lambda _: None, "on_approve must answer an Approval, a bool or a reason, not None"),
+        (lambda _: 1 / 0, "on_approve failed: ZeroDivisionError: division by zero"),
+        (
+            None,
+            UNASKED,
+        ),
+    ],
+)
+def test_a_destructive_tool_runs_once_the_host_approves(
+    call: Call, approve: Any, words: str | None
+) -> None:
+    tools = tooler(destructive(), host=Host(on_approve=approve), approval="destructive")
+    result = call(tools, "zap", {})
+    assert (result.error and result.error.message) == words
+    assert result.value == (None if words else "zapped x")
+
+
+@check_each(
+    ("approval", "asked"),
+    [
+        (None, []),
+        ("never", []),
+        ("destructive", ["zap"]),
+        ("always", ["look", "zap"]),
+        (["l*"], ["look"]),
+        ((), []),
+    ],
+    ids=str,
+)
+def test_the_policy_says_which_calls_need_approval(approval: Any, asked: list[str]) -> None:
+    def look() -> None:
+        pass
+
+    heard: list[str] = []
+
+    def approve(request: ApprovalRequest) -> bool:
+        heard.append(request.tool)
+        return True
+
+    tools = tooler(look, destructive(), host=Host(on_approve=approve), approval=approval)
+    assert [tools.call_sync(name).ok for name in ("look", "zap")] == [True, True]
+    assert heard == asked
+
+
+@each_way
+def test_an_answer_can_hold_for_all_calls_of_a_tool(call: Call) -> None:
+    asked: list[str] = []
+
+    def approve(request: ApprovalRequest) -> Approval:
+        asked.append(request.tool)
+        return Approval(approved=True, remember=request.tool == "zap")
+
+    def again(name: str) -> str:
+        return name
+
+    host = Host(on_approve=approve)
+    tools = tooler(destructive(), destructive(again), host=host, approval="destructive")
+    for name in ("zap", "again", "zap", "again"):
+        assert call(tools, name).ok
+    assert asked == ["zap", "again", "again"]
+
+
+@each_way
+def test_calls_of_tools_reach_the_same_host_and_a_call_can_have_another(call: Call) -> None:
+    async def ask(context: ToolContext) -> str:
+        context.log("info", "asking")
+        return str((await context.elicit("Which?")).content)
+
+    async def outer(context: ToolContext) -> Any:
+        return (await context.tooler.call("ask")).value
+
+    heard: list[str] = []
+    answer = Answer("accept", {"a": 1})
+    host = Host(on_event=lambda event: heard.append(event.tool), on_elicit=lambda _: answer)
+    tools = tooler(ask, outer, host=host)
+    assert call(tools, "outer").value == "{'a': 1}"
+    assert heard == ["ask"]
+    other = Host(on_elicit=lambda _: Answer("accept", {"b": 2}))
+    assert call(tools, "outer", host=other).value == "{'b': 2}"
+    assert call(tools, "outer", host=other, on_elicit=lambda _: answer).value == "{'a': 1}"
+
+
+@each_way
+def test_the_time_in_which_a_person_is_asked_does_not_count(call: Call) -> None:
+    asked = threading.Event()
+
+    def think(_: object) -> Answer:
+        asked.wait(1)
+        time.sleep(0.3)
+        return Answer("accept", {})
+
+    async def waits(context: ToolContext) -> str:
+        asked.set()
+        return (await context.elicit("Well?")).action
+
+    def blocks(context: ToolContext) -> str:
+        asked.set()
+        return context.elicit_sync("Well?").action
+
+    tools = tooler(waits, blocks, host=Host(on_elicit=think), timeout=0.2)
+    for name in ("waits", "blocks"):
+        result = call(tools, name)
+        assert result.value == "accept", result
+
+
+def test_an_async_host_answers_on_the_loop_of_the_call() -> None:
+    loops: list[object] = []
+
+    async def answer(_: object) -> Answer:
+        loops.append(asyncio.get_running_loop())
+        return Answer("accept", {})
+
+    def blocks(context: ToolContext) -> str:
+        return context.elicit_sync("Well?").action
+
+    async def main() -> None:
+        tools = tooler(blocks, host=Host(on_elicit=answer))
+        assert (await tools.call("blocks")).value == "accept"
+        assert loops == [asyncio.get_running_loop()]
+
+    asyncio.run(main())
+
+
+@each_way
+def test_a_manifest_asks_for_retries_caches_and_rates(call: Call) -> None:
+    calls: list[str] = []
+
+    def fails_twice() -> int:
+        calls.append("x")
+        if len(calls) < 3:
+            raise ToolError("not yet")
+        return len(calls)
+
+    tools = tooler(tool(fails_twice, retry=3, cache_seconds=60, rate_limit="1000/s"))
+    assert [call(tools, "fails_twice").value for _ in range(3)] == [3, 3, 3]
+    assert len(calls) == 3
+
+
+@each_way
+def test_a_policy_repeats_only_what_is_idempotent(call: Call) -> None:
+    counts = {"once": 0, "often": 0}
+
+    def counting(name: str) -> Callable[[], None]:
+        def count() -> None:
+            counts[name] += 1
+            raise ToolError("no")
+
+        return count
+
+    often = replace(tool(counting("often"), name="often"), annotations={"idempotent": True})
+    tools = tooler(tool(counting("once"), name="once"), often, policy=Policy(retry=2))
+    for name in counts:
+        assert not call(tools, name).ok
+    assert counts == {"once": 1, "often": 2}
+
+
+def test_ceilings_hold_for_manifests_and_calls() -> None:
+    def slow() -> None:
+        time.sleep(5)
+
+    def long() -> str:
+        return "x" * 100
+
+    policy = Policy(timeout_ceiling=0.05, result_ceiling=50)
+    tools = tooler(tool(slow, timeout=60), tool(long, max_result_bytes=1000), policy=policy)
+    assert "0.05" in str(tools.call_sync("slow").error)
+    assert "0.05" in str(tools.call_sync("slow", timeout=30).error)
+    assert len(str(tools.call_sync("long").value)) <= 50
+
+
+@check_each(
+    ("settings", "words"),
+    [
+        ({"rate_limit": "5"}, "rate_limit must be a number of calls in a time, such as '5/s'"),
+        ({"rate_limit": "5/day"}, "rate_limit must be"),
+        ({"retry": 0}, "retry must be at least 1, not 0"),
+        ({"cache_seconds": 0}, "cache_seconds must be more than 0"),
+        ({"approval": "sometimes"}, "approval must be 'never', 'destructive', 'always' or a list"),
+        ({"timeout_ceiling": -1}, "timeout_ceiling must be more than 0"),
+        ({"mode": "fast"}, "mode must be"),
+    ],
+    ids=str,
+)
+def test_a_policy_is_checked_when_it_is_made(settings: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Policy(**settings)
+
+
+def test_a_host_is_checked_when_it_is_made() -> None:
+    with pytest.raises(TypeError, match="on_approve"):
+        Host(on_approve=True)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="host must be a Host"):
+        tooler(host=print)
+    with pytest.raises(TypeError, match="host must be a Host"):
+        tooler(tool(zap, TEXT)).call_sync("zap", host=5)
