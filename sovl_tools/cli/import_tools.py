@@ -30,7 +30,7 @@ from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.document import JSON, json_path, parse_json
 from sovl_tools.procedures.parse.yaml import NotYamlError, load
 from sovl_tools.remote.openapi import DocumentError, is_address, read_api
-from sovl_tools.remote.operation import Operation
+from sovl_tools.remote.operation import Argument, Operation
 from sovl_tools.remote.origin import read_tools
 from sovl_tools.remote.session import McpServer, RemoteError
 from sovl_tools.reporting.outcome import counted
@@ -218,7 +218,7 @@ PACKAGE = "mcp>=2.3,<3"
 _WIDTH = 88
 
 
-def _headers(values: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _variables(values: Sequence[str]) -> tuple[tuple[str, str], ...]:
     pairs = [value.partition("=") for value in values]
     for value, (name, _equals, variable) in zip(values, pairs, strict=True):
         if not name.strip() or not variable.isidentifier():
@@ -240,7 +240,7 @@ def _env(values: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     "--header",
     "headers",
     multiple=True,
-    callback=value_reader(_headers),
+    callback=value_reader(_variables),
     metavar="NAME=ENV",
     help="A header with the value of an environment variable; may be repeated.",
 )
@@ -323,9 +323,11 @@ Examples:
   sovl-tools import openapi openapi.json
   sovl-tools import openapi https://example.com/openapi.json --include 'pets'
   sovl-tools import openapi api.yaml --base-url http://localhost:8080 --exclude 'DELETE *'
+  sovl-tools import openapi api.yaml --credential bearerAuth=API_TOKEN
 
 A PATTERN is one of the shell, for the operation's id, one of its tags, or METHOD PATH. What an
-API's security scheme asks for is read from an environment variable, which the command names."""
+API's security scheme asks for is read from an environment variable, which the command names;
+--credential names another one for a scheme of the document."""
 _MOST_VALUES = 2_000_000
 _SECONDS = 30
 
@@ -333,18 +335,27 @@ _SECONDS = 30
 @click.command("openapi", cls=Command, epilog=OPENAPI_EXAMPLES, exits=EXITS)
 @click.argument("source", metavar="FILE|URL")
 @click.option("--base-url", metavar="URL", help="Where the API is, unless the document says it.")
+@click.option(
+    "--credential",
+    "credentials",
+    multiple=True,
+    callback=value_reader(_variables),
+    metavar="SCHEME=ENV",
+    help="The environment variable for a security scheme; may be repeated.",
+)
 @target_options
 def import_openapi(
     *,
     source: str,
     base_url: str | None,
+    credentials: tuple[tuple[str, str], ...],
     target: Target,
 ) -> None:
     """Write a folder for each operation of an OpenAPI 3 document, which calls the API.
 
     Parameters and the body become the tool's parameters; GET is marked as reading only, DELETE as
-    destructive, PUT as idempotent. An answer that is an error is an error of the tool. The
-    functions need the extra [http].
+    destructive, PUT as idempotent. An answer that is an error is an error of the tool. An operation
+    that can't be called is named, and the others are written. The functions need the extra [http].
     """
     if base_url is not None and not is_address(base_url):
         raise Misuse(f"--base-url: {base_url!r} is not an http or https address")
@@ -356,6 +367,7 @@ def import_openapi(
             selection=target.selection,
             base_url=base_url,
             source=source if is_remote else "",
+            credentials=dict(credentials),
         )
     except DocumentError as error:
         raise Misuse(f"{source!r}: {error}") from error
@@ -419,6 +431,9 @@ def module_of(name: str, tool: ForeignTool, operation: Operation) -> str:
         lines += _arguments(operation)
     if operation.credentials:
         lines += _credentials(operation)
+    if operation.names:
+        pairs = (f"\n        {literal(k)}: {literal(v)}," for k, v in operation.names.items())
+        lines.append(f"    names={{{''.join(pairs)}\n    }},\n")
     head = function_head(name, ["**arguments: Any"], returns="Any", is_async=True)
     body = f"{docstring(tool.description)}    return await _OPERATION.call(arguments)\n"
     return "".join([*lines, f")\n\n\n{head}\n{body}"])
@@ -427,15 +442,26 @@ def module_of(name: str, tool: ForeignTool, operation: Operation) -> str:
 def _arguments(operation: Operation) -> Iterator[str]:
     yield "    {"
     for name, each in operation.arguments.items():
-        said = [literal(each.where), literal(each.name)]
-        said += [literal(each.style)] if each.style or each.explode else []
-        said += ["explode=True"] if each.explode else []
-        yield f"\n        {literal(name)}: Argument({', '.join(said)}),"
+        yield f"\n        {literal(name)}: {_argument(each, '        ')},"
     yield "\n    },\n" if operation.arguments else "},\n"
+
+
+def _argument(argument: Argument, indent: str) -> str:
+    said = [literal(argument.where), literal(argument.name)]
+    said += [literal(argument.style)] if argument.style or argument.explode else []
+    said += ["explode=True"] if argument.explode else []
+    if argument.parts:
+        inner = indent + "    "
+        parts = [
+            f"{inner}{literal(k)}: {_argument(v, inner)},\n" for k, v in argument.parts.items()
+        ]
+        said.append(f"parts={{\n{''.join(parts)}{indent}}}")
+    return f"Argument({', '.join(said)})"
 
 
 def _credentials(operation: Operation) -> Iterator[str]:
     yield "    [\n"
     for each in operation.credentials:
-        yield f"        Credential({', '.join(map(literal, each))}),\n"
+        said = [*map(literal, each[:3]), *(["is_optional=True"] if each.is_optional else [])]
+        yield f"        Credential({', '.join(said)}),\n"
     yield "    ],\n"

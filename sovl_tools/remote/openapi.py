@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
-from unicodedata import normalize
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import parse_qsl, urljoin, urlsplit
 
 from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, Selection, UnfitDefinition
+from sovl_tools.model.content import encodable
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, kind
 from sovl_tools.model.errors import SovlToolsError
-from sovl_tools.remote.operation import Argument, Credential, Operation, Where
+from sovl_tools.remote.operation import FORM, MULTIPART, Argument, Operation, Where, is_json
+from sovl_tools.remote.request_schema import request_schema
+from sovl_tools.remote.security import Security
+from sovl_tools.schema.references import with_plain_references
+from sovl_tools.schema.requests import properties_of, together
 from sovl_tools.schema.subschemas import lookup
-from sovl_tools.schema.upgrade import upgrade
 
 PACKAGE = "httpx>=0.28,<1"
 """What the function of an imported operation needs."""
@@ -31,6 +35,7 @@ METHODS: Mapping[str, Mapping[str, bool]] = {
 """The methods that an operation may have, and what each says of a tool."""
 
 _DEEPEST = 4 * MAX_DEPTH
+_UNKNOWN = "\ufffd"
 _MOST_STEPS = 20
 _STYLES = {
     "path": ("simple",),
@@ -38,6 +43,8 @@ _STYLES = {
     "header": ("simple",),
     "cookie": ("form",),
 }
+_IGNORED = frozenset({"accept", "content-type", "authorization"})
+"""Headers that OpenAPI says are no parameters: media types and security schemes set them."""
 _TEMPLATE = re.compile(r"\{([^{}]+)\}")
 
 
@@ -65,6 +72,7 @@ def read_api(
     selection: Selection = Selection(),  # noqa: B008 - immutable
     base_url: str | None = None,
     source: str = "",
+    credentials: Mapping[str, str] = MappingProxyType({}),
 ) -> Api:
     """Return the operations of a document.
 
@@ -73,12 +81,14 @@ def read_api(
         selection: which are wanted.
         base_url: where the server is, unless it is where the document says.
         source: the address of the document, if it came from one.
+        credentials: environment variables with what security schemes ask for, by their names.
 
     Raises:
-        DocumentError: it is no such document, or says nothing of where its server is.
+        DocumentError: it is no such document, says nothing of where its server is, or has no such
+            security scheme.
     """
     _check(document)
-    reader = _Reader(document, base_url, source)
+    reader = _Reader(with_plain_references(_encodable(document)), base_url, source, credentials)
     definitions: list[Definition] = []
     operations: dict[Path, Operation] = {}
     for place, found in reader.operations(selection):
@@ -87,10 +97,9 @@ def read_api(
         else:
             tool, operations[place] = found
             definitions.append(tool)
-    notes = [
-        f"set {variable}: {words}" for variable, words in dict.fromkeys(reader.variables.items())
-    ]
-    return Api(definitions, operations, notes)
+    if reader.without_server and not operations:
+        raise DocumentError(reader.without_server)
+    return Api(definitions, operations, [*dict.fromkeys(reader.notes), *reader.security.notes()])
 
 
 def _check(document: JSON) -> None:
@@ -110,18 +119,41 @@ def _check(document: JSON) -> None:
         raise DocumentError(f"'paths' must be an object, not {kind(document['paths'])!r}")
 
 
+def _encodable(value: JSON) -> JSON:
+    """Return a value in which halves of surrogate pairs are U+FFFD, as nothing could send them."""
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, dict):
+        return {encodable(key): _encodable(each) for key, each in value.items()}
+    return [_encodable(each) for each in value] if isinstance(value, list) else value
+
+
 class _Reader:
     """Reads the operations of one document.
 
     Attributes:
-        variables: the environment variables that operations need, and what goes into each.
+        security: the security schemes, and the variables that operations need for them.
+        notes: differences from the document.
+        without_server: why the last operation without an address of a server has none.
     """
 
-    def __init__(self, document: dict[str, JSON], base_url: str | None, source: str) -> None:
+    def __init__(
+        self,
+        document: dict[str, JSON],
+        base_url: str | None,
+        source: str,
+        credentials: Mapping[str, str],
+    ) -> None:
         self._document = document
         self._base_url = base_url
         self._source = source
-        self.variables: dict[str, str] = {}
+        self.security = Security(document, credentials)
+        self.notes: list[str] = []
+        self.without_server = ""
+        for name in credentials:
+            if name not in self.security.schemes:
+                known = ", ".join(map(repr, self.security.schemes)) or "none"
+                raise DocumentError(f"there is no security scheme {name!r:.80}; there are: {known}")
 
     def operations(
         self, selection: Selection
@@ -129,6 +161,9 @@ class _Reader:
         """Yield the operations that are wanted, or why they can't be tools, with their places."""
         for path, found in self._document.get("paths", {}).items():
             place: Path = ("paths", path)
+            if _UNKNOWN in path:
+                yield place, Flaw(place, "the path has a character that isn't Unicode")
+                continue
             try:
                 item = self._object(found, place)
             except UnfitDefinition as error:
@@ -159,17 +194,34 @@ class _Reader:
             )
             arguments[name], properties[name] = argument, schema
             required += [name] if is_required else []
-        credentials = self._credentials(own, place)
+        url = _joined(self._server(own, item, place), path)
+        credentials = self.security.credentials(own, place, url)
         schema = {
             "type": "object", "properties": properties, "required": required,
             "additionalProperties": False,
         }  # fmt: skip
-        requires = {"env": [each.variable for each in credentials], "packages": [PACKAGE]}
+        made = request_schema(schema, self._document)
+        self.notes += [f"{method.upper()} {path}: {each}" for each in made.notes]
+        given = {made.names.get(name, name): each for name, each in arguments.items()}
+        env = [each.variable for each in credentials if not each.is_optional]
+        tool = self._tool(path, method, own, made.schema, env)
+        return tool, Operation(method.upper(), url, given, credentials, names=made.inner)
+
+    def _tool(
+        self,
+        path: str,
+        method: str,
+        own: dict[str, JSON],
+        parameters: dict[str, JSON],
+        env: list[str],
+    ) -> ForeignTool:
+        place: Path = ("paths", path, method)
         text, summary = (_text(own, key, place).strip() for key in ("description", "summary"))
         tags = own.get("tags", [])
-        tool = ForeignTool(
+        requires = {"env": env, "packages": [PACKAGE]}
+        return ForeignTool(
             _text(own, "operationId", place) or f"{method} {path}",
-            upgrade(schema, self._document, is_request=True),
+            parameters,
             place,
             text or summary or f"{method.upper()} {path}",
             title=summary if text and summary else None,
@@ -179,8 +231,6 @@ class _Reader:
             else (),
             requires={key: each for key, each in requires.items() if each},
         )
-        url = self._server(own, item, place) + path
-        return tool, Operation(method.upper(), url, arguments, credentials)
 
     def _arguments(
         self, path: str, own: dict[str, JSON], item: dict[str, JSON], place: Path
@@ -194,10 +244,18 @@ class _Reader:
             for index, each in enumerate(listed):
                 read = self._parameter(self._object(each, (*where, index)), (*where, index))
                 found[read[0].where, read[0].name] = read
-        in_path = dict.fromkeys(_TEMPLATE.findall(path))
-        for name in in_path:  # a document may forget to say what it is
-            yield found.pop(("path", name), (Argument("path", name), {"type": "string"}, True))
-        yield from (each for (where, _), each in found.items() if where != "path")
+        query = path.partition("#")[0].partition("?")[2]
+        for name in dict.fromkeys(_TEMPLATE.findall(path)):
+            # a document may forget to say what it is, or call it a part of the query
+            plain = Argument("path", name), {"type": "string"}, True
+            argument, schema, _ = found.pop(("path", name), found.get(("query", name), plain))
+            yield (argument if argument.where == "path" else plain[0]), schema, True
+        fixed = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
+        for (where_, name), each in found.items():
+            is_fixed = where_ == "query" and name in fixed
+            is_ignored = where_ == "header" and name.lower() in _IGNORED
+            if where_ != "path" and not is_fixed and not is_ignored:
+                yield each
         if own.get("requestBody") is not None:
             yield self._body(
                 self._object(own["requestBody"], (*place, "requestBody")), (*place, "requestBody")
@@ -220,8 +278,8 @@ class _Reader:
             schema = self._object(inner, (*place, "content", media)).get("schema")
             style = "json"
         explode = value.get("explode", style == "form") is True
-        if style == "form" and where == "query" and not explode:
-            style = "commaDelimited"
+        if where == "query":
+            style = _query_style(style, explode=explode)
         if style in styles[:1]:
             style = ""
         argument = Argument(_WHERE[where], name, style, explode and where != "query")
@@ -238,79 +296,73 @@ class _Reader:
         if _preference(media) == _TEXTUAL:
             schema = {"type": "string", "description": f"The body, as {media}."}
         found = _described(schema, value, (*place, "content", media, "schema"))
-        return Argument("body", media), found, value.get("required") is True
+        parts = self._parts(found, inner, (*place, "content", media)) if _is_form(media) else {}
+        return Argument("body", media, parts=parts), found, value.get("required") is True
 
-    def _credentials(self, own: dict[str, JSON], place: Path) -> list[Credential]:
-        """Return those of the first alternative that can be had; none if a call needs none."""
-        stated = own.get("security", self._document.get("security", []))
-        if not isinstance(stated, list):
-            raise UnfitDefinition((*place, "security"), f"must be a list, not {kind(stated)!r}")
-        reason = ""
-        if not stated or {} in stated:
-            return []
-        for each in stated:
-            if not isinstance(each, dict):
-                raise UnfitDefinition((*place, "security"), "must be a list of objects")
-            try:
-                return [self._credential(name) for name in each]
-            except UnfitDefinition as error:
-                reason = error.flaw.message
-        raise UnfitDefinition((*place, "security"), reason)
-
-    def _credential(self, name: str) -> Credential:
-        above = self._document.get("components")
-        schemes = above.get("securitySchemes") if isinstance(above, dict) else None
-        found = schemes.get(name) if isinstance(schemes, dict) else None
-        where: Path = ("components", "securitySchemes", name)
-        scheme = self._object(found, where)
-        variable = self._variable(name)
-        type_, detail = scheme.get("type"), scheme.get("scheme")
-        if type_ in ("oauth2", "openIdConnect") or (
-            type_ == "http" and str(detail).lower() == "bearer"
-        ):
-            self.variables[variable] = "the bearer token"
-            return Credential("bearer", "", variable)
-        if type_ == "http" and str(detail).lower() == "basic":
-            self.variables[variable] = "user:password"
-            return Credential("basic", "", variable)
-        part, key = scheme.get("in"), scheme.get("name")
-        if type_ == "apiKey" and part in ("header", "query", "cookie") and isinstance(key, str):
-            self.variables[variable] = f"the API key ({part} {key!r})"
-            return Credential(part, key, variable)
-        words = f"the security scheme {name!r:.80} is of a kind that can't be used"
-        raise UnfitDefinition(where, words)
-
-    def _variable(self, scheme: str) -> str:
-        """Return the name of the environment variable for a security scheme."""
-        info = self._document.get("info")
-        title = info.get("title") if isinstance(info, dict) else None
-        words = f"{title if isinstance(title, str) else ''} {scheme}"
-        plain = normalize("NFKD", words).encode("ascii", "ignore").decode()
-        name = re.sub(r"\W+", "_", plain).strip("_").upper()[:_LONGEST]
-        return name if name and not name[0].isdigit() else f"API_{name}".rstrip("_")
+    def _parts(self, schema: JSON, media: Mapping[str, JSON], place: Path) -> dict[str, Argument]:
+        """Return the members of a form that aren't written as usual."""
+        encoding = media.get("encoding")
+        said: dict[str, JSON] = encoding if isinstance(encoding, dict) else {}
+        is_multipart = _plain(place[-1]) == MULTIPART
+        every = [*together(schema, self._document)]
+        properties = {name: each for part in every for name, each in properties_of(part).items()}
+        found: dict[str, Argument] = {}
+        for name in dict.fromkeys([*properties, *said]):
+            own = said.get(name)
+            own = own if isinstance(own, dict) else {}
+            if not is_multipart:
+                style = own.get("style") or "form"
+                if style not in _STYLES["query"]:
+                    where = (*place, "encoding", name, "style")
+                    raise UnfitDefinition(where, f"the style {style!r:.80} is not known here")
+                if "style" in own or "explode" in own:
+                    explode = own.get("explode", style == "form") is True
+                    found[name] = Argument("query", name, _query_style(style, explode=explode))
+                continue
+            parts = [*together(properties.get(name), self._document)]
+            parts += [
+                each for part in parts for each in together(part.get("items"), self._document)
+            ]
+            type_ = _first_media(own.get("contentType"))
+            is_text = not type_ or is_json(type_) or type_.startswith("text/")
+            is_file = any(map(_is_file, parts)) or not is_text
+            if is_file or type_:
+                type_ = type_ or "application/octet-stream"
+                found[name] = Argument("body", type_, "file" if is_file else "")
+        return found
 
     def _server(self, own: dict[str, JSON], item: dict[str, JSON], place: Path) -> str:
         """Return the address before the path.
 
         Raises:
-            DocumentError: nobody says where the server is.
+            UnfitDefinition: the document doesn't say where the server is.
         """
         if self._base_url is not None:
-            return self._base_url.rstrip("/")
+            return self._base_url
         holders = (own, item, self._document)
         servers = next((each["servers"] for each in holders if each.get("servers")), [{"url": "/"}])
         first = servers[0] if isinstance(servers, list) else None
-        url = first.get("url") if isinstance(first, dict) else None
-        if first is None or not isinstance(url, str):
+        said = first.get("url") if isinstance(first, dict) else None
+        if first is None or not isinstance(said, str):
             raise UnfitDefinition((*place, "servers"), "the first server has no address")
         variables = first.get("variables")
+        url = said
         for name, each in variables.items() if isinstance(variables, dict) else ():
-            default = each.get("default") if isinstance(each, dict) else None
-            url = url.replace(f"{{{name}}}", str(default))
-        url = urljoin(self._source, url) if self._source else url
-        if not is_address(url):
-            raise DocumentError(f"the server {url!r:.200} is no address: give --base-url URL")
-        return url.rstrip("/")
+            if isinstance(each, dict) and "default" in each:
+                url = url.replace(f"{{{name}}}", str(each["default"]))
+        try:
+            whole = urljoin(self._source, url) if self._source else url
+            example = urljoin("https://api.example.com", url)
+        except ValueError:
+            whole, example = "", "https://api.example.com"
+        if is_address(whole) and "{" not in whole:
+            return whole
+        reason = "has a variable without a default"
+        if "{" not in url:
+            reason = "isn't a whole address, and the document is a file that has none"
+        words = f"the server {said!r:.200} {reason}: give --base-url URL, such as {example:.200}"
+        self.without_server = words
+        raise UnfitDefinition((*place, "servers"), words)
 
     def _object(self, value: JSON, place: Path) -> dict[str, JSON]:
         """Return an object, or the one that it refers to.
@@ -336,8 +388,7 @@ class _Reader:
 _WHERE: Mapping[str, Where] = {
     "path": "path", "query": "query", "header": "header", "cookie": "cookie",
 }  # fmt: skip
-_LONGEST = 60
-_TEXTUAL = 3
+_TEXTUAL = 9
 
 
 def is_address(url: str) -> bool:
@@ -349,13 +400,52 @@ def is_address(url: str) -> bool:
         return False
 
 
+def _joined(base: str, path: str) -> str:
+    """Return the address of a path below a server; both can have a query."""
+    start, _, query = base.partition("#")[0].partition("?")
+    end, _, more = path.partition("#")[0].partition("?")
+    if end and not end.startswith("/"):
+        end = f"/{end}"
+    queries = "&".join(each.strip("&") for each in (query, more) if each.strip("&"))
+    return f"{start.rstrip('/')}{end}{'?' if queries else ''}{queries}"
+
+
+def _plain(media: str | int) -> str:
+    return str(media).partition(";")[0].strip().lower()
+
+
+def _is_form(media: str) -> bool:
+    return _plain(media) in {FORM, MULTIPART}
+
+
 def _preference(media: str) -> int:
     """Return how well a media type can be made of JSON: the lowest is best."""
-    plain = media.partition(";")[0].strip().lower()
-    if plain == "application/json" or plain.endswith("+json"):
-        return 0
-    forms = ("application/x-www-form-urlencoded", "multipart/form-data")
-    return 1 + forms.index(plain) if plain in forms else _TEXTUAL
+    plain = _plain(media)
+    if is_json(plain):
+        return 0 if plain == "application/json" else 1
+    known = (FORM, MULTIPART, "application/*", "*/*")
+    return 2 + known.index(plain) if plain in known else _TEXTUAL
+
+
+def _query_style(style: str, *, explode: bool) -> str:
+    """Return how a query is written by a style: "" for each item or member on its own."""
+    if style == "deepObject":
+        return style
+    if explode:
+        return ""
+    return "commaDelimited" if style == "form" else style
+
+
+def _first_media(types: JSON) -> str:
+    """Return the first of several media types that isn't a range; "" if there is none."""
+    every = types.split(",") if isinstance(types, str) else []
+    return next((each.strip() for each in every if "/" in each and "*" not in each), "")
+
+
+def _is_file(schema: Mapping[str, JSON]) -> bool:
+    media = schema.get("contentMediaType")
+    is_other = isinstance(media, str) and not is_json(media) and not media.startswith("text/")
+    return schema.get("format") == "binary" or is_other
 
 
 def _described(schema: JSON, value: Mapping[str, JSON], place: Path) -> JSON:

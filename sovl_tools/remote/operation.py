@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import mimetypes
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from email.message import Message
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
-from urllib.parse import quote
+from urllib.parse import quote, urlencode, urlsplit
 
+from sovl_tools.dispatch.failure import redact
 from sovl_tools.model.content import Audio, EmbeddedResource, Image, base64, cut, readable
 from sovl_tools.model.errors import ToolError
 from sovl_tools.remote.loop import remote_loop, run_remotely
@@ -30,14 +36,18 @@ class Argument(NamedTuple):
     Attributes:
         where: the part of the request.
         name: what the API calls it; of a body its media type.
-        style: how OpenAPI says that lists and objects are written; "" for what is usual there.
-        explode: whether the members of an object stand with their names, beside the query.
+        style: how OpenAPI says that lists and objects are written; "" for what is usual there;
+            "file" for a part of a form that is a file.
+        explode: whether the members of an object have their names next to them, outside of a query.
+        parts: the members of a form that aren't written as usual: each as an argument of a query,
+            or, in a form with several parts, as a body.
     """
 
     where: Where
     name: str
     style: str = ""
     explode: bool = False
+    parts: Mapping[str, Argument] = MappingProxyType({})
 
 
 class Credential(NamedTuple):
@@ -47,11 +57,13 @@ class Credential(NamedTuple):
         kind: ``bearer``, ``basic`` (of ``user:password``), or where an API key goes.
         name: the name of the header, query parameter or cookie.
         variable: the name of the environment variable.
+        is_optional: whether calls are made without it as well.
     """
 
     kind: Literal["bearer", "basic", "header", "query", "cookie"]
     name: str
     variable: str
+    is_optional: bool = False
 
 
 class _Request(NamedTuple):
@@ -68,10 +80,11 @@ class Operation:
 
     Attributes:
         method: such as ``"GET"``.
-        url: with ``{name}`` where arguments of the path go.
+        url: with ``{name}`` where arguments of the path go, and the query that each request has.
         arguments: where each argument goes, by its name.
         credentials: what proves who calls.
         timeout: in seconds.
+        names: what the API calls members of arguments that have other names here.
     """
 
     method: str
@@ -79,6 +92,7 @@ class Operation:
     arguments: Mapping[str, Argument] = field(default_factory=dict)
     credentials: Sequence[Credential] = ()
     timeout: float = 60.0
+    names: Mapping[str, str] = field(default_factory=dict)
 
     async def call(self, arguments: Mapping[str, Any]) -> Any:
         """Send the request; return JSON as a value, text as text, and anything else as content.
@@ -89,33 +103,39 @@ class Operation:
         return await run_remotely(self._send(self._request(arguments)))
 
     def _request(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        path: dict[str, str] = {}
+        path, _, query = self.url.partition("?")
         request = _Request([], {}, {})
         more: dict[str, Any] = {}
-        for name, value in arguments.items():
+        for name, given in arguments.items():
             place = self.arguments[name]
+            value = _with_names(given, self.names) if self.names else given
             if place.where == "body":
-                more |= _body(place.name, value)
+                more |= _body(place, value)
             elif place.where == "path":
-                path[place.name] = _in_path(name, value, place)
+                template, text = f"{{{place.name}}}", _in_path(value, place)
+                # such a segment would lead to another operation
+                if template in path and text in {"", ".", ".."}:
+                    raise ToolError(f"{name!r} can't be {value!r}: it is a part of the path")
+                path, query = path.replace(template, text), query.replace(template, text)
             elif value is not None:
                 _add(request, name, value, place)
-        for each in self.credentials:
+        for each in _usable(self.credentials):
             _authorize(request, each)
-        url = self.url
-        for name, text in path.items():
-            url = url.replace(f"{{{name}}}", text)
         headers = {**more.pop("headers", {}), **request.headers}
         if request.cookies:
             headers["Cookie"] = "; ".join(f"{key}={text}" for key, text in request.cookies.items())
         return {
-            "method": self.method, "url": url, "params": request.query or None,
-            "headers": headers, **more,
+            "method": self.method, "url": f"{path}?{query}" if query else path,
+            "params": request.query or None, "headers": headers, **more,
         }  # fmt: skip
 
-    async def _send(self, request: Mapping[str, Any]) -> Any:
+    async def _send(self, request: dict[str, Any]) -> Any:
         import httpx  # noqa: PLC0415 - heavy, and an extra
 
+        # httpx would replace the query that the address has
+        added = urlencode(request.pop("params") or ())
+        url = request["url"]
+        request["url"] = f"{url}{'&' if '?' in url else '?'}{added}" if added else url
         try:
             async with _client().stream(**request, timeout=self.timeout) as answer:
                 data = bytearray()
@@ -125,9 +145,7 @@ class Operation:
                         raise ToolError(
                             f"{self._name}: the answer has more than {MAX_ANSWER:,} bytes"
                         )
-                return self._value(
-                    answer.status_code, answer.reason_phrase, answer.headers, bytes(data)
-                )
+                return self._value(answer, bytes(data))
         except httpx.TimeoutException:
             raise ToolError(f"{self._name} was not answered in {self.timeout:g} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -135,24 +153,31 @@ class Operation:
             raise ToolError(f"{self._name} can't be sent: {reason}") from None
 
     @property
-    def _name(self) -> str:
-        """What is said of it in messages: no argument, and no secret, is part of that."""
-        return f"{self.method} {self.url}"
+    def _host(self) -> str:
+        """Its scheme and host: the rest of the address can have a secret."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
-    def _value(self, status: int, phrase: str, headers: Mapping[str, str], data: bytes) -> Any:
-        media = headers.get("content-type", "").partition(";")[0].strip().lower()
-        text = readable(data)
+    @property
+    def _name(self) -> str:
+        return f"{self.method} at {self._host}"
+
+    def _value(self, answer: Any, data: bytes) -> Any:
+        status, headers = answer.status_code, answer.headers
+        media = _plain_media(headers.get("content-type", ""))
+        text = _decoded(data, answer.charset_encoding)
         if status >= _ERROR_STATUS or status in _REDIRECTS:
-            words = f"{self._name} was answered with {status} {phrase}".rstrip()
+            words = f"{self._name} was answered with {status} {answer.reason_phrase}".rstrip()
             if status in _REDIRECTS and "location" in headers:
                 words += f", which leads to {cut(headers['location'], 200)}"
             detail = text if text is not None else f"{len(data):,} bytes of {media or 'no type'}"
+            detail = redact(detail, [each.variable for each in self.credentials])
             raise ToolError(f"{words}: {cut(detail, _MOST_OF_AN_ERROR)}" if detail else words)
         if not data:
             return None
-        if media == "application/json" or media.endswith("+json"):
+        if is_json(media):
             try:
-                return json.loads(data)
+                return json.loads(data if text is None else text.removeprefix("\ufeff"))
             except (ValueError, RecursionError):
                 raise ToolError(f"{self._name} was answered with JSON that is none") from None
         if media.startswith("image/"):
@@ -161,22 +186,89 @@ class Operation:
             return Audio(data, media)
         if text is not None:
             return text
-        return EmbeddedResource(self.url, data, media if "/" in media else None)
+        return EmbeddedResource(f"{self._host}/", data, media if "/" in media else None)
 
 
-def _body(media: str, value: Any) -> dict[str, Any]:
+def _decoded(data: bytes, charset: str | None) -> str | None:
+    """Return a text in its charset, or else in UTF-8; None if it isn't one."""
+    with suppress(LookupError, UnicodeDecodeError):
+        if charset is not None:
+            return data.decode(charset)
+    return readable(data)
+
+
+def _with_names(value: Any, names: Mapping[str, str]) -> Any:
+    """Return a value with the names of its members as the API has them."""
+    if isinstance(value, dict):
+        return {names.get(key, key): _with_names(each, names) for key, each in value.items()}
+    return [_with_names(each, names) for each in value] if isinstance(value, list) else value
+
+
+FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
+
+
+def _plain_media(media: str) -> str:
+    """Return a media type without parameters, in small letters."""
+    return media.partition(";")[0].strip().lower()
+
+
+def is_json(media: str) -> bool:
+    """Tell whether a media type is one of JSON."""
+    plain = _plain_media(media)
+    return plain in {"application/json", "text/json"} or plain.endswith("+json")
+
+
+def _body(place: Argument, value: Any) -> dict[str, Any]:
     """Return what httpx has to be given for a body."""
-    if media == "application/x-www-form-urlencoded" and isinstance(value, dict):
-        form = {
-            key: [*map(_plain, each)] if isinstance(each, list) else _plain(each)
-            for key, each in value.items()
-        }
-        return {"data": form}
-    if media == "multipart/form-data" and isinstance(value, dict):
-        return {"files": {key: (None, _plain(each)) for key, each in value.items()}}
-    is_text = isinstance(value, str) and "json" not in media
-    content = value.encode() if is_text else json.dumps(value, ensure_ascii=False).encode()
+    kind = _plain_media(place.name)
+    media = _OF_RANGE.get(kind, place.name)
+    if kind == FORM and isinstance(value, dict):
+        form: dict[str, list[str]] = {}
+        for key, text in _form(value, place.parts):
+            form.setdefault(key, []).append(text)
+        return {"data": form, "headers": {"Content-Type": media}}
+    if kind == MULTIPART and isinstance(value, dict):
+        return {"files": [*_multipart(value, place.parts)]}
+    is_text = isinstance(value, str) and not is_json(media)
+    content = _encoded(value, media) if is_text else json.dumps(value, ensure_ascii=False).encode()
     return {"content": content, "headers": {"Content-Type": media}}
+
+
+_OF_RANGE = {
+    "*/*": "application/json", "application/*": "application/json", "text/*": "text/plain",
+}  # fmt: skip
+"""What is sent where a document accepts a range of media types."""
+
+
+def _encoded(text: str, media: str) -> bytes:
+    """Return the bytes of a text in the charset that its media type names."""
+    message = Message()
+    message["Content-Type"] = media
+    charset = message.get_content_charset("utf-8")
+    try:
+        return text.encode(charset)
+    except (LookupError, UnicodeEncodeError):
+        raise ToolError(f"the body can't be written in {charset}") from None
+
+
+def _form(value: Mapping[str, Any], parts: Mapping[str, Argument]) -> Iterator[tuple[str, str]]:
+    for key, each in value.items():
+        if each is not None:
+            usual = Argument("query", key, "json" if isinstance(each, dict) else "")
+            yield from _in_query(each, parts.get(key, usual))
+
+
+def _multipart(value: Mapping[str, Any], parts: Mapping[str, Argument]) -> Iterator[Any]:
+    """Yield the parts of a form as httpx takes them; each item of a list is one."""
+    for key, each in value.items():
+        usual = Argument("body", "application/json" if isinstance(each, dict) else "")
+        part = parts.get(key, usual)
+        name = key + (mimetypes.guess_extension(part.name) or "") if part.style == "file" else None
+        for item in each if isinstance(each, list) else [each]:
+            media = part.name or ("application/json" if isinstance(item, dict) else None)
+            text = json.dumps(item, ensure_ascii=False) if is_json(media or "") else _plain(item)
+            if item is not None:
+                yield key, (name, text.encode(), media)
 
 
 def _plain(value: Any) -> str:
@@ -184,13 +276,10 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _in_path(argument: str, value: Any, place: Argument) -> str:
-    parts = [quote(each, safe="") for each in _parts(value, explode=place.explode)]
-    text = ",".join(parts)
-    # such a segment would lead to another operation
-    if text in {"", ".", ".."}:
-        raise ToolError(f"{argument!r} can't be {value!r}: it is a part of the path")
-    return text
+def _in_path(value: Any, place: Argument) -> str:
+    is_json_text = place.style == "json"
+    parts = [_plain(value)] if is_json_text else _parts(value, explode=place.explode)
+    return ",".join(quote(each, safe="") for each in parts)
 
 
 def _parts(value: Any, *, explode: bool) -> list[str]:
@@ -223,13 +312,22 @@ def _in_query(value: Any, place: Argument) -> list[tuple[str, str]]:
     name = place.name
     if place.style == "json" or not isinstance(value, dict | list):
         return [(name, _plain(value))]
-    if isinstance(value, dict) and place.style == "deepObject":
-        return [(f"{name}[{key}]", _plain(each)) for key, each in value.items()]
+    if place.style == "deepObject":
+        members = value.items() if isinstance(value, dict) else enumerate(value)
+        inner = (_in_query(v, place._replace(name=f"{name}[{key}]")) for key, v in members)
+        return [*chain.from_iterable(inner)]
     if place.style in _SEPARATORS:
         return [(name, _SEPARATORS[place.style].join(_parts(value, explode=False)))]
     if isinstance(value, dict):
         return [(key, _plain(each)) for key, each in value.items()]
     return [(name, _plain(each)) for each in value]
+
+
+def _usable(credentials: Sequence[Credential]) -> Iterator[Credential]:
+    """Yield the credentials to send: those that are optional only if all of them are set."""
+    optional = [each.variable for each in credentials if each.is_optional]
+    are_set = all(map(os.environ.get, optional))
+    yield from (each for each in credentials if are_set or not each.is_optional)
 
 
 def _authorize(request: _Request, credential: Credential) -> None:
@@ -238,6 +336,9 @@ def _authorize(request: _Request, credential: Credential) -> None:
         raise ToolError(f"the environment variable {credential.variable} is not set")
     if not _CONTROLS.isdisjoint(secret):
         raise ToolError(f"the environment variable {credential.variable} has a line break in it")
+    # the client would show such a header in its error
+    if secret != secret.strip():
+        raise ToolError(f"the environment variable {credential.variable} has spaces around it")
     if credential.kind in ("bearer", "header", "cookie") and not secret.isascii():
         words = "has a character that is not ASCII, which a header can't carry"
         raise ToolError(f"the environment variable {credential.variable} {words}")
@@ -264,6 +365,8 @@ def _client() -> Any:
     loop = remote_loop()
     if loop not in _CLIENTS:
         _CLIENTS.clear()
-        _CLIENTS[loop] = client = httpx.AsyncClient()
+        # what one call's answer sets isn't sent with another call
+        none = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        _CLIENTS[loop] = client = httpx.AsyncClient(cookies=none)
         loop.closing(client, client.aclose)
     return _CLIENTS[loop]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, canonical, kind
@@ -42,7 +42,7 @@ from sovl_tools.schema.parts import (
     place_of,
     unlisted,
 )
-from sovl_tools.schema.subschemas import nodes
+from sovl_tools.schema.subschemas import SchemaNode, nodes
 
 Relation: TypeAlias = Literal["equal", "wider", "narrower", "contradictory", "unknown"]
 """How the second schema relates to the first.
@@ -133,6 +133,25 @@ def narrowings(
     for each in found:
         unique.setdefault((each.name, canonical(each[2:])), each)
     return sorted(unique.values(), key=lambda n: n.name.count(".") + n.name.count("["))
+
+
+def contained(node: SchemaNode) -> tuple[int, int] | None:
+    """Return an alternative of ``oneOf`` of which each value fits another one as well, and that.
+
+    No value is valid because of it. Return None if there isn't any, or if finding it takes long.
+    """
+    path = node.path[len(node.base) :]
+    branches = Part(node.schema, path, node.root).branches("oneOf")
+    # no argument is checked against it
+    branches = [p.without("format") if isinstance(p.schema, dict) else p for p in branches]
+    walk = _Walk(node.root, node.root, None)
+    try:
+        for (index, one), (place, other) in permutations(enumerate(branches), 2):
+            if applying([one]) is not None and not walk.compare("", [one], other):
+                return index, place
+    except (_TooFarError, RecursionError):
+        return None
+    return None
 
 
 def _means_the_same(one: JSON, other: JSON) -> bool:

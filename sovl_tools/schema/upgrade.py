@@ -7,6 +7,7 @@ from typing import ClassVar
 from sovl_tools.model.aliases import TYPES
 from sovl_tools.model.document import JSON, JSON_KINDS, Path
 from sovl_tools.schema.keywords import ANNOTATIONS, COMBINING, IDENTITY
+from sovl_tools.schema.requests import as_request
 from sovl_tools.schema.rewrite import Definitions, Rewrite
 from sovl_tools.schema.subschemas import follow
 
@@ -25,7 +26,7 @@ def upgrade(
     Args:
         schema: in any dialect.
         root: the document where its references are looked up; None for the schema itself.
-        is_request: leaves out properties that only occur in responses (``readOnly``).
+        is_request: whether it is of an OpenAPI document, for what a client sends (``as_request``).
     """
     definitions = Definitions(schema if root is None else root)
     copy = _Upgrade(definitions, is_request=is_request)
@@ -43,7 +44,7 @@ class _Upgrade(Rewrite):
     """A copy in draft 2020-12."""
 
     dropped: ClassVar[frozenset[str]] = IDENTITY | {
-        "$schema", "xml", "externalDocs", "discriminator", "propertyOrdering",
+        "$schema", "xml", "externalDocs", "discriminator", "propertyOrdering", "$recursiveAnchor",
     }  # fmt: skip
 
     def __init__(self, definitions: Definitions, *, is_request: bool) -> None:
@@ -52,13 +53,14 @@ class _Upgrade(Rewrite):
 
     def schema(self, schema: JSON, path: Path) -> JSON:
         """Return the copy of a subschema."""
-        return super().schema(modernized(schema) if isinstance(schema, dict) else schema, path)
+        if isinstance(schema, dict):
+            root = self.definitions.root
+            schema = modernized(as_request(schema, root) if self._is_request else schema)
+        return super().schema(schema, path)
 
     def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:
         """Return a subschema in draft 2020-12."""
         del schema, path
-        if self._is_request:
-            _leave_out_read_only(copy)
         return _nullable(copy) if copy.pop("nullable", False) is True else copy
 
 
@@ -125,23 +127,6 @@ def _rename(copy: dict[str, JSON]) -> None:
     if "example" in copy:
         example = copy.pop("example")
         copy.setdefault("examples", [example])
-
-
-def _leave_out_read_only(copy: dict[str, JSON]) -> None:
-    properties, required = copy.get("properties"), copy.get("required")
-    if not isinstance(properties, dict):
-        return
-    gone = {
-        name
-        for name, each in properties.items()
-        if isinstance(each, dict) and each.get("readOnly") is True
-    }
-    if gone:
-        copy["properties"] = {name: each for name, each in properties.items() if name not in gone}
-    if gone and isinstance(required, list):
-        copy["required"] = [
-            each for each in required if not (isinstance(each, str) and each in gone)
-        ]
 
 
 def _nullable(copy: dict[str, JSON]) -> dict[str, JSON]:

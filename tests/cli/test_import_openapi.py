@@ -41,14 +41,15 @@ def test_a_document_becomes_folders_that_call_the_api(
     done = run("import", "openapi", f"{server.url}/openapi.json", "--exclude", "write_*")
     assert done.code == 0, done.err
     assert len(done.out.splitlines()) == 10
+    host = server.url.removeprefix("http://")
     assert done.err.splitlines() == [
         "'list-pets' is called 'list_pets' here",
         "'get /pets/{id}' is called 'get_pets_id' here",
-        "set PETSTORE_KEY: the API key (header 'X-Key')",
-        "set PETSTORE_LOGIN: user:password",
-        "set PETSTORE_TOKEN: the bearer token",
+        f"set SOVL_PETSTORE_KEY: the API key (header 'X-Key'), sent to {host}",
+        f"set SOVL_PETSTORE_LOGIN: user:password, sent to {host}",
+        f"set SOVL_PETSTORE_TOKEN: the bearer token, sent to {host}",
     ]
-    keys = {f"PETSTORE_{name}": "x" for name in ("KEY", "LOGIN", "TOKEN")}
+    keys = {f"SOVL_PETSTORE_{name}": "x" for name in ("KEY", "LOGIN", "TOKEN")}
     checked = run("validate", "--warnings-as-errors", **keys)
     assert checked.code == 0, checked.out
     server.answers(b'[{"name": "Rex"}]')
@@ -57,7 +58,7 @@ def test_a_document_becomes_folders_that_call_the_api(
     assert server.last.target == "/v1/pets?limit=2"
     refused = run("call", "list_pets")
     assert refused.code == 1
-    assert "PETSTORE_KEY" in refused.err
+    assert "SOVL_PETSTORE_KEY" in refused.err
 
 
 def test_a_yaml_document_with_a_server_of_ones_own(
@@ -111,6 +112,37 @@ def test_a_wrong_operation_costs_only_itself(run: Run, tmp_path: Path) -> None:
     assert "1 definition can't become a tool; see above\n" in done.err
     shutil.rmtree(tmp_path / "tools")
     assert run("import", "openapi", "api.json", "--exclude", "* /odd").code == 0
+
+
+def test_a_variable_for_a_credential_is_named_by_the_user(
+    run: Run, tmp_path: Path, server: Recorder
+) -> None:
+    (tmp_path / "api.json").write_text(json.dumps(PETSTORE))
+    only = ("--include", "deletePet", "--base-url", f"{server.url}/v1?tenant=t")
+    done = run("import", "openapi", "api.json", *only, "--credential", "token=MY_TOKEN")
+    assert done.code == 0, done.err
+    host = server.url.removeprefix("http://")
+    assert done.err == f"set MY_TOKEN: the bearer token, sent to {host}\n"
+    server.answers(b"1")
+    assert run("call", "deletePet", "id=1", MY_TOKEN="mine").code == 0
+    assert server.last.target == "/v1/pets/1?tenant=t"
+    assert server.last.headers["authorization"] == "Bearer mine"
+    for given, words in [("token", "is not NAME=ENV"), ("odd=X", "no security scheme 'odd'")]:
+        done = run("import", "openapi", "api.json", *only, "--credential", given)
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert words in done.err
+
+
+def test_half_a_surrogate_pair_costs_only_its_operation(run: Run, tmp_path: Path) -> None:
+    odd = "\ud800"
+    text = {"summary": odd, "tags": [odd], "parameters": [{"name": odd, "in": "query"}]}
+    paths = {f"/{odd}": {"get": {}}, "/a": {"get": text}, "/b": {"$ref": f"#/{odd}"}}
+    document = {"openapi": "3.1.0", "info": {"title": odd}, "paths": paths}
+    (tmp_path / "api.json").write_text(json.dumps(document))
+    done = run("import", "openapi", "api.json", "--base-url", "http://localhost")
+    assert (done.code, done.out.splitlines()[0]) == (1, "tools/get_a/get_a.json"), done.err
+    assert "the path has a character that isn't Unicode" in done.err
+    assert run("validate").code == 0
 
 
 def test_an_address_that_can_not_be_read(run: Run, server: Recorder) -> None:

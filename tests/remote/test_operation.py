@@ -62,7 +62,7 @@ def test_an_argument_in_the_path(argument: Argument, value: Any, path: str) -> N
         ("text/plain", "é", {"content": "é".encode()}),
         ("application/json", "x", {"content": b'"x"'}),
         ("multipart/form-data", {"x": 1, "y": "z"},
-         {"files": {"x": (None, "1"), "y": (None, "z")}}),
+         {"files": [("x", (None, b"1", None)), ("y", (None, b"z", None))]}),
         ("application/x-www-form-urlencoded", {"x": [1, "z"]}, {"data": {"x": ["1", "z"]}}),
     ],
 )  # fmt: skip

@@ -1,0 +1,117 @@
+"""What an OpenAPI document asks for to know who calls, and the variables that hold it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Literal, cast
+from unicodedata import normalize
+from urllib.parse import urlsplit
+
+from sovl_tools.formats.foreign import UnfitDefinition
+from sovl_tools.model.document import JSON, Path, kind
+from sovl_tools.model.suggestion import as_hint, nearest
+from sovl_tools.remote.operation import Credential
+
+PREFIX = "SOVL_"
+"""Derived names begin with this: a document must not choose a variable that others use."""
+_LONGEST = 60
+_SCHEMES: Path = ("components", "securitySchemes")
+
+
+class Security:
+    """The security schemes of one document.
+
+    Attributes:
+        given: the environment variables that the user names, by scheme.
+    """
+
+    def __init__(self, document: Mapping[str, JSON], given: Mapping[str, str]) -> None:
+        self.given = given
+        self._default = document.get("security", [])
+        above = document.get("components")
+        schemes = above.get("securitySchemes") if isinstance(above, dict) else None
+        self.schemes: dict[str, JSON] = schemes if isinstance(schemes, dict) else {}
+        info = document.get("info")
+        title = info.get("title") if isinstance(info, dict) else None
+        self._title = title if isinstance(title, str) else ""
+        self._names: dict[str, str] = {}
+        self._uses: dict[str, tuple[str, bool, set[str]]] = {}
+        self._left: list[str] = []
+
+    def credentials(self, operation: Mapping[str, JSON], place: Path, url: str) -> list[Credential]:
+        """Return what the first alternative that can be used asks for.
+
+        It is optional if calls without it are possible as well.
+
+        Raises:
+            UnfitDefinition: no alternative can be used.
+        """
+        stated = operation.get("security", self._default)
+        if not isinstance(stated, list):
+            raise UnfitDefinition((*place, "security"), f"must be a list, not {kind(stated)!r}")
+        if not all(isinstance(each, dict) for each in stated):
+            raise UnfitDefinition((*place, "security"), "must be a list of objects")
+        reason = ""
+        for each in [each for each in stated if each]:
+            try:
+                found = [self._credential(name) for name in each]
+            except UnfitDefinition as error:
+                reason = reason or error.flaw.message
+                continue
+            is_optional = {} in stated
+            for credential, words in found:
+                self._note(credential.variable, words, url, is_optional=is_optional)
+            return [each._replace(is_optional=is_optional) for each, _ in found]
+        if reason and {} not in stated:
+            raise UnfitDefinition((*place, "security"), reason)
+        return []
+
+    def notes(self) -> list[str]:
+        """Return which variables are to be set, and where their values will go."""
+        found = [*self._left]
+        for variable, (words, is_optional, hosts) in self._uses.items():
+            optional = " (optional)" if is_optional else ""
+            found.append(f"set {variable}{optional}: {words}, sent to {', '.join(sorted(hosts))}")
+        return found
+
+    def _note(self, variable: str, words: str, url: str, *, is_optional: bool) -> None:
+        known = self._uses.get(variable, (words, True, set()))
+        host = urlsplit(url).netloc.rpartition("@")[2]
+        self._uses[variable] = known[0], known[1] and is_optional, known[2] | {host}
+
+    def _credential(self, name: str) -> tuple[Credential, str]:
+        scheme = self.schemes.get(name)
+        if scheme is None:
+            words = f"the security scheme {name!r:.80} isn't defined under 'securitySchemes'"
+            raise UnfitDefinition(_SCHEMES, words + as_hint(nearest(name, self.schemes)))
+        if not isinstance(scheme, dict):
+            words = f"a security scheme must be an object, not {kind(scheme)!r}"
+            raise UnfitDefinition((*_SCHEMES, name), words)
+        type_, detail = scheme.get("type"), str(scheme.get("scheme")).lower()
+        if type_ in ("oauth2", "openIdConnect") or (type_ == "http" and detail == "bearer"):
+            return Credential("bearer", "", self._variable(name)), "the bearer token"
+        if type_ == "http" and detail == "basic":
+            return Credential("basic", "", self._variable(name)), "user:password"
+        part, key = scheme.get("in"), scheme.get("name")
+        if type_ == "apiKey" and part in ("header", "query", "cookie") and isinstance(key, str):
+            where = cast('Literal["header", "query", "cookie"]', part)
+            return Credential(where, key, self._variable(name)), f"the API key ({part} {key!r})"
+        words = f"the security scheme {name!r:.80} is of a kind that can't be used"
+        raise UnfitDefinition((*_SCHEMES, name), words)
+
+    def _variable(self, scheme: str) -> str:
+        """Return the environment variable of a scheme: the user's, or one that isn't set."""
+        if scheme in self.given:
+            return self.given[scheme]
+        if scheme not in self._names:
+            words = normalize("NFKD", f"{self._title} {scheme}").encode("ascii", "ignore").decode()
+            name = PREFIX + re.sub(r"\W+", "_", words).strip("_").upper()[:_LONGEST]
+            if name in os.environ:
+                words = f"{name} is set already, maybe for something else, and isn't used"
+                self._left.append(f"{words}: --credential '{scheme}={name}' uses it")
+            taken = {*os.environ, *self._names.values(), *self.given.values()}
+            numbered = (f"{name}_{number}" for number in range(2, len(taken) + 3))
+            self._names[scheme] = next(each for each in (name, *numbered) if each not in taken)
+        return self._names[scheme]
