@@ -52,6 +52,7 @@ _PUBLIC = {
     "default_registry": "sovl_tools.configured",
     "definition_of": "sovl_tools.authoring.decorator",
     "hook": "sovl_tools.dispatch.hooks",
+    "open_registry": "sovl_tools.configured",
     "tool": "sovl_tools.authoring.decorator",
 }
 

@@ -4,6 +4,7 @@ from sovl_tools.authoring.aitool import AITool as AITool
 from sovl_tools.authoring.decorator import definition_of as definition_of
 from sovl_tools.authoring.decorator import tool as tool
 from sovl_tools.configured import default_registry as default_registry
+from sovl_tools.configured import open_registry as open_registry
 from sovl_tools.dispatch.hooks import hook as hook
 from sovl_tools.dispatch.tooler import Tooler as Tooler
 from sovl_tools.model.call import CallEvent as CallEvent
@@ -89,5 +90,6 @@ __all__ = [
     "default_registry",
     "definition_of",
     "hook",
+    "open_registry",
     "tool",
 ]

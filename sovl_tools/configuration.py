@@ -12,10 +12,13 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from sovl_tools.model.call import Mode
 from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted
+from sovl_tools.model.env_file import parse_env
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import IMPORT_TIMEOUT
 from sovl_tools.model.path_patterns import PathPattern
+from sovl_tools.model.policy import Approving, Coerce, Policy
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.problem import describe
@@ -30,7 +33,8 @@ FILES = ("sovl-tools.toml", "pyproject.toml")
 """The files that are looked for in each directory, the one that wins first."""
 _TABLE = "sovl-tools"
 _TOO_DEEP = "tables or lists stand too deep within one another"
-_PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures")
+_SECONDS = ("import-timeout", "timeout", "max-timeout", "cache-seconds")
+_PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures", "env-file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,16 @@ class Configuration:
         target: provider formats of which ``validate`` tells what they lose.
         format: how ``validate`` writes its result, each as ``FORMAT`` or ``FORMAT=FILE``.
         locked: whether only tools are loaded that are as ``lock_file`` says.
+        env_file: a file of environment variables, which don't replace those that are set.
+        timeout: how long a call can take, in seconds, unless its manifest says otherwise.
+        max_timeout: how long a call can take whatever its manifest says.
+        max_result_bytes: longer results are cut, whatever a manifest says.
+        mode: where tools run.
+        coerce: ``"lenient"`` repairs arguments where there is one way to do so.
+        retry: how often the call of an idempotent tool is made at most.
+        cache_seconds: how long equal calls of a read-only tool get the same result.
+        rate_limit: how many calls of each tool can begin in a time.
+        approval: which calls need approval.
         file: what was read, if there is a file.
         sources: what named each value, by its key in the file; ``"the default"`` for the others.
     """
@@ -77,6 +91,16 @@ class Configuration:
     target: tuple[str, ...] = ()
     format: tuple[str, ...] = ()
     locked: bool = False
+    env_file: str | None = None
+    timeout: float | None = None
+    max_timeout: float | None = None
+    max_result_bytes: int | None = None
+    mode: Mode | None = None
+    coerce: Coerce = "strict"
+    retry: int | None = None
+    cache_seconds: float | None = None
+    rate_limit: str | None = None
+    approval: Approving | None = None
     file: str | None = field(default=None, compare=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -87,6 +111,21 @@ class Configuration:
             return self.pythonpath
         directory = Path(self.file).parent
         return tuple(str(each) for each in (directory / "src", directory) if each.is_dir())
+
+    @property
+    def policy(self) -> Policy:
+        """The settings of calls."""
+        return Policy(
+            timeout=self.timeout,
+            mode=self.mode,
+            coerce=self.coerce,
+            retry=self.retry,
+            cache_seconds=self.cache_seconds,
+            rate_limit=self.rate_limit,
+            approval=self.approval,
+            timeout_ceiling=self.max_timeout,
+            result_ceiling=self.max_result_bytes,
+        )
 
     @property
     def lock_file(self) -> str:
@@ -190,6 +229,8 @@ def _table(file: Path) -> dict[str, Any]:
 
 def _setting(key: str, value: JSON, file: Path) -> Any:
     if key in _PATHS:
+        if isinstance(value, str):
+            return _shown(file.parent / value)
         return tuple(_shown(file.parent / path) for path in value)
     if key == "exclude":
         return tuple(_pattern(text, file) for text in value)
@@ -197,8 +238,8 @@ def _setting(key: str, value: JSON, file: Path) -> Any:
         return {pattern: tuple(rules) for pattern, rules in value.items()}
     if key == "format" and isinstance(value, str):
         return (value,)
-    if key == "import-timeout":
-        return float(value)
+    if key in _SECONDS:
+        value = float(value)
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -250,7 +291,8 @@ def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Co
     """Return the settings that hold, and let tools import the user's own packages.
 
     The directories go to the end of ``sys.path``: this process, and its children, import the
-    libraries of sovl-tools from where they're installed, whatever files a project has.
+    libraries of sovl-tools from where they're installed, whatever files a project has. The
+    variables of ``env-file`` that aren't set become part of the environment.
 
     Args:
         tools: tools directories, which win over the configured ones.
@@ -266,17 +308,48 @@ def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Co
     places = [os.path.abspath(each) for each in found.module_paths]
     others = [each for each in sys.path if each not in places]
     sys.path[:] = [*others, *places] if imports else others
+    if imports:
+        add_variables(found)
+    return found
+
+
+def add_variables(found: Configuration) -> None:
+    """Add the variables of ``env-file`` to the environment, except those that are set.
+
+    Raises:
+        ConfigurationError: the file can't be read; a missing one is none.
+    """
+    if found.env_file is None:
+        return
+    try:
+        variables = parse_env(Path(found.env_file).read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:  # it's seldom part of a repository
+        _LOGGER.debug("there is no %s", found.env_file)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(found.env_file, str(error)) from error
+    else:
+        for name, value in variables.items():
+            os.environ.setdefault(name, value)
+
+
+def project_configuration(tools: Sequence[str] = ()) -> Configuration:
+    """Return the settings that hold for a Python program, as ``load_configuration`` for a command.
+
+    What is on ``sys.path`` already stays where it is.
+
+    Raises:
+        ConfigurationError: the configuration can't be read.
+    """
+    found = configuration(tools)
+    places = [os.path.abspath(each) for each in found.module_paths]
+    sys.path += [each for each in places if each not in sys.path]
+    add_variables(found)
     return found
 
 
 def add_project() -> None:
-    """Let tools import the packages of the project around the current directory, if there is one.
-
-    The directories go to the end of ``sys.path``; those that are there already stay where they are.
-    """
+    """Let tools import the packages of the project around the current directory."""
     try:
-        places = [os.path.abspath(each) for each in configuration().module_paths]
+        project_configuration()
     except ConfigurationError as error:
         _LOGGER.debug("the project's packages aren't found: %s", error)
-        return
-    sys.path += [each for each in places if each not in sys.path]

@@ -7,25 +7,50 @@ import threading
 from collections.abc import Collection
 from typing import NamedTuple
 
-from sovl_tools.configuration import Configuration, configuration
+from sovl_tools.configuration import Configuration, project_configuration
 from sovl_tools.model.path_patterns import is_excluded, patterns_of
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.threads import is_loading
 
 
-def folders_of(found: Configuration, names: Collection[str] | None = None) -> ToolRegistry:
-    """Return a registry of the tool folders, or of those of some names."""
+def open_registry(
+    *paths: str,
+    settings: Configuration | None = None,
+    names: Collection[str] | None = None,
+    code: bool = True,
+    entry_points: bool = True,
+) -> ToolRegistry:
+    """Return a registry of the project's tools, as the command line has it.
+
+    It holds the tools of the configured directories, of ``plugins``, of ``procedures`` and of the
+    entry points of installed distributions. Tools can import the project's packages, and the
+    variables of ``env-file`` become part of the environment.
+
+    Args:
+        paths: tools directories, which win over the configured ones.
+        settings: the configuration; by default what is configured for the current directory.
+        names: load only the tool folders of these names.
+        code: False leaves out all tools that don't come from folders.
+        entry_points: False leaves out those of installed distributions.
+
+    Raises:
+        ConfigurationError: the configuration can't be read or says something else than it may.
+        LockError: the lock file is missing or damaged.
+    """
     registry = ToolRegistry()
-    load_into(registry, found, names)
+    found = project_configuration(paths) if settings is None else settings
+    _open(registry, found, names)
+    if code:
+        add_code(registry, found, entry_points=entry_points)
     return registry
 
 
-def load_into(
+def _open(
     registry: ToolRegistry, found: Configuration, names: Collection[str] | None = None
 ) -> None:
     """Load the configured tool folders, or those of some names, into an empty registry."""
-    # the commands reject a missing path themselves, where a user has named it
     registry._load_directories(  # noqa: SLF001 - it exists before it is loaded
+        # a default that is missing is no error; the commands reject what a user has named
         [path for path in found.paths if os.path.exists(path)],
         names=names,
         exclude=found.exclude,
@@ -35,10 +60,14 @@ def load_into(
 
 
 def add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool = True) -> None:
-    """Add the tools in the code of plugins and, unless it says not to, of distributions."""
+    """Add the tools of plugins, of procedures and, unless it says not to, of distributions."""
+    excluded = patterns_of(found.exclude, os.getcwd())
     for path in found.plugins:
-        if not is_excluded(os.path.abspath(path), patterns_of(found.exclude, os.getcwd())):
+        if not is_excluded(os.path.abspath(path), excluded):
             registry.load_modules(path, exclude=found.exclude, import_timeout=found.import_timeout)
+    for path in filter(os.path.isdir, found.procedures):
+        if not is_excluded(os.path.abspath(path), excluded):
+            registry.load_procedures(path)
     if entry_points:
         registry.load_entry_points(import_timeout=found.import_timeout)
 
@@ -46,9 +75,8 @@ def add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool
 def default_registry() -> ToolRegistry:
     """Return the registry of this program, which is loaded when it is first asked for.
 
-    It holds the tools of the configured directories, of ``plugins`` and of the entry points of
-    installed distributions; ``sovl_tools.configuration`` says what is configured. Code that is
-    being loaded into it gets it as far as it is loaded.
+    It is that of ``open_registry()``. Code that is being loaded into it gets it as far as it is
+    loaded.
 
     Raises:
         ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
@@ -58,10 +86,10 @@ def default_registry() -> ToolRegistry:
         return _LOADING[0].registry
     with _LOCK:
         if not _DEFAULT:
-            found, registry = configuration(), ToolRegistry()
+            found, registry = project_configuration(), ToolRegistry()
             _LOADING.append(_Loading(registry, threading.get_ident()))
             try:
-                load_into(registry, found)
+                _open(registry, found)
                 add_code(registry, found)
             finally:
                 _LOADING.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.loading.plugins import decorated, importable
 @pytest.fixture
 def _fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(configured, "_DEFAULT", [])
+    monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.chdir(tmp_path)
     for name in ("SOVL_TOOLS_PATH", "SOVL_TOOLS_PLUGINS_DIR"):
         monkeypatch.delenv(name, raising=False)

@@ -41,11 +41,11 @@ def parse_pairs(
             raise Misuse(f"{pair!r} is not KEY=VALUE{hint}")
         if key in found:
             raise Misuse(f"{key!r} is given twice")
-        found[key] = _value(value, next(iter(below(root, key)), None))
+        found[key] = parse_value(value, next(iter(below(root, key)), None))
     return found
 
 
-def _value(text: str, node: SchemaNode | None) -> JSON:
+def parse_value(text: str, node: SchemaNode | None) -> JSON:
     """Read a value as JSON, or as text if it isn't JSON or only the text is valid."""
     if node is not None and node.schema.get("type") == "string":
         return text

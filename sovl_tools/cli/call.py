@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import click
 
 from sovl_tools.cli.arguments import parse_pairs, read_json
@@ -18,10 +21,13 @@ from sovl_tools.cli.command import (
     timeout_option,
 )
 from sovl_tools.cli.load_tools import complete_names, one_tool, parameters_of
-from sovl_tools.cli.output import show, show_json
+from sovl_tools.cli.output import json_text, show, show_json, write_to
+from sovl_tools.cli.terminal_host import Reports, terminal_host
 from sovl_tools.dispatch.cluster import connected
 from sovl_tools.dispatch.tooler import Tooler
-from sovl_tools.model.call import LogMessage, Mode, Progress
+from sovl_tools.model.call import Mode
+from sovl_tools.model.content import Audio, Image
+from sovl_tools.model.result import ToolResult
 from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
@@ -45,6 +51,13 @@ EXITS = {
 @mode_and_dask_options
 @locked_option
 @click.option("--lenient", is_flag=True, help="Repair arguments where there is one way to do so.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Write the result to a file: a picture or sound as it is, anything else as JSON.",
+)
 @click.pass_context
 def call(
     ctx: click.Context,
@@ -57,6 +70,7 @@ def call(
     mode: Mode | None,
     dask: str | None,
     lenient: bool,
+    output: str | None,
 ) -> None:
     """Call a tool and print its result as JSON, nothing else.
 
@@ -68,25 +82,22 @@ def call(
     """
     if pairs and text is not None:
         raise Misuse("give the arguments as KEY=VALUE or with --args, not both")
-    quiet = is_quiet()  # tools say things in other threads, where click has no context
     registry = one_tool(tools, name)
     parameters = parameters_of(registry, name)
     arguments = (
         parse_pairs(pairs, parameters, "--args") if text is None else read_json(text, "--args")
     )
 
-    def hear(event: Progress | LogMessage) -> None:
-        if not quiet:
-            show(plain(describe_event(event)), err=True)
-
     with (
         connected(dask) as cluster,
+        Reports(is_quiet=is_quiet()) as reports,
         Tooler(
             registry,
+            policy=tools.settings().policy,
             timeout=timeout,
             executor=cluster.executor,
-            coerce="lenient" if lenient else "strict",
-            on_event=hear,
+            coerce="lenient" if lenient else None,
+            host=terminal_host(reports),
         ) as tooler,
     ):
         result = tooler.call_sync(name, arguments, mode=mode)
@@ -99,13 +110,22 @@ def call(
             show(plain(line), err=True)
         is_misuse = failure.kind in {"invalid_arguments", "unknown_tool"}
         ctx.exit(MISUSE if is_misuse else FINDINGS)
-    show_json(result.value)
+    if output is None:
+        show_json(result.value)
+    else:
+        _save(result, output)
 
 
-def describe_event(event: Progress | LogMessage) -> str:
-    """Return a tool's message about a running call in one line."""
-    if isinstance(event, LogMessage):
-        return f"{event.tool}: {event.level}: {event.message}"
-    share = "" if not event.total else f" of {event.total:g} ({event.done / event.total:.0%})"
-    words = f": {event.message}" if event.message else ""
-    return f"{event.tool}: {event.done:g}{share}{words}"
+def _save(result: ToolResult, path: str) -> None:
+    """Write a result to a file, several pictures or sounds to several, and print the paths."""
+    blocks = [each for each in result.content if isinstance(each, Image | Audio)]
+    if not blocks:
+        write_to(path, json_text(result.value, indent=2))
+    stem, extension = os.path.splitext(path)
+    for number, block in enumerate(blocks, 1):
+        name = path if number == 1 else f"{stem}-{number}{extension}"
+        try:
+            Path(name).write_bytes(block.data)
+        except OSError as error:
+            raise click.ClickException(f"{name}: {error.strerror or error}") from error
+        show(plain(name))

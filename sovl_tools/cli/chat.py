@@ -10,7 +10,6 @@ import signal
 from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack, aclosing, closing, nullcontext
-from functools import partial
 from pathlib import Path
 from time import strftime
 from typing import Any, NamedTuple, TypeVar
@@ -32,9 +31,12 @@ from sovl_tools.cli.command import (
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.show import row, show_tools
+from sovl_tools.cli.terminal_host import approval, fill_form
 from sovl_tools.cli.watch import moment_of, news
-from sovl_tools.model.call import ToolCall
 from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.model.client_requests import Answer, Approval, ApprovalRequest, Question
+from sovl_tools.model.errors import RunCancelledError
+from sovl_tools.model.host import Host
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
@@ -93,7 +95,8 @@ def chat(
             provider=who.name,
             model=who.model,
             system=system,
-            approve=partial(_approve, source, transcript),
+            policy=tools.settings().policy,
+            host=_host(source, transcript),
         )
         conversation = Conversation(agent, source, transcript, who=who)
         with registry.watch(libraries=tools.settings().watch):
@@ -102,19 +105,33 @@ def chat(
         ctx.exit(FINDINGS)
 
 
-async def _approve(source: Pipe | Terminal, transcript: Transcript, call: ToolCall) -> bool | str:
-    """Ask the user before a destructive tool runs."""
+_T = TypeVar("_T")
+
+
+def _host(source: Pipe | Terminal, transcript: Transcript) -> Host:
+    """Return the host of the chat's calls, which asks the user on the event loop of the turn."""
+
+    async def elicit(question: Question) -> Answer:
+        return _asked(transcript, lambda: fill_form(question, source.prompt))
+
+    async def approve(request: ApprovalRequest) -> Approval:
+        return _asked(transcript, lambda: approval(request, source.prompt))
+
+    return Host(on_event=lambda _: None, on_elicit=elicit, on_approve=approve)
+
+
+def _asked(transcript: Transcript, ask: Callable[[], _T]) -> _T:
+    """Ask the user something; Ctrl-C ends the turn."""
     transcript.end()
-    question = transcript.question(call.name, call.arguments)
     # while a turn runs, asyncio takes Ctrl-C; here it has to end the question
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return source.confirmed(question)
+        return ask()
     except KeyboardInterrupt:
         # passed on to asyncio, which ends the turn
         signal.signal(signal.SIGINT, previous)
         signal.raise_signal(signal.SIGINT)
-        return "the user stopped the answer"
+        raise RunCancelledError from None
     finally:
         signal.signal(signal.SIGINT, previous)
 

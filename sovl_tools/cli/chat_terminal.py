@@ -10,7 +10,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -20,9 +20,12 @@ import click
 
 from sovl_tools.agent.events import Event, RoundFinished, TextDelta, ToolFinished, ToolStarted
 from sovl_tools.agent.history import tool_message
-from sovl_tools.cli.output import results, show, wrapped, write
+from sovl_tools.cli.output import results, show, write
+from sovl_tools.cli.terminal_host import NOT_A_TERMINAL, describe_call, describe_event
 from sovl_tools.formats.messages import as_one_text
+from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.model.document import JSON
+from sovl_tools.model.errors import ToolError
 from sovl_tools.reporting.text import cut, plain
 
 PROMPT = "> "
@@ -56,9 +59,13 @@ class Pipe:
         """Return the next line; None at the end."""
         return (sys.stdin.readline() if sys.stdin is not None else "") or None
 
-    def confirmed(self, question: str) -> bool | str:
-        """Return the reason why the user can't be asked."""
-        return "the user can't be asked, because the input isn't a terminal"
+    def prompt(self, question: str) -> str:
+        """Refuse to ask.
+
+        Raises:
+            ToolError: the user can't be asked.
+        """
+        raise ToolError(NOT_A_TERMINAL)
 
     def interject(self, text: str) -> bool:
         """Return False: no user is typing."""
@@ -86,17 +93,18 @@ class Terminal:
                 return None
         return None
 
-    def confirmed(self, question: str) -> bool | str:
-        """Return whether the user says yes.
+    def prompt(self, question: str) -> str:
+        """Return what is typed after a question.
 
         Raises:
+            EOFError: the user typed Ctrl-D.
             KeyboardInterrupt: the user stops the answer.
         """
         try:
-            return self.answer(question).strip().casefold() in {"y", "yes"}
+            return self.answer(question).rstrip("\r\n")
         except EOFError:
             self.end()
-            return False  # Ctrl-D is no consent
+            raise
 
     def line(self) -> str:
         """Return what is typed."""
@@ -220,13 +228,15 @@ class Transcript:
                 arguments: JSON = call.arguments or "{}"
                 with suppress(ValueError, RecursionError):
                     arguments = json.loads(arguments)
-                self.note(f"→ {_call(call.name, arguments)}")
+                self.note(f"→ {describe_call(call.name, arguments)}")
             case ToolFinished(call=call, result=result):
                 content = as_one_text(tool_message(call, result)["content"])
                 words = content if result.error is None else f"error: {content}"
                 took = f" ({result.duration:.1f} s)" if result.duration > _NOTABLE else ""
                 tint = _FAINT if result.error is None else _RED
                 self.note(f"← {cut(' '.join(words.split()), _LONGEST - len(took))}{took}", tint)
+            case Progress() | LogMessage():
+                self.note(describe_event(event))
             case RoundFinished():
                 self.end()
 
@@ -259,11 +269,6 @@ class Transcript:
         self.end()
         _say(text, _RED)
 
-    def question(self, name: str, arguments: Mapping[str, JSON]) -> str:
-        """Return the question that asks for approval of a call."""
-        text = f"call {cut(plain(_call(name, arguments)), _LONGEST)}? [y/N]"
-        return f"{wrapped(text, head='')} "
-
 
 def _say(text: str, tint: str) -> None:
     show([(plain(cut(text, 5 * _LONGEST)), tint)], err=True)
@@ -273,13 +278,3 @@ def escape_controls(text: str) -> str:
     """Return a text of several lines without control characters."""
     lines = text.replace("\r\n", "\n")
     return "".join(part if part in "\n\t" else plain(part) for part in re.split(r"([\n\t])", lines))
-
-
-def _call(name: str, arguments: JSON) -> str:
-    if not isinstance(arguments, Mapping):
-        return f"{name}({arguments})"
-    return f"{name}({', '.join(f'{key}={_value(value)}' for key, value in arguments.items())})"
-
-
-def _value(value: JSON) -> str:
-    return cut(json.dumps(value, ensure_ascii=False, default=str), _LONGEST_VALUE)

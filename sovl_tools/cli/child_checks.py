@@ -165,12 +165,11 @@ def serve(request: dict[str, Any]) -> None:
     candidates: Sequence[Candidate] = ()
     diagnostics: Sequence[Diagnostic]
     if "procedures" in request:
-        from sovl_tools.configured import add_code, folders_of  # noqa: PLC0415 - for them alone
+        from sovl_tools.configured import open_registry  # noqa: PLC0415 - for them alone
 
         with chdir("."):  # a tool can change the directory when it's imported
             settings = Configuration(**request["configuration"])
-            registry = folders_of(settings, request["tools"])
-            add_code(registry, settings)
+            registry = open_registry(settings=settings, names=request["tools"])
         catalog = registry.catalog
         # the parent knows why the other tools didn't load
         reasons = {**catalog.unavailable, **request["unavailable"]}

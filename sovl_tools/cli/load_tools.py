@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 from sovl_tools.cli.command import Misuse, ToolOptions, note, refuse_unlisted, settings
 from sovl_tools.configuration import Configuration, load_configuration
-from sovl_tools.configured import add_code, folders_of
+from sovl_tools.configured import add_code, open_registry
 from sovl_tools.loading.sources import collect, tool_folder
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
@@ -27,7 +27,7 @@ def all_tools(tools: ToolOptions) -> ToolRegistry:
         Misuse: a directory does not exist or can't be listed.
     """
     found = tools.settings()
-    registry = folders_of(found)
+    registry = open_registry(settings=found, code=False)
     refuse_unlisted(registry.report.diagnostics)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
     _add_code(registry, found, tools)
@@ -60,7 +60,7 @@ def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
     names = [folder.name for folder in collected.folders]
     # an empty set loads no folder
     wanted = {name} & set(names)
-    registry = folders_of(found, wanted)
+    registry = open_registry(settings=found, names=wanted, code=False)
     if name not in registry:
         _add_code(registry, found, tools)
         if name not in registry and name not in registry.catalog.unavailable:

@@ -38,6 +38,7 @@ from sovl_tools.dispatch.tooler import Mapped, Tooler
 from sovl_tools.loading.requirements import processes_missing
 from sovl_tools.model.call import Mode
 from sovl_tools.model.document import JSON, parse_json
+from sovl_tools.model.policy import Policy
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 
@@ -132,8 +133,8 @@ def map_tool(
         cluster = stack.enter_context(connected(dask))
         tooler = Tooler(
             registry,
+            policy=_policy(tools, by_default),
             timeout=timeout,
-            mode=by_default,
             max_processes=workers,
             executor=cluster.executor,
         )
@@ -152,6 +153,11 @@ def map_tool(
         _take(run, mapped, progress, fail_fast=fail_fast)
     if run.report():
         ctx.exit(FINDINGS)
+
+
+def _policy(tools: ToolOptions, by_default: Mode | None) -> Policy:
+    policy = tools.settings().policy
+    return policy.but(mode=policy.mode or by_default)
 
 
 def _total(path: str) -> int | None:

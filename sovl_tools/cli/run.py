@@ -34,7 +34,9 @@ from sovl_tools.cli.procedures import (
     with_procedures_it_runs,
 )
 from sovl_tools.cli.run_display import Lines
-from sovl_tools.configured import folders_of
+from sovl_tools.cli.terminal_host import Reports, terminal_host
+from sovl_tools.configured import open_registry
+from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.document import JSON, kind, parse_json
 from sovl_tools.procedures.errors import (
@@ -218,11 +220,13 @@ class Job(NamedTuple):
 
     Attributes:
         manager: with the tools that it needs.
+        reports: shows what the tools tell.
         procedure: the procedure.
         procedures: the documents of it and of the procedures that it runs.
     """
 
     manager: ProcedureManager
+    reports: Reports
     procedure: Procedure
     procedures: tuple[ProcedureDocument, ...]
 
@@ -242,17 +246,19 @@ def _prepare(source: str | Mapping[str, JSON], asked: _Options) -> Job:
     # so that no other can fail or slow the run down
     if all(step.action in ACTIONS for step in steps):
         names = {step.fields["tool"] for step in steps if step.action == "tool"}
-        registry = folders_of(tools.settings(), names)
+        registry = open_registry(settings=tools.settings(), names=names, code=False)
     if registry is None or not all(name in registry for name in names):
         registry = all_tools(tools)
-    manager = ProcedureManager(registry)
+    reports = Reports(is_quiet=is_quiet())
+    policy, host = tools.settings().policy, terminal_host(reports)
+    manager = ProcedureManager(registry, Tooler(registry, policy=policy, host=host))
     found = [wrong for each in procedures for wrong in manager.check(each)]
     errors = [each for each in found if each.severity == "error"]
     show_diagnostics(errors if is_quiet() else found, err=True)
     procedure = procedures[0].procedure
     if errors or procedure is None:
         raise click.exceptions.Exit(FINDINGS)
-    return Job(manager, procedure, procedures)
+    return Job(manager, reports, procedure, procedures)
 
 
 def _inputs(procedure: Procedure, pairs: Sequence[str], text: str | None) -> dict[str, JSON]:
@@ -290,7 +296,7 @@ def _execute(job: Job, begin: Begin, journal: Journal | None, asked: _Options) -
     """
     # known only once the run has begun; before that there is nothing to resume
     run_ids: list[str] = []
-    is_shown, lines = not is_quiet(), Lines()
+    is_shown, lines = not is_quiet(), Lines(job.reports)
 
     def on_event(event: Event) -> None:
         if isinstance(event, RunStarted):

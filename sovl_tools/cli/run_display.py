@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from sovl_tools.cli.call import describe_event
 from sovl_tools.cli.output import show
+from sovl_tools.cli.terminal_host import Reports
+from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.procedures.run.environment import (
     Event,
     RunStarted,
@@ -32,11 +33,14 @@ _WIDTH = max(len(word) for word, _ in _WORDS.values())
 class Lines:
     """Writes events of a run to the error output."""
 
-    def __init__(self) -> None:
+    def __init__(self, reports: Reports) -> None:
         self._last: str | None = None
+        self._reports = reports
 
     def hear(self, event: Event) -> None:
         """Show an event."""
+        if not isinstance(event, Progress | LogMessage):
+            self._reports.end()
         match event:
             case RunStarted():
                 run = f", run {event.run_id}" if event.run_id else ""
@@ -49,7 +53,7 @@ class Lines:
             case StepEnded():
                 _show_step(event.state, event, self._ending(event))
             case _:
-                show(plain(describe_event(event)), err=True)
+                self._reports.hear(event)
 
     def _ending(self, event: StepEnded) -> str:
         """Return the duration of a step, and the reason of a failure unless it was just shown."""

@@ -226,7 +226,8 @@ def serve(
             except ImportError as error:
                 raise click.ClickException(str(error)) from error
             observers.append(OpenTelemetry())  # environment variables configure it
-        with Tooler(registry, timeout=timeout, mode=mode, observers=observers) as tooler:
+        policy = found.policy.but(timeout=timeout, mode=mode)
+        with Tooler(registry, policy=policy, observers=observers) as tooler:
             server = registry.mcp_server(tooler, search_tools=search_tools)
             watching: AbstractContextManager[object] = nullcontext()
             if not no_watch:

@@ -169,8 +169,7 @@ def test(
     with Progress(len(examples)) as progress:
         tested = run_examples(
             examples,
-            import_timeout=found.import_timeout,
-            locked=found.lock_file if found.locked else None,
+            settings=found,
             processes=processes,
             observe=lambda each: progress.advance(each.example.folder.name),
         )

@@ -11,15 +11,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from queue import Empty
 from typing import Any, NoReturn
 
+from sovl_tools.configuration import Configuration
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.linting.examples import Example, Status, Tested, run_example, working_directory
 from sovl_tools.loading.child import READY, report_pipe
 from sovl_tools.loading.isolation import MAX_OUTPUT, Child
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.policy import Policy
 from sovl_tools.registry import ToolRegistry
 
 _GRACE = 3.0
@@ -29,8 +32,7 @@ _MOST_PRINTED = 4000
 def run_examples(
     examples: Iterable[Example],
     *,
-    import_timeout: float,
-    locked: str | None = None,
+    settings: Configuration,
     processes: int = 1,
     observe: Callable[[Tested], object] = lambda _: None,
 ) -> list[Tested]:
@@ -38,8 +40,7 @@ def run_examples(
 
     Args:
         examples: of all tools; skipped and broken ones are in the results, too.
-        import_timeout: the time limit for importing a tool, in seconds.
-        locked: the lock file; None without a lock.
+        settings: how tools are loaded and called.
         processes: the number of child processes.
         observe: called with each result, from several threads but never by two at a time.
 
@@ -63,7 +64,12 @@ def run_examples(
         else:
             groups.setdefault(each.folder.location, []).append(each)
     if groups:
-        options = {"import_timeout": import_timeout, "locked": locked}
+        # --include has named the destructive tools
+        options = {
+            "import_timeout": settings.import_timeout,
+            "locked": settings.lock_file if settings.locked else None,
+            "policy": asdict(settings.policy.but(approval="never")),
+        }
         _Work(groups.values(), options, done).run(min(processes, len(groups)))
     return [found[each.id] for each in wanted]
 
@@ -226,6 +232,7 @@ def serve(request: dict[str, Any]) -> NoReturn:
     os.dup2(nothing, 0)
     os.close(nothing)
     answers.write(READY)
+    policy = Policy(**request["options"].pop("policy"))
     toolers: dict[str, tuple[Tooler, bool]] = {}
     for line in requests:
         document = json.loads(line)
@@ -233,7 +240,8 @@ def serve(request: dict[str, Any]) -> NoReturn:
         example = Example(**{**document["example"], "folder": folder})
         if folder.location not in toolers:
             registry = ToolRegistry.from_directory(folder.path, **request["options"])
-            toolers[folder.location] = Tooler(registry), folder.name in registry
+            tooler = Tooler(registry, policy=policy)
+            toolers[folder.location] = tooler, folder.name in registry
         tooler, is_loaded = toolers[folder.location]
         tested, is_abandoned = run_example(example, tooler, document["directory"])
         sys.stderr.flush()

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from sovl_tools.configuration import Configuration, load_configuration
-from sovl_tools.configured import folders_of
+from sovl_tools.configured import open_registry
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.linting.examples import (
     Example,
@@ -118,7 +118,7 @@ class _Manifest(pytest.File):
             import_timeout=found.import_timeout,
             locked=found.lock_file if found.locked else None,
         )
-        self.tooler = Tooler(registry)
+        self.tooler = Tooler(registry, policy=found.policy.but(approval="never"))
 
 
 class _FailedError(Exception):
@@ -171,13 +171,13 @@ _HAS_FAILED = pytest.StashKey[bool]()
 @pytest.fixture(scope="session")
 def sovl_registry(pytestconfig: pytest.Config) -> ToolRegistry:
     """The registry of the tools in the directories that pytest was given."""
-    return folders_of(pytestconfig.stash[FOUND])
+    return open_registry(settings=pytestconfig.stash[FOUND], code=False)
 
 
 @pytest.fixture(scope="session")
-def sovl_tooler(sovl_registry: ToolRegistry) -> Tooler:
+def sovl_tooler(sovl_registry: ToolRegistry, pytestconfig: pytest.Config) -> Tooler:
     """A Tooler that calls them: ``sovl_tooler.call_sync("weather", {"city": "Oslo"})``."""
-    return Tooler(sovl_registry)
+    return Tooler(sovl_registry, policy=pytestconfig.stash[FOUND].policy)
 
 
 @pytest.fixture
