@@ -144,7 +144,7 @@ def contained(node: SchemaNode) -> tuple[int, int] | None:
     branches = Part(node.schema, path, node.root).branches("oneOf")
     # no argument is checked against it
     branches = [p.without("format") if isinstance(p.schema, dict) else p for p in branches]
-    walk = _Walk(node.root, node.root, None)
+    walk = _Walk(node.root, node.root, None, steps=_FEW_STEPS)
     try:
         for (index, one), (place, other) in permutations(enumerate(branches), 2):
             if applying([one]) is not None and not walk.compare("", [one], other):
@@ -173,8 +173,7 @@ class _TooFarError(Exception):
     """The schemas have too many combinations to compare."""
 
 
-_MOST_STEPS = 20_000
-"""The limit of comparisons of subschemas; only deeply nested combinations reach it."""
+_FEW_STEPS = 2_000
 
 _ALL = NUMBERS | {"null", "boolean", "string", "array", "object"}
 """Types of values; here ``number`` means numbers that aren't integers."""
@@ -187,9 +186,12 @@ class _Walk:
     the narrow side must follow from them.
     """
 
-    def __init__(self, wide: JSON, narrow: JSON, in_format: InFormat | None) -> None:
+    def __init__(
+        self, wide: JSON, narrow: JSON, in_format: InFormat | None, *, steps: int = 20_000
+    ) -> None:
         self.wide, self.narrow, self._in_format = wide, narrow, in_format
-        self._steps = _MOST_STEPS
+        # only deeply nested combinations need many comparisons of subschemas
+        self._steps = steps
         # pairs that are being compared, with their place's name, or that proved true, with None
         self._assumed: dict[tuple[frozenset[str], str], str | None] = {}
         self._types_known: dict[tuple[Path, bool], frozenset[str]] = {}

@@ -10,9 +10,10 @@ from sovl_tools.model.diagnostic import Finding, ManifestPlace, Verdict, ask, ru
 from sovl_tools.model.document import JSON, Path, dotted, kind
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.model.suggestion import did_you_mean, nearest, question
+from sovl_tools.schema.comparison import contained
 from sovl_tools.schema.emptiness import contradiction
 from sovl_tools.schema.engine import compile_schema, compiles, pattern_problem, problems_at
-from sovl_tools.schema.keywords import KEYWORDS
+from sovl_tools.schema.keywords import ANNOTATIONS, KEYWORDS
 from sovl_tools.schema.patterns import oddity
 from sovl_tools.schema.problem import Problem, Validator, describe, shown
 from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, excess, lookup, nodes
@@ -272,6 +273,29 @@ def unsatisfiable_schema(node: SchemaNode) -> Iterator[Finding]:
         yield Finding(place, message, "correct one of them")
 
 
+@rule("ST318", "warning")
+def unreachable_alternative(node: SchemaNode) -> Iterator[Finding]:
+    """No value is valid by an alternative of ``oneOf``, because each fits another one as well.
+
+    ``oneOf`` accepts what fits exactly one of its schemas. An integer is also a number, so that
+    ``oneOf`` of the two rejects every integer. Write ``anyOf``, or let the schemas exclude each
+    other, such as by a ``const``. Imports of OpenAPI documents write ``anyOf`` by themselves.
+    """
+    found = contained(node) if "oneOf" in node.schema else None
+    if found is not None:
+        every = [_without_words(each) for each in node.schema["oneOf"]]
+        one, other = (shown(every[index]) for index in found)
+        message = f"{_named(node)}: no value of {one} can pass, as each fits {other} as well"
+        place = ManifestPlace((*node.path, "oneOf", found[0]))
+        yield Finding(place, message, "write 'anyOf', or let them exclude each other")
+
+
+def _without_words(schema: JSON) -> JSON:
+    if not isinstance(schema, dict):
+        return schema
+    return {key: each for key, each in schema.items() if key not in ANNOTATIONS} or schema
+
+
 @rule("ST315", "warning")
 def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
     """A property's name asks the model for a secret.
@@ -383,6 +407,7 @@ RULES = (
     invalid_enum,
     default_on_required,
     unsatisfiable_schema,
+    unreachable_alternative,
     secret_parameter,
 )
 """Asked at each subschema."""
