@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
 
-Stop: TypeAlias = Literal["end", "calls", "length", "refusal"]
-"""Why an answer ended: it was complete, calls tools, got too long, or the model refused."""
+Stop: TypeAlias = Literal["end", "calls", "length", "refusal", "pause"]
+"""Why an answer ended: it was complete, calls tools, got too long, the model refused, or wants to
+be asked again to go on."""
 
 Message: TypeAlias = dict[str, Any]
 """One message of a conversation; see ``messages``."""
@@ -95,7 +96,7 @@ class Prompt(NamedTuple):
 
 
 class Draft(Protocol):
-    """An answer that is coming in.
+    """An answer that is coming in; it's made with the names of the tools that were offered.
 
     Attributes:
         text: what it says so far.
@@ -123,7 +124,7 @@ class Adapter(Protocol):
 
     FORMAT: str
     STREAM: dict[str, Any]
-    Draft: type[Draft]
+    Draft: Callable[[Collection[str]], Draft]
 
     def method(self, client: Any) -> Callable[..., Any]:
         """Return the method of the client, sync or async."""

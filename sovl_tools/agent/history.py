@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import takewhile
+from secrets import token_hex
 from typing import Any, TypeAlias
 
 from sovl_tools.agent.answer import Answer, Call, Message
@@ -73,9 +74,33 @@ def _tool_message(call: Call, content: JSON, *, is_error: bool) -> Message:
     return {"role": "tool", **known}
 
 
+def arguments_piece(piece: JSON) -> str:
+    """Return a piece of streamed arguments as text, which some servers send as JSON."""
+    return piece if isinstance(piece, str) else "" if piece is None else as_text(piece)
+
+
 def arguments_text(arguments: JSON) -> str:
     """Return the arguments of a call as text, which some servers send as JSON, or not at all."""
     return arguments if arguments and isinstance(arguments, str) else as_text(arguments or {})
+
+
+def call_ids(given: Iterable[JSON]) -> list[str]:
+    """Return an id for each call of an answer, made from those that a server gave.
+
+    Some servers send none, a number, or one id for several calls; each result needs its own.
+    """
+    found: list[str] = []
+    for each in given:
+        identity = id_text(each)
+        is_new = identity and identity not in found
+        found.append(identity if is_new else f"call_{token_hex(8)}")
+    return found
+
+
+def id_text(identity: JSON) -> str:
+    """Return an id as text; some servers send numbers. "" if it is neither."""
+    is_id = isinstance(identity, str | int) and not isinstance(identity, bool)
+    return str(identity) if is_id else ""
 
 
 def text_of(content: JSON) -> str:
@@ -100,33 +125,33 @@ def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> 
     """Return a conversation in which every call is answered once and in its place.
 
     Answers to nothing are left out; a call without one gets the answer that it is lost. Ids that
-    come twice or that not every provider takes are replaced, and so are such names, but for what
-    is sent in a provider's own words.
+    come twice are replaced, and so are ids and names that not every provider takes. What is sent in
+    a provider's own words keeps its ids, unless they come twice.
 
     Args:
         messages: the conversation.
         own: the names of the providers whose items are sent back as they came.
     """
     conversation: list[Message] = []
-    # What is sent in a provider's own words names its calls by the ids that they have.
     kept = (each for each in messages if items_of(each, own))
-    taken = {call.id for each in kept for call in calls_of(each)}
+    reserved = {call.id for each in kept for call in calls_of(each)}
+    taken: set[str] = set()
     for index, message in enumerate(messages):
         if message["role"] == "tool":  # taken in with the calls that it answers
             continue
-        calls = fitting = calls_of(message)
-        if not items_of(message, own):
-            fitting = []
-            for call in calls:
-                identity = call.id
-                if identity in taken or not _ID.fullmatch(identity):
-                    # Counted, not random: so each request repeats the one before, as caches want.
-                    number = len(taken)
-                    while f"call_{number}" in taken:
-                        number += 1
-                    identity = f"call_{number}"
-                taken.add(identity)
-                fitting.append(call._replace(id=identity, name=fitted_name(call.name)))
+        calls, fitting = calls_of(message), []
+        is_own = bool(items_of(message, own))
+        for call in calls:
+            identity = call.id
+            is_fit = is_own or (identity not in reserved and _ID.fullmatch(identity))
+            if identity in taken or not is_fit:
+                # Counted, not random: so each request repeats the one before, as caches want.
+                number = len(taken)
+                while f"call_{number}" in taken | reserved:
+                    number += 1
+                identity = f"call_{number}"
+            taken.add(identity)
+            fitting.append(call._replace(id=identity, name=fitted_name(call.name)))
         if fitting != calls:
             message = {**message, "calls": [call._asdict() for call in fitting]}  # noqa: PLW2901 - a copy
         conversation.append(message)
@@ -140,6 +165,19 @@ def items_of(message: Message, own: Collection[str]) -> list[JSON]:
     is_own = message.get("provider") in own
     found: list[JSON] = message.get("items") or [] if is_own else []
     return found
+
+
+def with_calls(
+    items: Iterable[JSON], calls: Iterable[Call], is_call: Callable[[JSON], bool], key: str
+) -> Iterator[dict[str, JSON]]:
+    """Yield items whose calls have the ids, under a key, and the names as they may be sent back."""
+    following = iter(calls)
+    for item in items:
+        call = next(following, None) if is_call(item) else None
+        if call is not None:
+            yield {**item, key: call.id, "name": call.name}
+        else:
+            yield {**item, "name": fitted_name(item["name"])} if is_call(item) else item
 
 
 def fitted_name(name: str) -> str:
@@ -174,6 +212,15 @@ def answer_open_calls(messages: list[Message], reason: str) -> None:
         known = {each["id"] for each in messages[last + 1 :]}
         missing = [call for call in calls_of(messages[last]) if call.id not in known]
         messages.extend(unmade_call(call, reason) for call in missing)
+
+
+def keep_texts(messages: list[Message]) -> None:
+    """Keep only what the answers at the end say, which were to go on and didn't."""
+    place = len(messages)
+    while place and messages[place - 1]["role"] == "assistant":
+        place -= 1
+    said = [each["content"] for each in messages[place:]]
+    messages[place:] = [assistant_message(Answer(each), "") for each in said if each.strip()]
 
 
 def parse_messages(messages: JSON) -> list[Message]:

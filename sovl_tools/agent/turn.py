@@ -36,6 +36,7 @@ from sovl_tools.agent.history import (
     TrimPolicy,
     answer_open_calls,
     assistant_message,
+    keep_texts,
     text_of,
     tool_message,
     unmade_call,
@@ -201,6 +202,7 @@ class Turn:
         self._draft: Draft | None = None
         self._usage = Usage()
         self._calls: list[Call] = []
+        self._is_paused = False
 
     def steps(self, content: JSON) -> Steps:
         """Take what the user says in, and go on to the answer.
@@ -232,6 +234,8 @@ class Turn:
                 if self._draft is not None and self._draft.text.strip():
                     messages.append(assistant_message(Answer(self._draft.text), ""))
                 answer_open_calls(messages, _STOPPED)
+                if self._is_paused:
+                    keep_texts(messages)
                 if len(messages) == before:
                     del messages[before - 1 :]
                 raise
@@ -255,14 +259,15 @@ class Turn:
                 # A tuple's own + would append.
                 self._usage = Usage(*map(sum, zip(self._usage, answer.usage, strict=True)))
                 self._keep_answer(answer)
+                self._is_paused = answer.stop == "pause" and not answer.calls
                 # The round after the last one is there for an answer, no longer for calls.
-                if answer.calls and number > most:
+                if (answer.calls or self._is_paused) and number > most:
                     answer_open_calls(self._agent.messages, _BEYOND.format(most))
                     raise RoundsError(f"there were more than {most} rounds of calls", answer.text)
                 if answer.calls:
                     yield from self._make_calls(answer.calls, offer, inner)
             yield Tell(RoundFinished(number, answer.text, answer.calls, answer.usage))
-            if not answer.calls:
+            if not answer.calls and not self._is_paused:
                 yield from self._finish(answer.text, number)
                 return
 
@@ -289,7 +294,7 @@ class Turn:
                 method, body = adapter.method(self._agent.client), adapter.body(prompt)
                 if self._wanted.is_streaming:
                     # If the turn breaks off, the draft is what had come in until then.
-                    self._draft = adapter.Draft()
+                    self._draft = adapter.Draft(prompt.offered)
                     yield Listen(method, {**adapter.STREAM, **body}, self._draft)
                     with reading_answer():
                         answer = check_answer(self._draft.answer())
@@ -322,7 +327,7 @@ class Turn:
         elif answer.stop == "length":
             words = "the answer was cut off, because it got too long"
             problem = LengthError(words, answer.text)
-        elif not answer.calls and not answer.text.strip():
+        elif not (answer.calls or answer.text.strip() or answer.stop == "pause"):
             problem = EmptyAnswerError("the model said nothing")
         if problem is None:
             messages.append(assistant_message(answer, self._settings.provider.name))

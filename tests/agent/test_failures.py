@@ -334,7 +334,6 @@ CALL = {"id": "a", "function": {"name": "add", "arguments": "{}"}}
 @pytest.mark.parametrize(
     "part",
     [
-        {"message": {"tool_calls": [{**CALL, "id": 7}]}},
         {"message": {"tool_calls": [{**CALL, "function": {"name": 7}}]}},
         {"message": {"content": "Hello."}, "usage": {"prompt_tokens": "7"}},
     ],

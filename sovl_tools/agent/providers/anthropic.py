@@ -6,7 +6,8 @@ they came), "Streaming messages", and the types of its SDK.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -24,11 +25,14 @@ from sovl_tools.agent.answer import (
 from sovl_tools.agent.errors import NO_ANSWER, reported_error
 from sovl_tools.agent.history import (
     arguments_of,
+    arguments_piece,
+    arguments_text,
+    call_ids,
     calls_of,
-    fitted_name,
     items_of,
     output_of,
     with_all_results,
+    with_calls,
 )
 from sovl_tools.formats.messages import (
     NOTHING,
@@ -36,7 +40,6 @@ from sovl_tools.formats.messages import (
     anthropic,
     anthropic_picture,
     anthropic_text,
-    as_text,
     parts,
     says_something,
 )
@@ -87,10 +90,7 @@ def _blocks(message: Message) -> Iterator[Made]:
     elif message["role"] == "user":
         yield from _content_blocks(message["content"]) or [anthropic_text(NOTHING)]
     elif own:
-        for block in filter(says_something, own):
-            # Models call what no tool could be called, and the API refuses such a name.
-            name = {"name": fitted_name(block["name"])} if _is_call(block) else {}
-            yield {**block, **name}
+        yield from with_calls(filter(says_something, own), calls_of(message), _is_call, "id")
     else:
         yield from _content_blocks(message["content"])
         for call in calls_of(message):
@@ -113,7 +113,8 @@ def parse_answer(response: Any) -> Answer:
     blocks = message.get("content")
     if blocks is None:
         raise reported_error(message.get("error") or NO_ANSWER)
-    inputs = {index: as_text(each["input"]) for index, each in enumerate(blocks) if _is_call(each)}
+    calls = ((index, each) for index, each in enumerate(blocks) if _is_call(each))
+    inputs = {index: arguments_text(each.get("input")) for index, each in calls}
     return _answer(blocks, inputs, message, message.get("usage") or {})
 
 
@@ -125,14 +126,16 @@ def _answer(
     blocks: list[Made], inputs: dict[int, str], ending: Made, usage: dict[str, Any]
 ) -> Answer:
     """Return an answer; ``ending`` says why it ended, and more of it if it was refused."""
-    for index, block in enumerate(blocks):
+    for index, text in inputs.items():  # the API wants an object back, also where there was none
+        blocks[index] = {**blocks[index], "input": arguments_of(text)}
+    called = [index for index, each in enumerate(blocks) if _is_call(each)]
+    ids = call_ids(blocks[index].get("id") for index in called)
+    for index, identity in zip(called, ids, strict=True):
+        blocks[index]["id"] = identity
+    for block in blocks:
         check_types(block, _TYPES)
-        if index in inputs:  # the API wants an object back, also where the model wrote none
-            blocks[index] = {**block, "input": arguments_of(inputs[index])}
     calls = tuple(
-        Call(each["id"], each["name"], inputs[index])
-        for index, each in enumerate(blocks)
-        if _is_call(each)
+        Call(blocks[index]["id"], blocks[index].get("name", ""), inputs[index]) for index in called
     )
     text = "".join(each["text"] for each in blocks if each["type"] == "text")
     # A refusal may have no block at all, only an explanation.
@@ -149,6 +152,7 @@ _TYPES = {
 
 _STOPS: dict[str | None, Stop] = {
     "refusal": "refusal",
+    "pause_turn": "pause",  # tools of the provider's own took long; what it said is sent back
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
 }
@@ -165,13 +169,22 @@ def _usage(usage: dict[str, Any]) -> Usage:
 _TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 
 
+@dataclass
+class _BlockDraft:
+    """A block that is coming in; ``pieces`` are those of a call's input."""
+
+    index: JSON
+    block: dict[str, Any]
+    pieces: str = ""
+    is_open: bool = True
+
+
 class Draft:
     """An answer that is coming in, block by block."""
 
-    def __init__(self) -> None:
+    def __init__(self, _offered: Collection[str] = ()) -> None:
         self.text = ""
-        self._blocks: dict[int, dict[str, Any]] = {}
-        self._inputs: dict[int, str] = {}
+        self._blocks: list[_BlockDraft] = []
         self._ending: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
         self._is_over = False
@@ -179,25 +192,36 @@ class Draft:
     def feed(self, chunk: Any) -> str:
         """Take one event in; return the text that it adds."""
         event = to_dict(chunk)
-        kind = event["type"]
+        kind, index = event["type"], event.get("index")
         if kind == "message_start":
             self._usage = dict(event["message"].get("usage") or {})
         elif kind == "content_block_start":
-            self._blocks[event["index"]] = dict(event["content_block"])
+            self._blocks.append(_BlockDraft(index, dict(event["content_block"])))
         elif kind == "content_block_delta":
-            return self._piece(event["index"], event["delta"])
+            return self._piece(self._open(index)[-1], event["delta"])
+        elif kind == "content_block_stop":
+            for each in self._open(index)[-1:]:
+                each.is_open = False
         elif kind == "message_delta":
             self._ending = event["delta"]
             # Cumulative, and null for what stays as message_start said it.
-            self._usage |= {key: each for key, each in event["usage"].items() if each is not None}
+            usage = event.get("usage") or {}
+            self._usage |= {key: each for key, each in usage.items() if each is not None}
         elif kind == "message_stop":
             self._is_over = True
+        elif kind == "error":
+            raise reported_error(event.get("error"))
         return ""
 
-    def _piece(self, index: int, delta: dict[str, Any]) -> str:
-        block, kind = self._blocks[index], delta["type"]
+    def _open(self, index: JSON) -> list[_BlockDraft]:
+        """Return the open blocks of an index; some servers number every block 0, or none."""
+        blocks = [each for each in self._blocks if each.is_open]
+        return [each for each in blocks if None in (index, each.index) or index == each.index]
+
+    def _piece(self, draft: _BlockDraft, delta: dict[str, Any]) -> str:
+        block, kind = draft.block, delta["type"]
         if kind == "input_json_delta":
-            self._inputs[index] = self._inputs.get(index, "") + delta["partial_json"]
+            draft.pieces += arguments_piece(delta.get("partial_json"))
         elif kind in _TEXTS:
             name = _TEXTS[kind]
             block[name] = (block.get(name) or "") + delta[name]
@@ -212,11 +236,10 @@ class Draft:
         """Return the answer."""
         if not self._is_over:
             return None
-        blocks: list[JSON] = []
-        inputs: dict[int, str] = {}
-        for index, block in sorted(self._blocks.items()):  # an index may be left out
-            # A call without arguments has no pieces, but {} from its beginning.
-            if "input" in block:
-                inputs[len(blocks)] = self._inputs.get(index) or as_text(block["input"])
-            blocks.append(block)
-        return _answer(blocks, inputs, self._ending, self._usage)
+        # A call without arguments has no pieces, but {} from its beginning.
+        inputs = {
+            place: each.pieces or arguments_text(each.block.get("input"))
+            for place, each in enumerate(self._blocks)
+            if "input" in each.block or _is_call(each.block)
+        }
+        return _answer([each.block for each in self._blocks], inputs, self._ending, self._usage)

@@ -7,8 +7,10 @@ its SDK. What compatible servers need back of an answer (``reasoning_details`` o
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
 from operator import attrgetter
-from secrets import token_hex
 from typing import Any
 
 from sovl_tools.agent.answer import (
@@ -24,9 +26,11 @@ from sovl_tools.agent.answer import (
 from sovl_tools.agent.errors import NO_ANSWER, reported_error
 from sovl_tools.agent.history import (
     arguments_of,
+    arguments_piece,
     arguments_text,
+    call_ids,
     calls_of,
-    fitted_name,
+    id_text,
     items_of,
     output_of,
     with_all_results,
@@ -78,12 +82,12 @@ def _message(message: Message) -> Made:
     for call in calls_of(message):
         # Compatible servers read the arguments, and refuse what is no object.
         arguments = call.arguments if arguments_of(call.arguments) else "{}"
-        function = {"name": fitted_name(call.name), "arguments": arguments}
+        function = {"name": call.name, "arguments": arguments}
         calls.append({"id": call.id, "type": "function", "function": function})
     if own:
         # Beside the function is what the server wants back, such as signatures of reasoning.
         kept = zip(own[0].get("tool_calls", ()), calls, strict=False)
-        calls = [{**each, "function": call["function"]} for each, call in kept]
+        calls = [{**each, **call} for each, call in kept]
     return {**assistant, "tool_calls": calls} if calls else assistant
 
 
@@ -102,16 +106,10 @@ def parse_answer(response: Any) -> Answer:
 
 
 def _answer(message: dict[str, Any], reason: str | None, usage: Any) -> Answer:
-    called: list[dict[str, Any]] = []
-    taken = set()
-    for each in message.get("tool_calls") or ():
-        if "function" in each:  # there are custom calls, too, of tools that nobody offers here
-            identity = each.get("id")
-            # Some servers give no id, or one to several calls, and results need one of their own.
-            if not identity or identity in taken:
-                identity = f"call_{token_hex(8)}"
-            taken.add(identity)
-            called.append({**each, "id": identity})
+    # there are custom calls, too, of tools that the agent never offers
+    called = [each for each in message.get("tool_calls") or () if "function" in each]
+    ids = call_ids(each.get("id") for each in called)
+    called = [{**each, "id": identity} for each, identity in zip(called, ids, strict=True)]
     calls = tuple(_call(each) for each in called)
     refusal = message.get("refusal") or ""
     text = _spoken(message.get("content")) + refusal
@@ -144,16 +142,52 @@ def _spoken(content: JSON) -> str:
     return content or ""
 
 
+def _is_complete(arguments: str) -> bool:
+    """Tell whether a text is a whole JSON object, or JSON text of one."""
+    try:
+        return isinstance(json.loads(arguments), dict | str)
+    except (ValueError, RecursionError):
+        return False
+
+
+@dataclass
+class _CallDraft:
+    """A call that is coming in.
+
+    Attributes:
+        is_repeat: whether it began with the name of the call before it, and so may be none.
+    """
+
+    index: JSON
+    id: str
+    name: str
+    arguments: str = ""
+    extra_content: JSON = None
+    is_repeat: bool = False
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it's a call, and not the same name once more."""
+        return bool(self.arguments.strip()) or not self.is_repeat
+
+    def as_json(self) -> Made:
+        """Return the call as in an answer that isn't streamed."""
+        function = {"name": self.name, "arguments": self.arguments}
+        extra = {"extra_content": self.extra_content} if self.extra_content else {}
+        return {"type": "function", "id": self.id, "function": function, **extra}
+
+
 class Draft:
     """An answer that is coming in, in pieces of a message."""
 
-    def __init__(self) -> None:
+    def __init__(self, offered: Collection[str] = ()) -> None:
         self.text = ""
+        self._offered = offered
         self._refusal = ""
         self._spoken = ""
         self._reasoning = ""
         self._details: list[JSON] = []
-        self._calls: list[tuple[int | None, dict[str, Any]]] = []
+        self._calls: list[_CallDraft] = []
         self._reason: str | None = None
         self._usage: dict[str, Any] = {}
 
@@ -184,35 +218,50 @@ class Draft:
     def _call(self, piece: dict[str, Any]) -> None:
         """Take in a piece of a call."""
         function = piece.get("function") or {}
-        known = self._continued(piece, function)
-        if known is None:
-            known = {"type": "function", "function": {"arguments": ""}}
-            self._calls.append((piece.get("index"), known))
-        known["function"]["arguments"] += function.get("arguments") or ""
-        if function.get("name"):
-            known["function"]["name"] = function["name"]
-        known |= {name: piece[name] for name in ("id", "extra_content") if piece.get(name)}
+        name, arguments = function.get("name") or "", arguments_piece(function.get("arguments"))
+        index, identity = piece.get("index"), id_text(piece.get("id"))
+        call = self._continued(index, identity)
+        joined = name if call is None else self._joined(call, name)
+        if call is None or joined is None:
+            if not (identity or name or arguments):
+                return
+            is_repeat = call is not None and name == call.name
+            call = _CallDraft(index, identity, name, is_repeat=is_repeat)
+            self._calls.append(call)
+        else:
+            call.name = joined
+        call.id = call.id or identity
+        call.arguments += arguments
+        call.extra_content = piece.get("extra_content") or call.extra_content
 
-    def _continued(self, piece: dict[str, Any], function: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the call that a piece continues; None if the piece begins a call.
+    def _continued(self, index: JSON, identity: str) -> _CallDraft | None:
+        """Return the call that a piece continues, unless its name says otherwise.
 
         The index alone doesn't tell: some servers number every call 0, others number none.
         """
-        index, identity, name = piece.get("index"), piece.get("id"), function.get("name")
-        calls = [call for number, call in self._calls if number == index]
-        same = [call for call in calls if identity and call.get("id") == identity]
-        if same or not calls:
-            return same[-1] if same else None
-        last = calls[-1]
-        if identity and "id" in last:
+        near = [each for each in self._calls if None in (index, each.index) or index == each.index]
+        same = [each for each in near if identity and each.id == identity]
+        is_new = not near or (identity and near[-1].id and not same)
+        return None if is_new else (same or near)[-1]
+
+    def _joined(self, call: _CallDraft, name: str) -> str | None:
+        """Return a call's name after another piece of it; None if that begins another call.
+
+        Some servers send a name in pieces, and some repeat it in each piece.
+        """
+        whole, is_known = call.name + name, call.name in self._offered
+        if not (call.name and name):
+            return whole
+        if call.arguments.strip():
+            is_other = name != call.name or _is_complete(call.arguments)
+            return None if is_other else name
+        if name == call.name and is_known:
+            return name
+        if any(each.startswith(whole) for each in self._offered):
+            return whole
+        if is_known:
             return None
-        # without ids, calls are told apart by their names, and by arguments that are complete
-        is_next = name and (
-            index is None
-            or name != last["function"].get("name", name)
-            or (function.get("arguments") and arguments_of(last["function"]["arguments"]))
-        )
-        return None if is_next else last
+        return name if name == call.name else whole
 
     def answer(self) -> Answer | None:
         """Return the answer."""
@@ -224,6 +273,6 @@ class Draft:
             "refusal": self._refusal,
             "reasoning_details": self._details,
             "reasoning_content": self._reasoning,
-            "tool_calls": [call for _, call in self._calls],
+            "tool_calls": [each.as_json() for each in self._calls if each.is_sure],
         }
         return _answer(message, self._reason, self._usage)

@@ -7,7 +7,7 @@ message, so that it is saved with the conversation; a tool loaded anew is asked 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import takewhile
 from secrets import token_hex
 from textwrap import shorten
@@ -59,7 +59,8 @@ def parse_answer(response: tuple[Answer]) -> Answer:
 class Draft:
     """An answer that is coming in, in one piece."""
 
-    text, _answer = "", Answer()
+    def __init__(self, _offered: Collection[str] = ()) -> None:
+        self.text, self._answer = "", Answer()
 
     def feed(self, chunk: Answer) -> str:
         """Take the answer in."""

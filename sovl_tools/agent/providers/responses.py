@@ -7,8 +7,7 @@ reasoning among them, are sent back as they came.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Collection, Iterator
 from operator import attrgetter
 from typing import Any
 
@@ -25,12 +24,15 @@ from sovl_tools.agent.answer import (
 )
 from sovl_tools.agent.errors import NO_ANSWER, reported_error
 from sovl_tools.agent.history import (
+    arguments_piece,
     arguments_text,
+    call_ids,
     calls_of,
-    fitted_name,
+    id_text,
     items_of,
     output_of,
     with_all_results,
+    with_calls,
 )
 from sovl_tools.formats.messages import (
     Made,
@@ -39,6 +41,7 @@ from sovl_tools.formats.messages import (
     responses_picture,
     responses_text,
 )
+from sovl_tools.model.document import JSON
 
 NAME = FORMAT = "openai-responses"
 
@@ -69,26 +72,21 @@ def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
     elif message["role"] == "tool":
         yield openai_responses(output_of(message))
     elif own:
-        for item in own:
+        for item in with_calls(own, calls_of(message), _is_call, "call_id"):
             if is_stored:
-                yield _with_valid_name(item)
+                yield item
             elif item["type"] != "reasoning":
                 # without the id by which the API looks up what it has stored
-                yield _with_valid_name({key: each for key, each in item.items() if key != "id"})
+                yield {key: each for key, each in item.items() if key != "id"}
             # Reasoning is in the item itself only if it was asked for as encrypted content.
             elif item.get("encrypted_content"):
-                yield _with_valid_name(item)
+                yield item
     else:
         if message["content"]:
             yield {"role": "assistant", "content": message["content"]}
         for call in calls_of(message):
             known = {"call_id": call.id, "name": call.name, "arguments": call.arguments}
             yield {"type": "function_call", **known}
-
-
-def _with_valid_name(item: Made) -> Made:
-    """Return an item with a name that the API takes; models call what no tool could be called."""
-    return {**item, "name": fitted_name(item["name"])} if _is_call(item) else item
 
 
 def _is_call(item: Made) -> bool:
@@ -109,12 +107,12 @@ def parse_answer(response: Any) -> Answer:
         raise reported_error(response.get("error") or NO_ANSWER)
     # Some servers send null for an id or a status that they do not know, and none takes it back.
     items = [{key: part for key, part in each.items() if part is not None} for each in items or ()]
-    for each in items:
-        if _is_call(each):
-            each["arguments"] = arguments_text(each.get("arguments"))
-    calls = tuple(
-        Call(each["call_id"], each["name"], each["arguments"]) for each in items if _is_call(each)
-    )
+    called = [each for each in items if _is_call(each)]
+    for each, identity in zip(called, call_ids(map(_given_id, called)), strict=True):
+        each |= {"call_id": identity, "arguments": arguments_text(each.get("arguments"))}
+        if "id" in each:
+            each["id"] = id_text(each["id"])
+    calls = tuple(Call(each["call_id"], each.get("name", ""), each["arguments"]) for each in called)
     said = [part for each in items if each["type"] == "message" for part in each["content"]]
     thought = [part for each in items for part in each.get("summary") or ()]
     for part in (*items, *said, *thought):
@@ -145,21 +143,30 @@ _TYPES = {
 """Types of what is sent back in items and their parts."""
 
 
+def _given_id(called: Made) -> JSON:
+    return called.get("call_id") or called.get("id")
+
+
 _ENDS = {"response.completed", "response.incomplete", "response.failed"}
 _DELTAS = {"response.output_text.delta", "response.refusal.delta"}
+_ITEMS = {"response.output_item.added", "response.output_item.done"}
+_ARGUMENTS = {"response.function_call_arguments.delta", "response.function_call_arguments.done"}
 
 
 class Draft:
-    """An answer that is coming in; the last event has the whole of it."""
+    """An answer that is coming in; the last event has the whole of it, except on some servers."""
 
-    def __init__(self) -> None:
+    def __init__(self, _offered: Collection[str] = ()) -> None:
         self.text = ""
         self._whole: Any = None
+        self._items: list[tuple[JSON, Made]] = []
 
     def feed(self, chunk: Any) -> str:
         """Take one event in; return the text that it adds."""
         # Only the parts that are needed are read: the last event has the whole answer in it.
-        part = chunk.get if isinstance(chunk, dict) else partial(getattr, chunk)
+        part: Callable[[str], Any] = (
+            chunk.get if isinstance(chunk, dict) else lambda name: getattr(chunk, name, None)
+        )
         kind = part("type")
         if kind in _ENDS:
             self._whole = part("response")
@@ -169,9 +176,35 @@ class Draft:
             delta: Any = part("delta")
             self.text += delta
             return str(delta)
+        elif kind in _ITEMS:
+            index, item = part("output_index"), to_dict(part("item"))
+            known = None if kind.endswith("added") else self._known(index, item.get("id"))
+            if known is None:
+                self._items.append((index, item))
+            else:
+                known |= {key: each for key, each in item.items() if each not in (None, "")}
+        elif kind in _ARGUMENTS:
+            called = self._known(part("output_index"), part("item_id"))
+            if called is None:
+                raise LookupError("there are arguments of a call that hasn't begun")
+            before, whole = arguments_piece(called.get("arguments")), part("arguments")
+            called["arguments"] = whole or before + arguments_piece(part("delta"))
         return ""
+
+    def _known(self, index: JSON, identity: JSON) -> Made | None:
+        """Return the last item of that index and id, as far as it and the event have them."""
+        near = [item for number, item in self._items if None in (index, number) or index == number]
+        near = [item for item in near if not (identity and item.get("id", identity) != identity)]
+        # some servers number every item 0
+        near = near or [each for _, each in self._items if identity and each.get("id") == identity]
+        return near[-1] if near else None
 
     def answer(self) -> Answer | None:
         """Return the answer."""
         # a stream can end in order without any of the three ends
-        return None if self._whole is None else parse_answer(self._whole)
+        if self._whole is None:
+            return None
+        whole = to_dict(self._whole)
+        if self._items and not whole.get("output") and whole.get("status") != "failed":
+            whole |= {"output": [item for _, item in self._items], "output_text": self.text}
+        return parse_answer(whole)
