@@ -313,6 +313,7 @@ class Agent:
             twin._settings = replace(  # noqa: SLF001 - of its class
                 self._settings, agent=twin, name=name, given_tools=self.tools
             )
+            twin._settings.offering.warned = self._settings.offering.warned  # noqa: SLF001 - likewise
             # or each question would start worker processes of its own
             twin._settings.tooler.share_workers(self._settings.tooler)  # noqa: SLF001 - likewise
             try:

@@ -201,21 +201,24 @@ class Offer(NamedTuple):
 
 
 class Offering:
-    """Makes offers.
+    """Makes offers, without the tools for which the provider would reject the whole request.
 
     Attributes:
         search: the tool that finds others.
+        warned: what was logged of tools that are left out, once for each name and reason.
     """
 
     def __init__(
         self, tools: Callable[[], ToolRegistry], format_name: str, *, strict: bool, budget: Budget
     ) -> None:
         self.search = Search(tools)
+        self.warned: set[tuple[str, str]] = set()
         self._tools = tools
         self._format = format_name
         self._strict = strict
         self._budget = budget
         self._exporter = Exporter()
+        self._kept: tuple[Export, Export] | None = None
 
     def offer(
         self, messages: Sequence[Message], wanted: Sequence[str] | None, choice: str | None = None
@@ -233,7 +236,11 @@ class Offering:
         name = offer.registry[choice].name  # raises if there is no such tool at all
         if wanted is not None:
             raise ToolNotFoundError(name, among=" among those of this turn")
-        return self._of(offer.registry, (*offer.names, name))
+        offer = self._of(offer.registry, (*offer.names, name))
+        if name not in offer.names:
+            reason = f"its definition can't be sent as {self._format}"
+            raise ToolNotFoundError(name, reason=reason)
+        return offer
 
     def _offer(self, messages: Sequence[Message], wanted: Sequence[str] | None) -> Offer:
         registry = self._tools()
@@ -242,7 +249,7 @@ class Offering:
         # Without a budget of tokens nothing has to be exported to know that there are too many.
         if self._budget.tokens is None and len(registry) > self._budget.tools:
             return self._selected(registry, messages, lambda _: 0)
-        export = self._exporter.export(registry.catalog, self._format, None, strict=self._strict)
+        export = self._export(registry.catalog, None)
         if self._budget.fits(export.definitions):
             return Offer(registry, export, tuple(export.shapes))
         shapes = export.shapes
@@ -282,8 +289,25 @@ class Offering:
     def _of(self, registry: ToolRegistry, names: tuple[str, ...]) -> Offer:
         catalog = self.search.catalog
         tools = [catalog.tools[name] for name in names if name in catalog.tools]
-        export = self._exporter.export(catalog, self._format, tools, strict=self._strict)
+        export = self._export(catalog, tools)
         return Offer(registry, export, tuple(export.shapes))
+
+    def _export(self, catalog: Catalog, tools: Sequence[ToolDefinition] | None) -> Export:
+        """Return tools, or all of a catalog, without those that would be rejected."""
+        export = self._exporter.export(catalog, self._format, tools, strict=self._strict)
+        if self._kept is not None and self._kept[0] is export:
+            return self._kept[1]
+        rejected = export.rejected
+        for name, reason in rejected.items() - self.warned:
+            _LOGGER.warning("tool %s is left out: %s", name, reason)
+        self.warned |= rejected.items()
+        kept = export
+        if rejected:
+            every = catalog.tools.values() if tools is None else tools
+            left = [each for each in every if each.name not in rejected]
+            kept = self._exporter.export(catalog, self._format, left, strict=self._strict)
+        self._kept = export, kept
+        return kept
 
 
 SEARCH = "search_tools"

@@ -111,6 +111,16 @@ class Export:
             for found in _diagnosed(str(self._target), losses, known.get(name), nowhere)
         )
 
+    @property
+    def rejected(self) -> dict[str, str]:
+        """The tools for which the provider would reject the whole request, with the reason."""
+        return {
+            name: f"{loss.message} by {self.format}; {loss.help}"
+            for name, shape in self.shapes.items()
+            for loss in shape.losses
+            if loss.kind in {"name", "limit"}
+        }
+
     def restore(self, name: str, arguments: JSON) -> JSON:
         """Return arguments as the manifest wants them, as ``model.protocols.Export`` says."""
         shape = self.shapes.get(name)

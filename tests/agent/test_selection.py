@@ -177,3 +177,67 @@ def test_a_tool_of_the_users_may_be_called_like_the_search() -> None:
     ) as to:
         to.say("Good day")
         assert to.results() == ["a hammer"]
+
+
+def with_property(tool_name: str, name: str, **more: Any) -> ToolDefinition:
+    def run(**arguments: Any) -> str:
+        return str(arguments)
+
+    parameters = {"type": "object", "properties": {name: {"type": "string", **more}}}
+    is_dynamic = any(map(callable, more.values()))
+    return ToolDefinition(tool_name, "List the news.", parameters, run, is_dynamic=is_dynamic)
+
+
+UNFIT = (
+    "filter[x]", "StartTime<", "city name", "größe", "$top", "a/b", "x:y", "a,b", "@type", "a" * 65,
+    "list[]", "",
+)  # fmt: skip
+
+
+@check_each("name", UNFIT)
+@check_each("options", [{}, {"strict": True}, {"max_tools": 2}, {"max_tool_tokens": 150}])
+def test_a_tool_that_would_be_rejected_stops_no_other(name: str, options: dict[str, Any]) -> None:
+    tools = [with_property("unfit", name), _tool("mail"), _tool("news")]
+    with talk(Way("anthropic"), [says("Yes.")], tools=tools, **options) as to:
+        to.say("My mail, unfit news")
+        assert "mail" in offered(to)
+        assert "unfit" not in offered(to)
+    with talk(Way("openai"), [says("Yes.")], tools=tools) as to:
+        to.say("My mail")
+        assert offered(to) == ["mail", "news", "unfit"]
+
+
+def test_a_tool_that_is_left_out_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    dynamic = with_property("dynamic", "a[]", description=lambda: "Now.")
+    registry = ToolRegistry()
+    for each in (with_property("unfit", "filter[x]"), dynamic, _tool("mail")):
+        registry.register(each)
+    script = [calls(("mail", {})), *[says("Yes.")] * 4]
+    with talk(Way("anthropic"), script, tools=registry) as to:
+        to.say("My mail")
+        registry.register(_tool("news"))
+        to.say("Again")
+        assert offered(to) == ["mail", "news"]
+        to.say("These", tools=["mail", "unfit"])
+        assert offered(to) == ["mail"]
+        asking = to.agent.as_tool("ask", "Asks.")
+        assert to.run(asking.function("Mail?")) == "Yes."
+    logged = [each.message for each in caplog.records if each.levelname == "WARNING"]
+    reason = "is refused as the name of a property by anthropic; rename it, so that it matches"
+    unfit = r"[a-zA-Z0-9_.-]{1,64}"
+    assert sorted(logged) == [
+        f"tool dynamic is left out: 'a[]' {reason} {unfit}",
+        f"tool unfit is left out: 'filter[x]' {reason} {unfit}",
+    ]
+
+
+@each_provider
+def test_a_tool_that_would_be_rejected_cannot_be_the_choice(way: Way) -> None:
+    tools = [with_property("unfit", "filter[x]"), _tool("mail")]
+    with talk(way, [calls(("unfit", {})), says("Yes.")], tools=tools, strictly=False) as to:
+        if way.provider != "anthropic":
+            assert to.say("My mail", tool_choice="unfit") == "Yes."
+            return
+        with pytest.raises(ToolNotFoundError, match="'unfit' is not available: its definition"):
+            to.say("My mail", tool_choice="unfit")
+        assert to.messages == []
