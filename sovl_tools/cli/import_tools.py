@@ -32,6 +32,7 @@ from sovl_tools.procedures.parse.yaml import NotYamlError, load
 from sovl_tools.remote.openapi import DocumentError, is_address, read_api
 from sovl_tools.remote.operation import Argument, Operation
 from sovl_tools.remote.origin import read_tools
+from sovl_tools.remote.secrets import without_secrets
 from sovl_tools.remote.session import McpServer, RemoteError
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
@@ -213,7 +214,8 @@ Examples:
   sovl-tools import mcp 'npx -y some-server' --env API_KEY --env LEVEL=debug
 
 A header's value is read from the environment variable ENV when a tool is called. --env KEY passes
-a variable on to the server's process; --env KEY=VALUE writes the value into the folders."""
+a variable on to the server's process; --env KEY=VALUE writes the value into the folders. What looks
+like a secret, also in COMMAND or URL, isn't written: the folders read it from a variable."""
 PACKAGE = "mcp>=2.3,<3"
 _WIDTH = 88
 
@@ -268,10 +270,11 @@ def import_mcp(
     without files.
     """
     try:
-        server = McpServer(address, headers, env, timeout or SERVER_TIMEOUT)
-        listed = asyncio.run(server.list_tools())
+        given = McpServer(address, headers, env, timeout or SERVER_TIMEOUT)
+        listed = asyncio.run(given.list_tools())
     except (RemoteError, ValueError) as error:
         raise Misuse(str(error)) from error
+    server = without_secrets(given)
     said = {"env": server.variables, "packages": [PACKAGE]}
     requires = {key: each for key, each in said.items() if each}
     definitions = [
@@ -282,9 +285,11 @@ def import_mcp(
     def module(name: str, tool: ForeignTool) -> str:
         return "".join(_mcp_module(name, tool, server))
 
-    write_all(import_tools(definitions, module), target, source=address)
+    write_all(import_tools(definitions, module), target, source=str(server))
     for name in server.variables:
-        note(f"set {name}: the server needs it")
+        is_new = name not in given.variables
+        withheld = " (it looks like a secret, and isn't written into the folders)" if is_new else ""
+        note(f"set {name}: the server needs it{withheld}")
 
 
 def _mcp_module(name: str, tool: ForeignTool, server: McpServer) -> Iterator[str]:
@@ -314,6 +319,8 @@ def _server(server: McpServer) -> Iterator[str]:
         if pairs:
             each = (f"({literal(name)}, {literal(value)})" for name, value in pairs)
             yield f"{key}=({', '.join(each)},)"
+    if server.placeholders:
+        yield f"placeholders=({', '.join(map(literal, server.placeholders))},)"
     if server.timeout != SERVER_TIMEOUT:
         yield f"timeout={server.timeout!r}"
 

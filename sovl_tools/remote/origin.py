@@ -30,7 +30,7 @@ from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate, CatalogChange
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.context import ToolContext
-from sovl_tools.model.diagnostic import ask, internal_diagnostic
+from sovl_tools.model.diagnostic import Diagnostic, ask, internal_diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import fit_names, name_problem
 from sovl_tools.remote.loop import remote_loop
@@ -109,22 +109,34 @@ class RemoteTools(NamedTuple):
         return [candidate for _, candidate in now.values()]
 
     def _made(self, name: str, found: Definition) -> Candidate:
-        location = f"{self.server}#{name}"
+        # what messages call a server may be the name of another one as well
+        number = _NUMBERS.setdefault(self.server, len(_NUMBERS))
+        location, path = f"mcp:{number}#{name}", str(self.server)
         try:
-            path = str(self.server)
             if not isinstance(found, ForeignTool):
                 message = found.message if isinstance(found, Flaw) else "there is no 'inputSchema'"
-                (verdict,) = ask((module.invalid_definition,), CodeCase(message))
+                case = CodeCase(f"{_shown(name)}: {message}")
+                (verdict,) = ask((module.invalid_definition,), case)
                 return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
             function = _Offered(self.server, found).run
             definition = replace(found.definition(name, function), source=path)
             candidate = checked(definition, location)
-            warnings = tuple(
-                each._replace(path=path, line=1, column=1) for each in candidate.diagnostics
+            diagnostics = [_placed(each, path, name) for each in candidate.diagnostics]
+            if candidate.status == "rejected":
+                return rejected(name, location, diagnostics)
+            return candidate._replace(
+                path=path, line=1, column=1, found=tuple(diagnostics), lint=None
             )
-            return candidate._replace(path=path, line=1, column=1, found=warnings, lint=None)
         except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
             return rejected(name, location, [internal_diagnostic(error, str(self.server), name)])
+
+
+def _placed(found: Diagnostic, path: str, name: str) -> Diagnostic:
+    """Return a finding about a tool of a server, which has no file."""
+    start = (
+        f"{_shown(name)}: " if found.severity == "error" and repr(name) not in found.message else ""
+    )
+    return found._replace(path=path, line=1, column=1, message=start + found.message)
 
 
 def read_tools(
@@ -164,6 +176,7 @@ class _Offered:
         )
 
 
+_NUMBERS: dict[McpServer, int] = {}
 _KNOWN: dict[RemoteTools, dict[str, tuple[str, Candidate]]] = {}
 """What became of the text of a definition, by origin and name."""
 

@@ -54,6 +54,8 @@ class McpServer:
         timeout: how long it has to answer when it is connected to or lists its tools, in seconds.
         header_values: further headers, with their values.
         call_timeout: how long one call may take, in seconds, if no Tooler ends it before.
+        placeholders: environment variables whose values take the places of ``${NAME}`` in the
+            address.
 
     Raises:
         ValueError: the address is none, or what is said beside it is for servers of the other kind.
@@ -65,6 +67,7 @@ class McpServer:
     timeout: float = SERVER_TIMEOUT
     header_values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     call_timeout: float = 600.0
+    placeholders: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         address: object = self.address
@@ -77,8 +80,12 @@ class McpServer:
             if not isinstance(value, int | float) or not value > 0:
                 raise ValueError(f"{name} must be more than 0 s, not {value!r:.60}")
         if self.is_url:
-            if urlsplit(self.address).hostname is None:
-                raise ValueError(f"{self.address!r} is no address")
+            try:
+                host = urlsplit(self.address).hostname
+            except ValueError:
+                host = None
+            if host is None:
+                raise ValueError("the URL of a server must name a host")
             if self.env:
                 raise ValueError("variables are for a server that is started; a URL takes headers")
             return
@@ -94,14 +101,29 @@ class McpServer:
     @property
     def variables(self) -> list[str]:
         """The environment variables that have to be set."""
-        return [each for _, each in self.headers] + [key for key, text in self.env if text is None]
+        passed = [key for key, text in self.env if text is None]
+        return [*self.placeholders, *(each for _, each in self.headers), *passed]
 
     def __str__(self) -> str:
-        """Return the address, without what may be secret in that of a URL."""
-        if not self.is_url:
-            return self.address
-        parts = urlsplit(self.address)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        """Return the name of the program or of the host: the rest of the address can be secret."""
+        if self.is_url:
+            return urlsplit(self.address).netloc.rpartition("@")[2]
+        return cut_characters(os.path.basename(shlex.split(self.address)[0]), _LONGEST)
+
+    def __repr__(self) -> str:
+        return f"<McpServer {self}>"
+
+    def filled_address(self) -> str:
+        """Return the address with the values of its variables.
+
+        Raises:
+            RemoteError: a variable isn't set.
+        """
+        values = {f"${{{name}}}": _variable(name) for name in self.placeholders}
+        words = [self.address] if self.is_url else shlex.split(self.address)
+        for name, value in values.items():
+            words = [each.replace(name, value) for each in words]
+        return words[0] if self.is_url else shlex.join(words)
 
     async def call(
         self,
@@ -144,9 +166,11 @@ def _check_command(address: str) -> None:
     try:
         words = shlex.split(address)
     except ValueError as error:
-        raise ValueError(f"{address!r} is no command: {error}") from error
-    if not words:
+        raise ValueError(f"this is no command: {error}") from error
+    if not words or not words[0]:
         raise ValueError("name the command that starts the server, or its URL")
+    if found := re.match(r"\w+=", words[0]):
+        raise ValueError(f"{found[0]!r} begins no command: variables for the server go into 'env'")
     if _SCHEME.match(words[0]):
         raise ValueError(f"{words[0]!r:.100} is neither a command nor an http or https URL")
 
@@ -273,7 +297,7 @@ class McpSession:
                 raise RemoteError(f"{self.server} did not answer in {limit:g} s") from None
             except ValidationError as error:
                 words = f"{self.server} answers with what is no result of the protocol"
-                raise RemoteError(f"{words}: {_reason(error)}") from error
+                raise RemoteError(f"{words}: {self._reason(error)}") from error
             except MCPError as error:
                 if error.code == _HEADER_MISMATCH and may_list:
                     # the SDK learns from the list which arguments the server wants in headers
@@ -283,7 +307,7 @@ class McpSession:
                     continue
                 is_over = error.message == _TERMINATED
                 if error.code != _CLOSED and not is_over:
-                    raise RemoteError(f"{self.server}: {_reason(error)}") from error
+                    raise RemoteError(f"{self.server}: {self._reason(error)}") from error
                 async with self._lock:
                     if self._client is client:
                         await self._stop()
@@ -332,7 +356,18 @@ class McpSession:
         except RemoteError:
             raise
         except BaseException as error:
-            raise RemoteError(f"{self.server} can't be reached: {_reason(error)}") from error
+            words = f"{self.server} can't be reached: {self._reason(error)}"
+            raise RemoteError(words) from error
+
+    def _reason(self, error: BaseException) -> str:
+        """Return why something failed, in one line, without the address."""
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        text = " ".join(str(error)[: 4 * _LONGEST_REASON].split()) or type(error).__name__
+        address = self.server.address
+        for each in [address] if self.server.is_url else [address, shlex.split(address)[0]]:
+            text = text.replace(each, str(self.server))
+        return cut_characters(text, _LONGEST_REASON)
 
     async def _keep(self, ready: asyncio.Future[Any], end: asyncio.Event) -> None:
         """Hold a connection until it shall end, or ends by itself."""
@@ -380,7 +415,7 @@ class McpSession:
                 words = "may only have printable characters of ASCII; is a line break at its end?"
                 raise RemoteError(f"{server}: the value of the header {name!r} {words}")
         kind: dict[str, Any] = {"headers": headers} if server.is_url else {"env": env}
-        return open_client(server.address, self._changed, **kind)
+        return open_client(server.filled_address(), self._changed, **kind)
 
     def _changed(self) -> None:
         for each in [*self.on_change]:
@@ -445,14 +480,6 @@ def _variable(name: str) -> str:
     if not text:
         raise RemoteError(f"the environment variable {name} is not set")
     return text
-
-
-def _reason(error: BaseException) -> str:
-    """Return why something failed, in one line: the first of a group of exceptions."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    text = " ".join(str(error)[: 4 * _LONGEST_REASON].split()) or type(error).__name__
-    return cut_characters(text, _LONGEST_REASON)
 
 
 def value_of(answer: Mapping[str, Any]) -> Any:

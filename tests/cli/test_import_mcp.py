@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -66,6 +68,23 @@ def test_a_server_at_an_address_with_a_header(run: Run, offer: Offer) -> None:
         assert "MCP_TOKEN" in run("call", "echo").err
 
 
+def test_what_looks_like_a_secret_is_not_written(run: Run, offer: Offer, tmp_path: Path) -> None:
+    python, *rest = shlex.split(offer.command)
+    command = shlex.join(["env", "MY_TOKEN=hush-hush", python, *rest])
+    done = run("import", "mcp", command, "--env", "OTHER_KEY=hush-too")
+    assert done.code == 0, done.err
+    # the label is the first word that starts no other program
+    (name,) = re.findall(r"set (SOVL_\w+_MY_TOKEN): the server needs it \(it looks", done.err)
+    assert "set OTHER_KEY: the server needs it (it looks like a secret" in done.err
+    written = [each.read_text() for each in (tmp_path / "tools").rglob("*.*")]
+    assert not any("hush" in each for each in [done.err, done.out, *written])
+    given = {name: "mine", "OTHER_KEY": "mine too"}
+    assert run("validate", **given).code == 0
+    assert run("call", "env", "text=MY_TOKEN", **given).out == '"mine"\n'
+    assert run("call", "env", "text=OTHER_KEY", **given).out == '"mine too"\n'
+    assert name in run("call", "env", "text=MY_TOKEN").err
+
+
 def test_one_broken_tool_costs_only_itself(run: Run, tmp_path: Path) -> None:
     raw = Raw(tmp_path / "says.json")
     raw.says([{"name": "fine", "inputSchema": {}}, {"name": "odd", "inputSchema": 3}])
@@ -100,7 +119,7 @@ def test_a_server_that_does_not_answer_is_given_up(run: Run, tmp_path: Path) -> 
         (["no-such-command-anywhere"], "can't be reached"),
         ([""], "name the command"),
         (["ftp://localhost/mcp"], "'ftp://localhost/mcp' is neither a command nor an http"),
-        (["'"], "is no command"),
+        (["'"], "this is no command"),
         (["http://127.0.0.1:9/mcp"], "can't be reached"),
         (["x", "--header", "A=B"], "headers are for a server at a URL"),
         (["http://localhost/mcp", "--env", "A=B"], "a URL takes headers"),

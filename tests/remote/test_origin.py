@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import signal
+import sys
 import threading
 import weakref
 from pathlib import Path
@@ -111,7 +112,7 @@ def test_a_change_that_the_server_tells_is_a_reload(
 
 
 def test_a_broken_tool_is_a_diagnostic_and_takes_no_other_down(
-    raw: Raw, registry: ToolRegistry
+    raw: Raw, registry: ToolRegistry, caplog: pytest.LogCaptureFixture
 ) -> None:
     half = "half a pair: \ud83d"
     raw.says([tool("fine"), {"name": "odd", "inputSchema": 3}, 7, tool("worse", inputSchema={
@@ -122,9 +123,15 @@ def test_a_broken_tool_is_a_diagnostic_and_takes_no_other_down(
     assert Tooler(registry).call_sync("fine", {}).value == "called"
     found = {(each.tool, each.code) for each in registry.report.diagnostics}
     assert found == {(name, "ST704") for name in ("odd", "tool", "worse", "cut")}
-    assert "a schema must be an object" in str(
-        next(each for each in registry.report.diagnostics if each.tool == "odd")
+    said = {each.tool: str(each) for each in registry.report.diagnostics}
+    name = Path(sys.executable).name
+    assert said["odd"] == f"{name}: ST704 'odd': a schema must be an object, not 'integer'"
+    assert said["worse"] == (
+        f"{name}: ST704 'worse': 'parameters.properties.a.type': 'strng' is not a JSON Schema type"
     )
+    logged = [each.getMessage() for each in caplog.records if "rejected" in each.getMessage()]
+    assert len(logged) == 4
+    assert all(f": {name}: ST704 " in each for each in logged)
     error = Tooler(registry).call_sync("odd", {}).error
     assert error is not None
     assert error.kind == "unavailable"
@@ -149,7 +156,8 @@ def test_a_server_that_can_not_be_reached_is_a_diagnostic(
 ) -> None:
     change = registry.load_mcp(address, timeout=PATIENCE)
     (found,) = change.diagnostics
-    assert (found.code, found.path) == ("ST701", address)
+    name = address.removeprefix("http://").removesuffix("/mcp")
+    assert (found.code, found.path) == ("ST701", name)
     assert "can't be reached" in found.message
     assert len(registry) == 0
 
@@ -228,8 +236,20 @@ def test_misuse_raises(address: Any, options: dict[str, Any], registry: ToolRegi
 def test_secrets_of_an_address_stand_in_no_message() -> None:
     url = "https://me:secret@example.com:8080/mcp?token=secret"
     server = McpServer(url, header_values=(("Authorization", "secret"),))
-    assert str(server) == "https://example.com:8080/mcp"
-    assert "Authorization" not in repr(server)
+    assert str(server) == "example.com:8080"
+    assert repr(server) == "<McpServer example.com:8080>"
+
+
+def test_two_servers_of_one_program_stay_two(tmp_path: Path, registry: ToolRegistry) -> None:
+    servers = [Raw(tmp_path / f"{name}.json") for name in ("a", "b")]
+    for each in servers:
+        each.says([tool("same"), tool(each.file.stem)])
+        registry.load_mcp(each.command, timeout=PATIENCE)
+    assert sorted(registry.catalog.tools) == ["a", "b", "same"]
+    assert len(registry.catalog.candidates) == 4
+    servers[0].says([tool("a")])
+    registry.reload()
+    assert sorted(registry.catalog.tools) == ["a", "b", "same"]
 
 
 def test_a_registry_that_nobody_needs_is_not_kept(raw: Raw) -> None:
