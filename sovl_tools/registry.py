@@ -45,7 +45,7 @@ from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
 from sovl_tools.model.former_names import refuse_attribute, with_names_here
 from sovl_tools.model.path_patterns import patterns_of
-from sovl_tools.model.suggestion import nearest
+from sovl_tools.model.suggestion import nearest_tool
 from sovl_tools.search.lookup import Indexes, expression_in, meets
 from sovl_tools.search.phrases import MOST_FOUND, PhraseMatch, ToolMatch
 from sovl_tools.threads import is_from_user
@@ -177,7 +177,7 @@ class ToolRegistry:
             reasons = catalog.unavailable.get(name)
             raise ToolNotFoundError(
                 name,
-                suggestion=nearest(name, catalog.tools),
+                suggestion=nearest_tool(name, catalog.tools),
                 reason="; ".join(reasons) if reasons else None,
             )
         return tool

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from itertools import takewhile
 from secrets import token_hex
 from typing import Any, TypeAlias
@@ -62,6 +62,36 @@ def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Mes
                 most = max(0, most - len(short["text"]))
                 content[place] = short if texts is block else {**block, "resource": short}
     return _tool_message(call, content, is_error=result.error is not None)
+
+
+def unpacked(answer: Answer, known: Container[str]) -> Answer:
+    """Return an answer with the calls that ``multi_tool_use.parallel`` holds in its place.
+
+    OpenAI's models call that, which they know from elsewhere, though no tool of the name is among
+    the known ones. The provider's own form of the answer has it as one call, and isn't kept.
+    """
+    calls: list[Call] = []
+    for call in answer.calls:
+        is_wrapper = call.name not in known and _PARALLEL.fullmatch(call.name)
+        calls += (_inner_calls(call) if is_wrapper else None) or [call]
+    is_same = len(calls) == len(answer.calls) and tuple(calls) == answer.calls
+    return answer if is_same else answer._replace(calls=tuple(calls), items=())
+
+
+def _inner_calls(wrapper: Call) -> list[Call]:
+    """Return the calls in the arguments of a wrapper; none if anything in them is odd."""
+    uses = arguments_of(wrapper.arguments).get("tool_uses")
+    calls: list[Call] = []
+    for number, use in enumerate(uses if isinstance(uses, list) else ()):
+        name = use.get("recipient_name") if isinstance(use, dict) else None
+        if not isinstance(name, str):
+            return []
+        arguments = arguments_text(use.get("parameters"))
+        calls.append(Call(f"{wrapper.id}_{number}", name.removeprefix("functions."), arguments))
+    return calls
+
+
+_PARALLEL = re.compile(r"(.*[.:/])?multi_tool_use[._]parallel", re.DOTALL)
 
 
 def unmade_call(call: Call, reason: str) -> Message:

@@ -40,6 +40,7 @@ from sovl_tools.agent.history import (
     text_of,
     tool_message,
     unmade_call,
+    unpacked,
 )
 from sovl_tools.agent.providers.choice import ProviderChoice
 from sovl_tools.agent.sampling import ask_model
@@ -256,6 +257,7 @@ class Turn:
                     self._agent.messages, self._wanted.tools, None if named in MODES else named
                 )
                 answer = yield from self._answer(self._prompt(system, offer, number), inner)
+                answer = unpacked(answer, self._agent.tools)
                 # A tuple's own + would append.
                 self._usage = Usage(*map(sum, zip(self._usage, answer.usage, strict=True)))
                 self._keep_answer(answer)
@@ -347,7 +349,7 @@ class Turn:
             # Also after an interrupt: providers refuse a history in which a call has no result.
             for place, call in enumerate(calls):
                 if place in results:
-                    tool = self._agent.tools.get(call.name)
+                    tool = self._agent.tools.get(self._settings.tooler.meant(call.name))
                     has_own_limit = tool is not None and "max_result_bytes" in tool.execution
                     most = None if has_own_limit else self._settings.most_characters
                     self._agent.messages.append(tool_message(call, results[place], most))
@@ -439,7 +441,8 @@ class Turn:
         self, call: Call, offer: Offer, span: Any, hear: Callable[[Progress | LogMessage], None]
     ) -> ToolResult:
         settings, allowed = self._settings, self._wanted.tools
-        if allowed is not None and call.name not in allowed:
+        name = settings.tooler.meant(call.name)
+        if allowed is not None and name not in allowed:
             there = f"there is {', '.join(allowed)}" if allowed else "there is none"
             words = f"there is no tool {call.name!r} in this turn; {there}"
             return ToolResult(call.name, None, Failure("unknown_tool", words), 0.0)
@@ -449,11 +452,11 @@ class Turn:
         caller = WaitingAgent(settings.key, settings.name)
         WAITING_AGENTS.set((*WAITING_AGENTS.get(), caller))
         # In a strict schema the model writes null for what it leaves out.
-        arguments = offer.export.restore(call.name, call.arguments)
+        arguments = offer.export.restore(name, call.arguments)
         # the model's own name of the call, unless it gives several calls the same
         ids = [each.id for each in self._calls]
         named: dict[str, Any] = {"call_id": call.id} if call.id and ids.count(call.id) == 1 else {}
-        return await settings.tooler.call(call.name, arguments, on_event=hear, **named)
+        return await settings.tooler.call(name, arguments, on_event=hear, **named)
 
     async def _emit(self, event: ToolStarted | ToolFinished) -> None:
         if self._settings.emits_tools and self._agent.emit is not None:

@@ -14,7 +14,7 @@ from sovl_tools.configured import add_code, open_registry
 from sovl_tools.loading.sources import collect, tool_folder
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
-from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.model.suggestion import nearest_tool, question
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.schema.dynamic import without_functions
@@ -69,7 +69,8 @@ def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
                 settings(tools.directories)
             refuse_unlisted(collected.diagnostics)
             known = [*names, *registry.catalog.tools]
-            hint = did_you_mean(name, known) or "sovl-tools list shows the tools"
+            near = nearest_tool(name, known)
+            hint = (near and question(repr(near))) or "sovl-tools list shows the tools"
             raise Misuse(f"there is no tool {name!r}; {hint}")
     return registry
 

@@ -27,7 +27,7 @@ from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import compile_schema, problems_at
 from sovl_tools.schema.names import argument_names
-from sovl_tools.schema.problem import Problem, Validator, explanations, named
+from sovl_tools.schema.problem import Problem, Validator, as_text_of, explanations, named
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.signature import (
     REQUIRED,
@@ -161,7 +161,16 @@ class ArgumentCheck:
         SchemaError: the tool's parameters are no schema that a validator can be made of.
     """
 
-    __slots__ = ("_convert", "_fill", "_is_valid", "_schema", "_tool", "nullable", "validator")
+    __slots__ = (
+        "_convert",
+        "_fill",
+        "_is_bare",
+        "_is_valid",
+        "_schema",
+        "_tool",
+        "nullable",
+        "validator",
+    )
 
     def __init__(self, tool: ToolDefinition) -> None:
         signature = signature_for(tool)
@@ -195,6 +204,7 @@ class ArgumentCheck:
             required = [*self._schema.get("required", ()), *lacking]
             self._schema = {**self._schema, "required": required}
             self.validator = compile_schema(self._schema)
+        self._is_bare = not names.places
         self._is_valid = self.validator.is_valid
         self._convert = integer_converter(self._schema)
         self.nullable = nullable_arguments(tool.parameters, signature)
@@ -202,6 +212,8 @@ class ArgumentCheck:
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
         arguments = parse_arguments(given)
+        if arguments is None and self._is_bare:  # models write null where there are no parameters
+            arguments = {}
         if self.nullable and type(arguments) is dict:
             drop_nulls(arguments, self.nullable)
         try:
@@ -220,7 +232,8 @@ class ArgumentCheck:
         if isinstance(arguments, Unparsed):
             return self._failure(arguments.reason)
         if not isinstance(arguments, dict):
-            return self._failure(f"they must be a JSON object, not {named(arguments)}")
+            advice = as_text_of(arguments, ("object",))
+            return self._failure(f"they must be a JSON object, not {named(arguments)}{advice}")
         problems = self.validator.problems(arguments)
         certain: list[Problem] = []
         for each in problems:

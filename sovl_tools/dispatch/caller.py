@@ -71,7 +71,7 @@ class Caller:
             TypeError: there is no such option.
         """
         # a scope costs as much as the rest of a call: only what may stop or look at it has one
-        tool = self._engine.tool(name)
+        tool = self._engine.tool(name, options.get("coerce"))
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
         limit = tool.limit if timeout is None else tool.limit_of(timeout)
@@ -109,7 +109,7 @@ class Caller:
         the loop never blocks, unless its ``execution.mode`` is ``"inline"``. With ``"process"``
         either runs in a worker process.
         """
-        tool = self._engine.tool(name)
+        tool = self._engine.tool(name, options.get("coerce"))
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
         limit = tool.limit if timeout is None else tool.limit_of(timeout)

@@ -43,9 +43,9 @@ from sovl_tools.model.errors import (
     UnavailableError,
 )
 from sovl_tools.model.host import NO_HOST, Host
-from sovl_tools.model.policy import Policy
+from sovl_tools.model.policy import Coerce, Policy
 from sovl_tools.model.result import Failure
-from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.model.suggestion import as_hint, nearest_tool, without_namespace
 from sovl_tools.schema.engine import compile_schema
 from sovl_tools.schema.problem import MAX_NAME, brief, describe
 from sovl_tools.signature.signature import from_function
@@ -316,7 +316,15 @@ class Engine:
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
 
-    def tool(self, name: str) -> PreparedTool | DynamicTool | Failure:
+    def meant(self, name: str, coerce: Coerce | None = None) -> str:
+        """Return the name of the tool that a model means; in lenient mode without a namespace."""
+        catalog = self.registry.catalog
+        is_lenient = (coerce or self.settings.policy.coerce) == "lenient"
+        if not is_lenient or name in catalog.tools or name in catalog.unavailable:
+            return name
+        return without_namespace(name, catalog.tools) or name
+
+    def tool(self, name: str, coerce: Coerce | None = None) -> PreparedTool | DynamicTool | Failure:
         """Return the tool of that name as it is now, ready to be called, or why it can't be.
 
         That runs no code of a tool's author; what has to is done when a ``DynamicTool`` is called.
@@ -331,10 +339,14 @@ class Engine:
                     current[known] = tool
             tools = self._tools = current
         try:
-            # a name that a model made up may be a list, which can't be looked up
             return tools[name]
-        except (KeyError, TypeError):
-            prepared = self._prepare(name, catalog)
+        except KeyError:
+            meant = self.meant(name, coerce)
+        except TypeError:  # a name that a model made up may be a list, which can't be looked up
+            meant = name
+        if meant != name:
+            return self.tool(meant)
+        prepared = self._prepare(name, catalog)
         # of two threads that prepared it at once both use the same one: it has the limiter
         return prepared if isinstance(prepared, Failure) else tools.setdefault(name, prepared)
 
@@ -351,9 +363,8 @@ class Engine:
             reasons = "; ".join(catalog.unavailable[name])
             return Failure("unavailable", str(UnavailableError(name, reasons)))
         asked = brief(str(name), MAX_NAME)
-        hint = did_you_mean(asked, catalog.tools)
-        message = f"there is no tool {asked!r}"
-        return Failure("unknown_tool", f"{message}; {hint}" if hint else message)
+        hint = as_hint(nearest_tool(name, catalog.tools))
+        return Failure("unknown_tool", f"there is no tool {asked!r}{hint}")
 
     def state(self, tool: str) -> State:
         """Return what the tool of that name keeps from call to call."""

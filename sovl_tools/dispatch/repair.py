@@ -3,7 +3,7 @@
 A value is changed only where its schema refuses it and exactly one change helps. Texts become the
 number, boolean, null, array or object that they spell, integers become texts, and a text becomes
 the allowed one from which only case and surrounding white space set it apart. Nothing is ever
-left out, added, renamed or wrapped in an array.
+added, renamed or wrapped in an array, or left out, but for ``"null"`` where null means that.
 """
 
 from __future__ import annotations
@@ -53,11 +53,26 @@ def repaired(
         drop_nulls(arguments, check.nullable)
     if isinstance(arguments, Unparsed):
         return failure, ()
+    nulls: list[str] = []
     found = repair_arguments(arguments, check.validator)
+    if found is None and isinstance(arguments, dict):
+        nulls = [*_spelt_nulls(check, arguments)]
+        left = {name: each for name, each in arguments.items() if name not in nulls}
+        found = repair_arguments(left, check.validator) if nulls else None
     if found is None:
         return failure, ()
     checked = check(found[0])
-    return checked, () if isinstance(checked, Failure) else found[1]
+    left_out = (Repair(json_path((name,)), arguments[name], None) for name in nulls)
+    return checked, () if isinstance(checked, Failure) else (*left_out, *found[1])
+
+
+def _spelt_nulls(check: ArgumentCheck, arguments: dict[str, JSON]) -> Iterator[str]:
+    """Yield the arguments whose text spells null, where null means that they are left out."""
+    refused = {each.path for each in check.validator.problems(arguments)}
+    for name in check.nullable:
+        value = arguments.get(name)
+        if (name,) in refused and isinstance(value, str) and value.strip() == "null":
+            yield name
 
 
 def repair_arguments(

@@ -76,7 +76,8 @@ class Tooler(Caller):
                 the Tooler's own, which both concern sync tools alone, or ``"process"`` in a
                 worker process, which can be ended. None means a thread for awaited calls and for
                 those with a time limit, inline for the others.
-            coerce: ``"lenient"`` repairs arguments where there is one way to do so.
+            coerce: ``"lenient"`` repairs arguments where there is one way to do so, and takes
+                names in a namespace, such as ``functions.weather``.
             max_result_bytes: results that are longer as UTF-8 are cut.
             approval: which calls the host has to approve: ``"never"``, ``"destructive"``,
                 ``"always"``, or shell patterns of tool names.
@@ -257,7 +258,7 @@ class Tooler(Caller):
         check_options(options)
 
         async def begin(sink: Sink) -> ToolResult:
-            tool = self._engine.tool(name)
+            tool = self._engine.tool(name, options.get("coerce"))
             if isinstance(tool, Failure):
                 return await self.call(name, arguments, **options)
             limit = options.get("timeout") or tool.limit
@@ -265,6 +266,10 @@ class Tooler(Caller):
             return await async_call()(tool, arguments, scope, limit)
 
         return ToolStream(begin)
+
+    def meant(self, name: str) -> str:
+        """Return the name of the tool that a call of a name makes; see ``coerce``."""
+        return self._engine.meant(name)
 
     def statistics(self) -> dict[str, Statistics]:
         """Return how often each tool was called, how often it failed, and how long it took."""

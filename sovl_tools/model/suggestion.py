@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 
 
 def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
@@ -35,6 +36,29 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 def question(meant: str) -> str:
     """Return the question whether something else is meant."""
     return f"did you mean {meant}?"
+
+
+def nearest_tool(name: object, tools: Collection[str]) -> str | None:
+    """Return the tool that an unknown name means, or is most similar to; None if none is near."""
+    return without_namespace(name, tools) or nearest(name, tools)
+
+
+def without_namespace(name: object, tools: Collection[str]) -> str | None:
+    """Return the tool that a name means apart from what models put around names.
+
+    These are namespaces, as in ``functions.weather``, ``mcp__server__weather`` or
+    ``tools/weather``, and numbers or marks at the end, as in ``functions.weather:0``.
+    """
+    if not isinstance(name, str) or len(name) > _LONGEST:
+        return None
+    plain = _MARKS.sub("", name)
+    tails = (plain[each.end() :] for each in _NAMESPACE.finditer(plain))
+    return next((each for each in (plain, *tails) if each in tools), None)
+
+
+_LONGEST = 300  # characters of a name in namespaces
+_NAMESPACE = re.compile(r"[.:/]+|__")
+_MARKS = re.compile(r":\d+$|<\|.*|\(\)$", re.DOTALL)
 
 
 def as_hint(near: str | None) -> str:

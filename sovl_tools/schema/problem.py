@@ -307,14 +307,17 @@ def _articles(types: Iterable[str]) -> list[str]:
 
 def _type(problem: Problem) -> str:
     value, types = problem.value, problem.expected
-    words = f"must be {one_of(_articles(types))}, not {named(value)}"
-    # Models like to send the text of an array or of an object.
-    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+    return f"must be {one_of(_articles(types))}, not {named(value)}{as_text_of(value, types)}"
+
+
+def as_text_of(value: JSON, types: Collection[str]) -> str:
+    """Return advice if a value is JSON text of an array or object of those types; else ""."""
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):  # as models like to send it
         with suppress(ValueError, RecursionError):
             inner = kind(json.loads(value))
             if inner in types:
-                words += f"; give the {inner} itself, not JSON text of it"
-    return words
+                return f"; give the {inner} itself, not JSON text of it"
+    return ""
 
 
 def _enum(problem: Problem) -> str:

@@ -599,3 +599,29 @@ def test_what_comes_out_is_what_went_in_and_the_defaults(
     keywords = checked(form(given), parameters)
     assert keywords == wanted
     assert json.dumps(keywords, sort_keys=True) == json.dumps(wanted, sort_keys=True)
+
+
+@check_each(
+    "schema",
+    [{"type": "object"}, properties(), {**properties(), "additionalProperties": False}],
+)
+@check_each("given", ["null", " null\n", b"null", "", None, "{}"])
+def test_a_tool_without_parameters_takes_null(given: Any, schema: Any) -> None:
+    assert checked(given, schema, lambda: None) == {}
+
+
+@check_each(
+    ("given", "kind"),
+    [
+        ('"{\\"value\\": 1}"', "object"),
+        ('" { } "', "object"),
+        ('"[1]"', None),
+        ('"{"', None),
+        ('"value"', None),
+    ],
+)
+def test_an_object_that_is_encoded_twice_is_advised_against(given: str, kind: str | None) -> None:
+    message = refused(given, ANYTHING).message
+    assert message.startswith("invalid arguments for closed: they must be a JSON object, not the ")
+    advice = "; give the object itself, not JSON text of it"
+    assert message.endswith(advice) is (kind is not None)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, Optional
 
 import pytest
 from hypothesis import given
 
-from sovl_tools import CallEvent, ToolCall, ToolResult
+from sovl_tools import CallEvent, ToolCall, Tooler, ToolRegistry, ToolResult
 from sovl_tools.model.result import Repair
 from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate, plain_schemas, texts, values
@@ -179,3 +180,105 @@ def test_arguments_that_are_taken_leniently_would_be_taken_strictly(
         assert dispatcher.call_sync("give", lenient.value).value == lenient.value
     else:
         assert lenient.error == strict.error
+
+
+@dataclass
+class Place:
+    """A place, of which the height may be unknown."""
+
+    name: str
+    height: int | None = None
+
+
+def seek(  # noqa: PLR0913 - each is a case
+    *,
+    count: int | None = None,
+    share: Optional[float] = None,  # noqa: UP045 - the older form
+    tags: list[str] | None = None,
+    place: Place | None = None,
+    text: str | None = None,
+    kind: Literal["a", "b"] | None = None,
+    least: int | None = 5,
+    size: int = 3,
+) -> list[Any]:
+    """Seek."""
+    return [count, share, tags, place, text, kind, least, size]
+
+
+NOTHING = [None, None, None, None, None, None, 5, 3]
+
+
+@each_way
+@check_each(
+    ("given", "place", "value"),
+    [
+        ({"count": "null"}, 0, None),
+        ({"count": " null "}, 0, None),
+        ({"share": "null"}, 1, None),
+        ({"tags": "null"}, 2, None),
+        ({"place": "null"}, 3, None),
+        ({"kind": "null"}, 5, None),
+        ({"least": "null"}, 6, None),
+        ({"count": "null", "share": "null", "size": "4"}, 7, 4),
+        ({"count": "7", "tags": "null"}, 0, 7),
+        ({"place": {"name": "x", "height": "null"}}, 3, Place("x")),
+        # a string is a value, whatever it says
+        ({"text": "null"}, 4, "null"),
+        ({"text": "null", "count": "null"}, 4, "null"),
+    ],
+)
+def test_null_as_text_is_taken_where_null_means_nothing(
+    call: Call, given: dict[str, Any], place: int, value: Any
+) -> None:
+    registry = ToolRegistry()
+    registry.register(seek)
+    result = call(Tooler(registry, coerce="lenient"), "seek", given)
+    assert result.error is None
+    assert result.value[place] == (
+        value if place != 3 or value is None else {"name": "x", "height": None}
+    )
+    left_out = {name for name, each in given.items() if isinstance(each, str) and "null" in each}
+    assert {each.path for each in result.repairs} >= {f"$.{name}" for name in left_out - {"text"}}
+    assert not call(Tooler(registry), "seek", given).ok or given == {"text": "null"}
+
+
+@each_way
+@check_each("given", [{"size": "null"}, {"count": "none"}, {"count": "null", "size": "x"}])
+def test_other_text_is_refused_all_the_same(call: Call, given: dict[str, Any]) -> None:
+    registry = ToolRegistry()
+    registry.register(seek)
+    result = call(Tooler(registry, coerce="lenient"), "seek", given)
+    assert result.error is not None
+    assert result.error.kind == "invalid_arguments"
+    assert result.repairs == ()
+
+
+@each_way
+@check_each(
+    ("setting", "asked", "fits"),
+    [
+        ({}, {}, False),
+        ({"coerce": "lenient"}, {"coerce": "strict"}, False),
+        ({"coerce": "lenient"}, {}, True),
+        ({}, {"coerce": "lenient"}, True),
+    ],
+)
+@check_each("name", ["functions.take", "functions/take:3", "tools__take"])
+def test_a_tool_is_called_by_a_name_in_a_namespace(
+    call: Call, name: str, setting: dict[str, Any], asked: dict[str, Any], *, fits: bool
+) -> None:
+    dispatcher = tooler(tool(take, COUNT, name="take"), **setting)
+    result = call(dispatcher, name, {"count": 5, "tags": []}, **asked)
+    assert result.ok is fits
+    assert result.tool == ("take" if fits else name)
+    if result.error is not None:
+        assert result.error.message == f"there is no tool {name!r}; did you mean 'take'?"
+
+
+@check_each("name", ["a.take", "a__b.take"])
+def test_a_tool_with_the_whole_name_wins(name: str) -> None:
+    plain, whole = tool(lambda: "plain", name="take"), tool(lambda: "whole", name="b__take")
+    dispatcher = tooler(plain, whole, coerce="lenient")
+    assert dispatcher.call_sync(name).value == "plain"
+    assert dispatcher.call_sync("b__take").value == "whole"
+    assert dispatcher.call_sync("mcp__b__take").value == "whole"

@@ -101,8 +101,29 @@ def parse_answer(response: Any) -> Answer:
     choices = response.get("choices")
     if not choices:
         raise reported_error(response.get("error") or NO_ANSWER)
-    message, reason = choices[0]["message"], choices[0].get("finish_reason")
-    return _answer(message, reason, response.get("usage"))
+    reason, error = choices[0].get("finish_reason"), choices[0].get("error")
+    message = {} if reason == "error" else choices[0]["message"]
+    answer = _answer(message, reason, response.get("usage"))
+    return _sound(answer, reason, error or response.get("error"))
+
+
+def _sound(answer: Answer, reason: str | None, error: JSON) -> Answer:
+    """Return an answer that ended as answers do.
+
+    Raises:
+        ProviderError: it ended in an error, or said nothing for another reason than those.
+    """
+    is_empty = not (answer.calls or answer.text.strip())
+    if reason == "error" or (is_empty and reason not in _REASONS):
+        ended = f"the provider ended the answer with finish_reason {reason!r}"
+        raise reported_error(error or ended)
+    return answer
+
+
+_REASONS = {
+    None, "", "stop", "length", "tool_calls", "function_call", "content_filter", "end_turn",
+}  # fmt: skip
+"""Why an answer can end. Servers have others for what went wrong, such as ``abort``."""
 
 
 def _answer(message: dict[str, Any], reason: str | None, usage: Any) -> Answer:
@@ -189,6 +210,7 @@ class Draft:
         self._details: list[JSON] = []
         self._calls: list[_CallDraft] = []
         self._reason: str | None = None
+        self._error: JSON = None
         self._usage: dict[str, Any] = {}
 
     def feed(self, chunk: Any) -> str:
@@ -201,6 +223,7 @@ class Draft:
         # The event with the usage has no choice.
         for choice in (event.get("choices") or ())[:1]:
             self._reason = choice.get("finish_reason") or self._reason
+            self._error = choice.get("error") or self._error
             text += self._piece(choice.get("delta") or {})
         return text
 
@@ -275,4 +298,4 @@ class Draft:
             "reasoning_content": self._reasoning,
             "tool_calls": [each.as_json() for each in self._calls if each.is_sure],
         }
-        return _answer(message, self._reason, self._usage)
+        return _sound(_answer(message, self._reason, self._usage), self._reason, self._error)

@@ -100,8 +100,8 @@ def parse_answer(response: Any) -> Answer:
         ProviderError: it failed, or there is none.
     """
     response = to_dict(response)
-    if response.get("status") == "failed":
-        raise reported_error(response.get("error"))
+    if response.get("status") in {"failed", "cancelled"}:
+        raise reported_error(response.get("error") or f"the answer is {response['status']}")
     items, whole_text = response.get("output"), response.get("output_text") or ""
     if items is None and not whole_text:
         raise reported_error(response.get("error") or NO_ANSWER)
