@@ -31,7 +31,7 @@ from sovl_tools.annotations.jsonvalues import (
 from sovl_tools.annotations.kind import ConversionError
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.scope import CallScope, Sink
-from sovl_tools.model.content import CONTENT, Content, Text, cut
+from sovl_tools.model.content import CONTENT, Content, Structured, Text, cut
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
@@ -316,6 +316,8 @@ def convert_result(value: Any) -> Value:
     """
     if is_plain(value):
         return value, ()
+    if isinstance(value, Structured):
+        return to_json(value.value), value.content
     # an image or a resource keeps its form for those who can show it
     blocks: list[Content] = []
     if isinstance(value, CONTENT):
@@ -369,4 +371,7 @@ def limit_result(value: JSON, content: tuple[Content, ...], limit: int) -> Value
             cut_text = Text(cut(block.text, room))
             room -= cut_text.size
             found.append(cut_text)
+    # structured content is limited by itself
+    if value != _blocks(content):
+        return limit_result(value, (), limit)[0], tuple(found)
     return _blocks(found), tuple(found)

@@ -203,6 +203,14 @@ CONTENT = (Text, Image, Audio, EmbeddedResource)
 """The classes of content, for ``isinstance``."""
 
 
+@dataclass(frozen=True)
+class Structured:
+    """A value for programs, with the content that a model reads for it, as MCP has both."""
+
+    value: JSON
+    content: tuple[Content, ...]
+
+
 def sniffed(data: bytes, kind: str = "") -> str | None:
     """Return the media type by the first bytes of a file; None unless it has the given kind."""
     for media_type, magic in _MAGIC.items():

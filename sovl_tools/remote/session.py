@@ -22,9 +22,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sovl_tools.model.call import SERVER_TIMEOUT
-from sovl_tools.model.content import Audio, Content, EmbeddedResource, Image, Text, cut_characters
+from sovl_tools.model.content import (
+    Audio,
+    Content,
+    EmbeddedResource,
+    Image,
+    Structured,
+    Text,
+    cut_characters,
+)
 from sovl_tools.model.context import ToolContext
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, canonical
 from sovl_tools.model.errors import SovlToolsError, ToolError
 from sovl_tools.remote.loop import RemoteLoop, remote_loop, run_remotely
 
@@ -315,6 +323,9 @@ class McpSession:
                 if may_reconnect and (is_repeatable or is_over):
                     may_reconnect = False
                     continue
+                if is_over:
+                    words = f"{self.server} doesn't know a session that it has just opened"
+                    raise RemoteError(words) from error
                 words = f"{self.server} ended the connection during the call"
                 more = "" if is_repeatable else ", which may have been carried out"
                 raise RemoteError(f"{words}{more}") from error
@@ -485,8 +496,8 @@ def _variable(name: str) -> str:
 def value_of(answer: Mapping[str, Any]) -> Any:
     """Return the value of an answer to ``tools/call``, which the SDK has checked, in our types.
 
-    Structured content is the value; pictures, sounds and resources are listed after it. One text
-    alone is a string.
+    Structured content is the value; with pictures, sounds, resources or texts that say something
+    else, a model reads those as well. One text alone is a string.
 
     Raises:
         ToolError: the tool says that it failed, or has content that can't be decoded.
@@ -497,12 +508,29 @@ def value_of(answer: Mapping[str, Any]) -> Any:
     if answer.get("isError") is True:
         message = "\n".join(texts) or (json.dumps(structured) if structured else "")
         raise ToolError(message or "the tool failed, and the server does not say why")
-    others = [each for each in content if not isinstance(each, Text)]
     if structured is not None:
-        return [structured, *others] if others else structured
-    if not others and len(texts) <= 1:
+        others = [
+            each for each in content if not (isinstance(each, Text) and _repeats(each, structured))
+        ]
+        said = Text(json.dumps(structured, ensure_ascii=False))
+        return Structured(structured, (said, *others)) if others else structured
+    if len(texts) == len(content) <= 1:
         return texts[0] if texts else None
     return content
+
+
+def _repeats(text: Text, structured: JSON) -> bool:
+    """Tell whether a text is a part of structured content, which servers repeat for old clients."""
+    members = [*structured.values()] if isinstance(structured, dict) else []
+    members += [
+        each for items in [structured, *members] if isinstance(items, list) for each in items
+    ]
+    try:
+        said = canonical(json.loads(text.text))
+    except (ValueError, RecursionError):
+        said = canonical(text.text)
+    known = (structured, *members)
+    return not text.text.strip() or any(said == canonical(each) for each in known)
 
 
 def _content(block: Mapping[str, JSON]) -> Content:

@@ -15,12 +15,22 @@ import anyio
 import httpx2
 from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.buffered import BufferedByteReceiveStream
+from httpx2 import codes
 from mcp import Client
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.os.posix.utilities import terminate_posix_process_tree
 from mcp.shared.message import SessionMessage
-from mcp_types import INTERNAL_ERROR, ToolListChangedNotification, jsonrpc_message_adapter
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    ToolListChangedNotification,
+    jsonrpc_message_adapter,
+)
+
+from sovl_tools.model.content import cut_characters
 
 _T = TypeVar("_T")
 
@@ -29,6 +39,12 @@ MAX_MESSAGE: Final = 64 * 2**20
 
 _JSON, _EVENTS = "application/json", "text/event-stream"
 _ERROR, _NOT_FOUND = 400, 404
+_SESSION, _METHOD = "mcp-session-id", "mcp-method"
+_LATER = frozenset({"tools/call", "tools/list"})
+TERMINATED: Final = "Session terminated"
+"""What an error says, as in the SDK, if the server doesn't know the session: nothing was done."""
+_MOST_OF_AN_ERROR = 2**20
+_LONGEST_REASON = 200
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 """As the SDK's own client: a server may keep a stream open while a tool runs."""
 _PARTING = 2.0
@@ -65,7 +81,7 @@ async def open_client(
         if headers is None:
             transport = _process_streams(address, get_default_environment() | dict(env or {}))
         else:
-            http = httpx2.AsyncClient(
+            http = _HttpClient(
                 # the size of a compressed answer can't be bounded
                 headers={"Accept-Encoding": "identity", **headers},
                 timeout=_TIMEOUT,
@@ -162,21 +178,84 @@ async def _end(process: Process) -> None:
     await process.aclose()
 
 
+class _HttpClient(httpx2.AsyncClient):
+    """A client that tells a request that never arrived from one that may have."""
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send a request; one in a session that isn't taken gets the answer to an unknown one."""
+        try:
+            return await super().send(request, **options)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            is_later = _SESSION in request.headers or request.headers.get(_METHOD) in _LATER
+            if request.method != "POST" or not is_later:
+                raise
+            error = {"code": INVALID_REQUEST, "message": TERMINATED}
+            text = json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
+            headers = {"content-type": _JSON}
+            return httpx2.Response(_NOT_FOUND, headers=headers, text=text, request=request)
+
+
 async def _check_response(response: httpx2.Response) -> None:
-    """Name the status of an error, and bound a body; the SDK bounds events."""
+    """Give an error its reason as one of JSON-RPC, and bound a body; the SDK bounds events."""
     kind = str(response.headers.get("content-type", "")).lower()
-    stream: Any = response.stream
-    status = response.status_code
-    if status >= _ERROR and status != _NOT_FOUND and not kind.startswith(_JSON):
-        # the SDK only says that there was an error, unless it reads one of JSON-RPC
-        await stream.aclose()
-        error = {"code": INTERNAL_ERROR, "message": f"it answers with status {status}"}
-        response.headers.clear()
-        response.headers["content-type"] = _JSON
-        text = json.dumps({"jsonrpc": "2.0", "id": None, "error": error})
-        response.stream = httpx2.ByteStream(text.encode())
+    if response.status_code >= _ERROR:
+        data = await _beginning(response)
+        error = _error_of(
+            response.status_code, data, in_session=_SESSION in response.request.headers
+        )
+        if error is not None:
+            response.headers.clear()
+            response.headers["content-type"] = _JSON
+            data = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+        response.stream = httpx2.ByteStream(data)
     elif not kind.startswith(_EVENTS):
         response.stream = _Bounded(response)
+
+
+async def _beginning(response: httpx2.Response) -> bytes:
+    """Return the body of an error; empty if it is long or can't be read."""
+    stream: Any = response.stream
+    data = bytearray()
+    try:
+        async for chunk in stream:
+            data += chunk
+            if len(data) > _MOST_OF_AN_ERROR:
+                return b""
+    except httpx2.HTTPError:
+        return b""
+    finally:
+        await stream.aclose()
+    return bytes(data)
+
+
+def _error_of(status: int, data: bytes, *, in_session: bool) -> dict[str, Any] | None:
+    """Return an error of JSON-RPC for the body of one; None if the SDK reads it well."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = None
+    said = found.get("error") if isinstance(found, dict) else None
+    of_protocol = said if isinstance(said, dict) and "jsonrpc" in found else None
+    code = None if of_protocol is None else of_protocol.get("code")
+    # FastMCP 1.12 answers to an unknown session with 400 and a text, later ones with 404 and JSON
+    is_unknown = status == _NOT_FOUND or (status == _ERROR and b"session" in data.lower())
+    if in_session and is_unknown and code not in {METHOD_NOT_FOUND, INVALID_PARAMS}:
+        return {"code": INVALID_REQUEST, "message": TERMINATED}
+    # without a session, the SDK takes it for an older server and tries another way
+    if of_protocol is not None or status == _NOT_FOUND:
+        return None
+    reason = _reason(found) if isinstance(found, dict) else ""
+    phrase = f"{status} {codes.get_reason_phrase(status)}".strip()
+    words = f"it answers with status {phrase}"
+    return {"code": INTERNAL_ERROR, "message": f"{words}: {reason}" if reason else words}
+
+
+def _reason(body: dict[str, Any]) -> str:
+    """Return why a server that speaks of errors in JSON refuses a request; "" if it doesn't say."""
+    keys = ("error_description", "message", "detail", "title", "error")
+    found = (body.get(key) for key in keys)
+    text = next((each for each in found if isinstance(each, str) and each.strip()), "")
+    return cut_characters(" ".join(text.split()), _LONGEST_REASON)
 
 
 class _Bounded(httpx2.AsyncByteStream):

@@ -84,14 +84,14 @@ def http_server(offer: Offer, *more: str) -> Iterator[str]:
         [offer.python, str(SCRIPT), str(offer.file), "http", *more, str(port)]
     )
     try:
-        eventually(lambda: _listens(port))
+        eventually(lambda: listens(port))
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.kill()
         process.wait()
 
 
-def _listens(port: int) -> bool:
+def listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -17,7 +18,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from sovl_tools import Audio, EmbeddedResource, Image, Text, ToolError
+from sovl_tools import Audio, EmbeddedResource, Image, Text, Tooler, ToolError, ToolRegistry
+from sovl_tools.model.content import Structured
 from sovl_tools.remote.loop import run_remotely
 from sovl_tools.remote.session import McpServer, McpSession, RemoteError, session_of, value_of
 from tests.conftest import is_running
@@ -216,12 +218,63 @@ def test_structured_content_is_the_value() -> None:
     text = {"type": "text", "text": "1"}
     image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
     assert value_of({"content": [text], "structuredContent": {"a": 1}}) == {"a": 1}
-    assert value_of({"content": [text, image], "structuredContent": [1]}) == [
-        [1], Image(b"\0\0\0", "image/png"),
-    ]  # fmt: skip
+    assert value_of({"content": [text, image], "structuredContent": [1]}) == Structured(
+        [1], (Text("[1]"), Image(b"\0\0\0", "image/png"))
+    )
     assert value_of({"content": [text]}) == "1"
     assert value_of({"content": [text, text]}) == [Text("1"), Text("1")]
     assert value_of({"content": []}) is None
+
+
+@check_each(
+    ("texts", "structured", "kept"),
+    [
+        (['{"n": 3}'], {"n": 3}, []),
+        (['{\n  "n": 3.0\n}', "Found three."], {"n": 3.0}, ["Found three."]),
+        (["Found three."], {"n": 3}, ["Found three."]),
+        (["a", "b"], {"result": ["a", "b"]}, []),
+        (["hello"], {"result": "hello"}, []),
+        (["1", '{"a": 2}'], {"result": [1, {"a": 2}]}, []),
+        (["", " \n"], {"n": 3}, []),
+        (["true"], {"n": 1}, ["true"]),
+        (["[1, 2"], [1, 2], ["[1, 2"]),
+        (["[1, 2]", "2"], [1, 2], []),
+        (["é", '"é"'], {"result": "é"}, []),
+        (["Note: the price is in euros", '{"price": 3}'], {"price": 3},
+         ["Note: the price is in euros"]),
+    ],
+)  # fmt: skip
+def test_texts_that_say_more_than_structured_content_are_kept(
+    texts: list[str], structured: Any, kept: list[str]
+) -> None:
+    content = [{"type": "text", "text": each} for each in texts]
+    found = value_of({"content": content, "structuredContent": structured})
+    if not kept:
+        assert found == structured
+        return
+    assert found.value == structured
+    assert json.loads(found.content[0].text) == structured
+    assert [each.text for each in found.content[1:]] == kept
+
+
+def test_structured_content_fits_its_schema_next_to_other_content(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    raw = Raw(tmp_path / "says.json")
+    image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+    raw.says(
+        [{"name": "find", "inputSchema": {"type": "object"}, "outputSchema": schema}],
+        {"content": [{"type": "text", "text": "Found three."}, image],
+         "structuredContent": {"n": 3}},
+    )  # fmt: skip
+    registry = ToolRegistry()
+    registry.load_mcp(raw.command, timeout=PATIENCE)
+    result = Tooler(registry).call_sync("find", {})
+    assert (result.error, result.value) == (None, {"n": 3})
+    assert result.content[:2] == (Text('{"n": 3}'), Text("Found three."))
+    assert "Found three." in str(result.to_message("anthropic", call_id="1"))
+    short = Tooler(registry, max_result_bytes=20).call_sync("find", {})
+    assert short.value == {"n": 3}
+    assert sum(each.size for each in short.content) <= 20
 
 
 def test_changes_are_told(server: McpServer, offer: Offer) -> None:
