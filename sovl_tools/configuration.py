@@ -59,7 +59,8 @@ class Configuration:
         per_tool_ignores: the same for tools whose names match a pattern.
         warnings_as_errors: whether warnings fail as errors do.
         target: provider formats of which ``validate`` tells what they lose.
-        format: how ``validate`` writes its result, each as ``FORMAT`` or ``FORMAT=FILE``.
+        format: how ``validate`` writes its result, each as ``FORMAT`` or ``FORMAT=FILE``; the file
+            is in the project.
         locked: whether only tools are loaded that are as ``lock_file`` says.
         env_file: a file of environment variables, which don't replace those that are set.
         timeout: how long a call can take, in seconds, unless its manifest says otherwise.
@@ -236,11 +237,18 @@ def _setting(key: str, value: JSON, file: Path) -> Any:
         return tuple(_pattern(text, file) for text in value)
     if key == "per-tool-ignores":
         return {pattern: tuple(rules) for pattern, rules in value.items()}
-    if key == "format" and isinstance(value, str):
-        return (value,)
+    if key == "format":
+        texts = (value,) if isinstance(value, str) else value
+        return tuple(_output(text, file) for text in texts)
     if key in _SECONDS:
         value = float(value)
     return tuple(value) if isinstance(value, list) else value
+
+
+def _output(text: str, file: Path) -> str:
+    """Return ``FORMAT=FILE`` with a path relative to the current directory."""
+    name, _, path = text.partition("=")
+    return text if path in {"", "-"} else f"{name}={_shown(file.parent / path)}"
 
 
 def _pattern(text: str, file: Path) -> str:
@@ -290,13 +298,13 @@ def _shown(path: Path) -> str:
 def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Configuration:
     """Return the settings that hold, and let tools import the user's own packages.
 
-    The directories go to the end of ``sys.path``: this process, and its children, import the
-    libraries of sovl-tools from where they're installed, whatever files a project has. The
-    variables of ``env-file`` that aren't set become part of the environment.
+    Where tools are imported, the variables of ``env-file`` that aren't set become part of the
+    environment.
 
     Args:
         tools: tools directories, which win over the configured ones.
-        imports: False leaves the directories out: nothing of the project may run.
+        imports: whether tools are imported in this process. Otherwise the project's directories
+            leave ``sys.path``: none of its modules may be taken for a library.
 
     Raises:
         ConfigurationError: the configuration can't be read, or names a directory that is not there.
@@ -305,9 +313,8 @@ def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Co
     for each in found.pythonpath:
         if not os.path.exists(each):
             raise ConfigurationError(f"{found.file}: pythonpath", f"there is no {each!r}")
-    places = [os.path.abspath(each) for each in found.module_paths]
-    others = [each for each in sys.path if each not in places]
-    sys.path[:] = [*others, *places] if imports else others
+    path = import_path(found)
+    sys.path[:] = path if imports else path[: len(path) - len(found.module_paths)]
     if imports:
         add_variables(found)
     return found
@@ -345,6 +352,15 @@ def project_configuration(tools: Sequence[str] = ()) -> Configuration:
     sys.path += [each for each in places if each not in sys.path]
     add_variables(found)
     return found
+
+
+def import_path(found: Configuration) -> list[str]:
+    """Return ``sys.path`` for a process that imports tools: the project's directories come last.
+
+    So sovl-tools imports its libraries from where they're installed, whatever files a project has.
+    """
+    places = [os.path.abspath(each) for each in found.module_paths]
+    return [*(each for each in sys.path if each not in places), *places]
 
 
 def add_project() -> None:

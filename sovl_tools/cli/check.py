@@ -12,7 +12,7 @@ from sovl_tools.cli import child_checks
 from sovl_tools.cli.command import Progress
 from sovl_tools.cli.output import echo
 from sovl_tools.cli.places import Places
-from sovl_tools.configuration import configuration
+from sovl_tools.configuration import configuration, import_path
 from sovl_tools.linting.fixes import Fix, fixes_in, suppression_fix
 from sovl_tools.linting.selection import Selection, as_error, strict
 from sovl_tools.linting.suppressions import Suppression, suppress_findings, suppressions_of
@@ -25,7 +25,9 @@ from sovl_tools.loading.rules.folder import no_tools
 from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.errors import LockError
 from sovl_tools.model.folder import Lock, Settings, ToolFolder
+from sovl_tools.reporting.text import is_within
 
 
 class Found(NamedTuple):
@@ -78,8 +80,9 @@ class Check:
         with Progress(len(folders)) as progress:
             # parsing runs no code of a tool, so it needs no child
             parsed = (load_folder(each, self.settings) for each in folders)
-            imports = self.settings.imports
-            for each in loaded_in_child(folders, self.settings, echo=echo) if imports else parsed:
+            path = import_path(self.places.configuration)
+            imported = loaded_in_child(folders, self.settings, path=path, echo=echo)
+            for each in imported if self.settings.imports else parsed:
                 progress.advance(each.name)
                 found.append(each)
         return found
@@ -143,11 +146,18 @@ class Check:
         return found
 
 
-def lock_of(places: Places) -> tuple[Lock | None, Sequence[Diagnostic]]:
-    """Return the lock, and a finding for each locked tool that is gone."""
+def lock_of(places: Places, *, imports: bool) -> tuple[Lock | None, Sequence[Diagnostic]]:
+    """Return the lock, and a finding for each locked tool that is gone.
+
+    Raises:
+        LockError: it can't be read; without ``imports``, also because a link leads elsewhere.
+    """
     found = places.configuration
     if not found.locked:
         return None, ()
+    project = os.path.realpath(os.path.dirname(found.lock_file))
+    if not imports and not is_within(found.lock_file, [project]):
+        raise LockError(found.lock_file, "a link leads out of its directory, so it isn't read")
     lock = read_lock(found.lock_file)
     there = {each.name for each in places.collected.folders}
     if not there >= lock.keys():  # a check of some tools doesn't miss the configured others
@@ -164,5 +174,4 @@ def plugins_of(
         return (), ()
     if not settings.imports:
         return child_checks.missing_plugins(places.plugins)
-    exclude = places.configuration.exclude
-    return child_checks.check_plugins(places.plugins, settings.limit, exclude=exclude)
+    return child_checks.check_plugins(places.plugins, settings.limit, places.configuration)

@@ -14,7 +14,7 @@ from queue import Empty
 from typing import Any, NamedTuple
 
 from sovl_tools.cli.output import echo
-from sovl_tools.configuration import Configuration
+from sovl_tools.configuration import Configuration, import_path
 from sovl_tools.loading.child import report_pipe
 from sovl_tools.loading.import_errors import unavailable
 from sovl_tools.loading.isolation import Child
@@ -60,25 +60,29 @@ class Findings(NamedTuple):
 def check_plugins(
     paths: Iterable[str],
     limit: float,
-    *,
-    exclude: Sequence[str] = (),
+    found: Configuration,
 ) -> Findings:
     """Look for tools in directories of modules, in a child process for each.
 
     Args:
         paths: of the directories.
         limit: the time limit for importing one module, in seconds.
-        exclude: patterns of modules to skip, as in a ``.gitignore`` of the current directory.
+        found: the configuration, with patterns of modules to skip.
     """
     candidates: list[Candidate] = []
     diagnostics: list[Diagnostic] = []
     for path in map(os.path.abspath, paths):
-        request = {"plugins": path, "limit": limit, "exclude": [*exclude]}
-        found = _run_child(
+        request = {
+            "path": import_path(found),
+            "plugins": path,
+            "limit": limit,
+            "exclude": [*found.exclude],
+        }
+        findings = _run_child(
             request, _START_TIME + limit * _count_modules(path), relative_path(path), "its modules"
         )
-        candidates += found.candidates
-        diagnostics += found.diagnostics
+        candidates += findings.candidates
+        diagnostics += findings.diagnostics
     return Findings(tuple(candidates), tuple(diagnostics))
 
 
@@ -93,6 +97,7 @@ def check_procedures_with_tools(
     # a tool that ended its process or hung must not do that again
     tools = sorted({each.name for each in validated.candidates if each.status == "loaded"})
     request = {
+        "path": import_path(found),
         "procedures": paths,
         "tools": tools,
         "unavailable": {name: [*reasons] for name, reasons in validated.unavailable.items()},

@@ -23,7 +23,7 @@ from sovl_tools.loading.rules.folder import missing_directory
 from sovl_tools.model.call import MODES, Mode
 from sovl_tools.model.diagnostic import Diagnostic, internal_verdict
 from sovl_tools.model.errors import TRACE, ConfigurationError, SovlToolsError
-from sovl_tools.reporting.text import plain
+from sovl_tools.reporting.text import plain, plain_lines
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -125,7 +125,7 @@ class _Formatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         root, *parts = record.name.split(".")
-        text = super().format(record)
+        text = plain_lines(super().format(record))
         if root not in {TOOL_ROOT, PLUGIN_ROOT} or len(parts) <= 1:
             return text
         # after the directory comes the tool's folder, or the name of the module
@@ -295,7 +295,7 @@ def settings(
 
     Paths from options or files must exist; the default ``./tools`` may be missing unless
     ``needs_tools``. ``locked`` overrides the configuration. Without ``imports`` the user's packages
-    stay out of ``sys.path``.
+    stay out of this process's ``sys.path``.
 
     Raises:
         ConfigurationError: the configuration can't be read.

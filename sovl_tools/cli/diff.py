@@ -65,7 +65,7 @@ def diff(
     can't be compared counts as breaking. Breaking changes are fine if the manifest's "version" is
     higher than before.
     """
-    found = settings(tools, needs_tools=new is None)
+    found = settings(tools, needs_tools=new is None, imports=False)
     before, now = _tools(old, found), _tools(new, found)
     if not before and not now:
         raise Misuse("there is no sound tool on either side")

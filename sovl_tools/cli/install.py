@@ -17,6 +17,7 @@ import click
 from sovl_tools.cli.command import Command, Misuse, note, settings, tools_option, value_reader
 from sovl_tools.cli.output import write
 from sovl_tools.cli.serve import serve
+from sovl_tools.configuration import add_variables
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.text import plain
 from sovl_tools.serving.install import (
@@ -189,7 +190,8 @@ def _server(
     is_user: bool,
 ) -> Server:
     """Return how the client starts the server; note which variables are missing."""
-    found = settings(tools)
+    found = settings(tools, imports=False)
+    add_variables(found)
     environment = {**given}
     for variable, names in required_variables(found).items():
         value = os.environ.get(variable)

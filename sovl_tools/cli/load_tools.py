@@ -99,7 +99,7 @@ def complete_names(ctx: click.Context, _: click.Parameter, incomplete: str) -> l
     """Return the names of tools for the shell, from their folders alone."""
     # the shell would show an error in the middle of the typed line
     try:
-        found = settings(ctx.params.get("tools") or ())
+        found = settings(ctx.params.get("tools") or (), imports=False)
     except (SovlToolsError, click.ClickException):
         return []
     names = sorted({folder.name for folder in collect(found.paths, exclude=found.exclude).folders})

@@ -38,7 +38,7 @@ def lock(ctx: click.Context, *, tools: tuple[str, ...], check: bool) -> None:
     Commit it. With --locked, or `locked = true` in the configuration, a tool that differs is not
     loaded. This command imports no tool.
     """
-    found = settings(tools)
+    found = settings(tools, imports=False)
     path = found.lock_file
     collected = collect(found.paths, exclude=found.exclude)
     new, unreadable = lock_of(collected.folders)

@@ -16,7 +16,15 @@ import click
 
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
-from sovl_tools.reporting.text import EXCERPT_WIDTH, Piece, block, is_unsafe, plain, unstyled
+from sovl_tools.reporting.text import (
+    EXCERPT_WIDTH,
+    Piece,
+    block,
+    is_unsafe,
+    plain,
+    plain_lines,
+    unstyled,
+)
 
 # the stream of the results and the process that owns it
 _RESULTS: ContextVar[tuple[TextIO, int]] = ContextVar("results")
@@ -130,6 +138,7 @@ def show_diagnostics(found: Iterable[Diagnostic], *, err: bool = False) -> None:
 
 def wrapped(message: str, head: str = "Error: ") -> str:
     """Return a message that is shown after ``head``, wrapped between words in a terminal."""
+    message = plain_lines(message)
     if not sys.stderr.isatty():
         return message
     from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich

@@ -80,6 +80,29 @@ def places_of(
     )
 
 
+def quotable(places: Places, named: Iterable[str]) -> tuple[str, ...]:
+    """Return the real directories of tools, plugins and procedures whose files may be quoted.
+
+    Each is in the project, or in a directory that is ``named`` on the command line, and not behind
+    a link: a stranger's link or configuration could lead to the user's own files.
+    """
+    found = places.configuration
+    beginnings = [os.path.dirname(os.path.abspath(each)) for each in named]
+    beginnings.append(os.path.abspath(os.path.dirname(found.file or "")))
+    directories = [os.path.dirname(each.location) for each in places.collected.folders]
+    directories += [os.path.dirname(os.path.abspath(each)) for each in places.procedures]
+    directories += [os.path.abspath(each) for each in (*places.plugins, found.lock_file)]
+    roots = set[str]()
+    for each in dict.fromkeys(directories):
+        around = [begin for begin in beginnings if Path(each).is_relative_to(begin)]
+        if around:
+            begin = min(around, key=len)
+            real = os.path.join(os.path.realpath(begin), os.path.relpath(each, begin))
+            if os.path.realpath(each) == os.path.normpath(real):
+                roots.add(os.path.realpath(each))
+    return tuple(roots)
+
+
 def changed_places(places: Places, changed: Collection[str]) -> Places:
     """Leave out what has not changed; with a changed procedure all tools stay.
 

@@ -23,11 +23,17 @@ from sovl_tools.cli.command import (
     value_reader,
 )
 from sovl_tools.cli.output import excerpt_width, listed, results, show, write, write_each
-from sovl_tools.cli.places import Places, changed_places, places_of
-from sovl_tools.configuration import DEFAULT_SOURCE, KEYS, Configuration, configuration
+from sovl_tools.cli.places import Places, changed_places, places_of, quotable
+from sovl_tools.configuration import (
+    DEFAULT_SOURCE,
+    KEYS,
+    Configuration,
+    add_variables,
+    configuration,
+)
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
-from sovl_tools.linting.selection import codes_of, selection_of
+from sovl_tools.linting.selection import codes_of, selection_of, unquoted
 from sovl_tools.loading.exporting import Target
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.errors import ConfigurationError
@@ -40,7 +46,7 @@ from sovl_tools.reporting.outcome import (
     destinations_of,
     render,
 )
-from sovl_tools.reporting.text import outcome_pieces, plain
+from sovl_tools.reporting.text import is_within, outcome_pieces, plain, plain_json
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -166,6 +172,7 @@ def _check_once(asked: _Options) -> int:
     """Check once, and write the result; return the exit code."""
     started = perf_counter()
     places = _places(asked)
+    roots = quotable(places, _named(asked, places.configuration))
     destinations = _known_destinations(asked, places.configuration)
     check = _check_of(asked, places)
     found = check.run()
@@ -176,6 +183,8 @@ def _check_once(asked: _Options) -> int:
         folders = places.collected.folders
         unsafe = asked.unsafe_fixes
         changes = plan_changes(report, fixes, folders, check.settings, unsafe=unsafe)
+        if asked.no_import:  # what strangers' links lead to isn't shown, and isn't written
+            changes = [each for each in changes if each.is_within(roots)]
         if asked.diff:
             return _show(changes)
         before = {each.location: each for each in found.candidates}
@@ -188,13 +197,14 @@ def _check_once(asked: _Options) -> int:
         fixed = (_counted(report) - _counted(left)).total()
         report = left
     outcome = Outcome(
-        report,
+        unquoted(report, roots) if asked.no_import else report,
         perf_counter() - started,
         procedures=len(places.procedures),
         rules=RULES,
         imported=check.settings.imports,
         fixes=fixes,
         fixed=fixed,
+        roots=roots,
     )
     if places.ignored:
         note(f"not checked, because no tool or procedure has them: {listed(places.ignored)}")
@@ -209,12 +219,15 @@ def _counted(report: LoadReport) -> Counter[tuple[str, str, str]]:
 
 def _named_places(asked: _Options) -> Places:
     """Return the places on the command line, or the configured ones."""
-    return places_of(
-        asked.paths,
-        asked.tools,
-        locked=asked.locked,
-        imports=not asked.no_import,
-    )
+    # a check imports tools in children; fixing a manifest imports its tool here
+    imports = (asked.fix or asked.diff) and not asked.no_import
+    return places_of(asked.paths, asked.tools, locked=asked.locked, imports=imports)
+
+
+def _named(asked: _Options, found: Configuration) -> tuple[str, ...]:
+    """Return the paths that the user has named, and not a file of the project."""
+    is_user = found.source not in {DEFAULT_SOURCE, found.file}
+    return (*asked.paths, *(found.paths if is_user else ()))
 
 
 def _places(asked: _Options) -> Places:
@@ -251,6 +264,10 @@ def _watched(asked: _Options) -> list[str]:
     return [*tools, *found.plugins, *found.procedures, *found.watch, *places.procedures]
 
 
+# a stranger's pull request may name a file, but none that a program runs or reads as its settings
+_REPORT_SUFFIXES = (".json", ".jsonl", ".sarif", ".xml", ".txt", ".log", ".md")
+
+
 class _Options(NamedTuple):
     """The options of the command line, by the names of its parameters."""
 
@@ -275,12 +292,24 @@ def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destinat
     """Return the destinations of the result.
 
     Raises:
-        ConfigurationError: the configuration names an unknown format.
+        ConfigurationError: the configuration names an unknown format, or a file that only the user
+            may name.
     """
+    if asked.formats:
+        return asked.formats
+    source = f"{found.file}: format"
     try:
-        return asked.formats or destinations_of(found.format or ("text",))
+        destinations = destinations_of(found.format or ("text",))
     except ValueError as error:
-        raise ConfigurationError(f"{found.file}: format", str(error)) from error
+        raise ConfigurationError(source, str(error)) from error
+    project = os.path.realpath(os.path.dirname(found.file or ""))
+    for each in destinations:
+        real = each.file and os.path.realpath(each.file)  # of a link, too
+        if real and not (is_within(real, [project]) and real.endswith(_REPORT_SUFFIXES)):
+            words = f"{each.file!r} must be in {project!r}, and end with one of"
+            advice = f"{', '.join(_REPORT_SUFFIXES)}; --format writes other files"
+            raise ConfigurationError(source, f"{words} {advice}")
+    return destinations
 
 
 def _check_of(asked: _Options, places: Places) -> Check:
@@ -291,8 +320,10 @@ def _check_of(asked: _Options, places: Places) -> Check:
             lock can't be read.
     """
     found = places.configuration
-    lock, removed = lock_of(places)
+    lock, removed = lock_of(places, imports=not asked.no_import)
     is_run = not asked.no_import
+    if is_run:  # for the children
+        add_variables(found)
     settings = Settings(imports=is_run, limit=found.import_timeout, locked=lock)
     selection = selection_of(found, asked.select, asked.ignore)
     targets = asked.targets or _configured_targets(found)
@@ -351,7 +382,7 @@ def _settings_text(asked: _Options) -> str:
     sources = {key: found.sources.get(key, DEFAULT_SOURCE) for key in values}
     if [each.format for each in asked.formats] == ["json"]:
         document = {key: {"value": value, "source": sources[key]} for key, value in values.items()}
-        return json.dumps(document, indent=2)
+        return plain_json(json.dumps(document, indent=2))
     lines = {key: f"{key} = {json.dumps(value)}" for key, value in values.items()}
     width = max(map(len, lines.values()))
     return "\n".join(plain(f"{line:{width}}  # {sources[key]}") for key, line in lines.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from sovl_tools.linting.fixes import BEHIND, DRIFT, Fix
 from sovl_tools.model.catalog import Candidate, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic, internal_verdict
 from sovl_tools.model.folder import Manifest, Settings, ToolFolder
+from sovl_tools.reporting.text import is_within
 from sovl_tools.scaffolding.files import FileEdit
 from sovl_tools.scaffolding.jsonedit import MARK
 from sovl_tools.scaffolding.sync import plan_sync
@@ -32,6 +33,10 @@ class Change(NamedTuple):
     folder: ToolFolder | None
     edits: tuple[FileEdit, ...]
     fixed: int
+
+    def is_within(self, roots: Collection[str]) -> bool:
+        """Return whether all files are in some real directories, also behind all links."""
+        return all(is_within(each.path, roots) for each in self.edits)
 
 
 def plan_changes(

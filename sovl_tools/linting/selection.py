@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
@@ -12,6 +13,7 @@ from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import ConfigurationError, SovlToolsError
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.reporting.text import is_within
 
 
 class SelectorError(SovlToolsError, ValueError):
@@ -121,3 +123,18 @@ def strict(report: LoadReport) -> LoadReport:
 def as_error(found: Diagnostic) -> Diagnostic:
     """Return a finding as an error."""
     return found._replace(severity="error")
+
+
+def unquoted(report: LoadReport, roots: Collection[str]) -> LoadReport:
+    """Return a report without words from files that are in none of some real directories."""
+    return LoadReport(report.folders, tuple(_unquoted(each, roots) for each in report.diagnostics))
+
+
+def _unquoted(found: Diagnostic, roots: Collection[str]) -> Diagnostic:
+    # a finding in one file of a tool may quote the other one
+    parts = [f"{os.path.dirname(found.path)}/{found.tool}.{suffix}" for suffix in ("json", "py")]
+    files = filter(os.path.isfile, (found.path, *parts))
+    if found.code not in RULES or all(is_within(each, roots) for each in files):
+        return found
+    advice = "a link leads out of the tools directory, so the file isn't quoted"
+    return found._replace(message=RULES[found.code].name.replace("-", " "), help=advice)

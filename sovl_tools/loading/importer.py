@@ -45,7 +45,11 @@ class PrivatePackage:
     """
 
     keeps_compiled = True
-    """Whether code is read from ``.pyc`` files, which might differ from the source."""
+    """Whether code is read from ``.pyc`` files, which might differ from the source.
+
+    Not in processes of checks, where a stranger's ``.pyc`` would be checked instead of the source,
+    and not for locked tools.
+    """
 
     def __init__(self, package: str, location: str, source: Source, *, public: str = "") -> None:
         self.package = package

@@ -40,6 +40,7 @@ def loaded_in_child(
     folders: Sequence[ToolFolder],
     settings: Settings,
     *,
+    path: Sequence[str] | None = None,
     echo: Callable[[bytes], object] = lambda _: None,
 ) -> Iterator[Candidate]:
     """Load the folders in a child process; a new one continues after one that died or stalled.
@@ -50,6 +51,7 @@ def loaded_in_child(
     Args:
         folders: in the order of loading.
         settings: the time limit for each.
+        path: the child's ``sys.path``; by default this process's.
         echo: called with the tools' output, up to 1 MiB for each.
 
     Raises:
@@ -57,7 +59,7 @@ def loaded_in_child(
     """
     done = 0
     while done < len(folders):
-        child = _Loader(folders[done:], settings, echo)
+        child = _Loader(folders[done:], settings, path or sys.path, echo)
         try:
             for candidate in child.candidates():
                 done += 1
@@ -73,7 +75,7 @@ sys.path[:] = request["path"]
 from {module} import serve
 serve(request)
 """
-"""The program of a child: it takes its parent's module path before it imports our code."""
+"""The program of a child: it takes the module path of the request before it imports our code."""
 
 
 class Child:
@@ -117,7 +119,10 @@ class Child:
             reader.start()
 
     def send(self, document: dict[str, JSON], *, is_last: bool = False) -> None:
-        """Send a request; a child that has died already is noticed when its answer is missed."""
+        """Send a request; a child that has died already is noticed when its answer is missed.
+
+        ``path`` of the first request is the child's ``sys.path``, by default this process's.
+        """
         pipe = _opened(self._process.stdin)
         with contextlib.suppress(BrokenPipeError):
             pipe.write(json.dumps({"path": sys.path, **document}).encode() + b"\n")
@@ -210,13 +215,18 @@ class _Loader(Child):
     """A child process that loads folders."""
 
     def __init__(
-        self, folders: Sequence[ToolFolder], settings: Settings, echo: Callable[[bytes], object]
+        self,
+        folders: Sequence[ToolFolder],
+        settings: Settings,
+        path: Sequence[str],
+        echo: Callable[[bytes], object],
     ) -> None:
         super().__init__("sovl_tools.loading.child", echo)
         self._folders = folders
         self._limit = settings.limit
         documents = [(each.name, each.path, each.location) for each in folders]
-        self.send({"folders": documents, "settings": settings}, is_last=True)
+        request = {"path": [*path], "folders": documents, "settings": settings}
+        self.send(request, is_last=True)
 
     def candidates(self) -> Iterator[Candidate]:
         """Yield each candidate when it's ready; if the child fails, the last one says how.

@@ -98,7 +98,7 @@ class Generation(_Package):
         super().__init__(package, f"{directory.public}.{folder.name}", folder.location, snapshot)
         self.snapshot = snapshot
         self.directory = directory
-        self.keeps_compiled = snapshot.locked is None
+        self.keeps_compiled &= snapshot.locked is None
         self._name = f"{package}.{folder.name}"
         self._importing = threading.RLock()
         self._module: ModuleType | None = None
@@ -204,7 +204,7 @@ def _generation_of(snapshot: Snapshot) -> Generation:
         directory = _DIRECTORIES.get(package)
         if directory is None:
             directory = Directory(package, f"{TOOL_ROOT}.{_hash(place)}", place, shared)
-            directory.keeps_compiled = not is_locked
+            directory.keeps_compiled &= not is_locked
         directory.users += 1
         _DIRECTORIES[package] = directory
         generation = _GENERATIONS[name] = Generation(snapshot, directory, name)

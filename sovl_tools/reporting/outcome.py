@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import NamedTuple, Protocol
@@ -42,6 +42,7 @@ class Outcome:
         imported: False if modules were only parsed.
         fixes: the fixes of the findings that have one.
         fixed: the number of findings that were fixed; None without --fix.
+        roots: the real directories whose files may be quoted; None for all.
     """
 
     report: LoadReport
@@ -51,6 +52,7 @@ class Outcome:
     imported: bool = True
     fixes: Mapping[Diagnostic, Remedy] = field(default_factory=dict)
     fixed: int | None = None
+    roots: Collection[str] | None = None
 
     @property
     def statuses(self) -> Counter[str]:

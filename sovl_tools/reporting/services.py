@@ -27,19 +27,19 @@ from sovl_tools import __version__
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON
 from sovl_tools.reporting.outcome import Outcome, from_workspace
-from sovl_tools.reporting.text import plain
+from sovl_tools.reporting.text import plain, plain_json
 
 _STATUSES = ("loaded", "disabled", "unavailable", "rejected")
 
 
 def json_report(outcome: Outcome) -> str:
     """Return the report as a JSON document, indented."""
-    return json.dumps(_report_document(outcome), indent=2)
+    return plain_json(json.dumps(_report_document(outcome), indent=2))
 
 
 def json_lines(outcome: Outcome) -> str:
     """Return the diagnostics, a JSON object in each line."""
-    return "\n".join(map(json.dumps, _diagnostics(outcome)))
+    return plain_json("\n".join(map(json.dumps, _diagnostics(outcome))))
 
 
 def _report_document(outcome: Outcome) -> dict[str, JSON]:
@@ -74,7 +74,7 @@ _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def sarif(outcome: Outcome) -> str:
     """Return the document, indented."""
-    return json.dumps(sarif_document(outcome), indent=2)
+    return plain_json(json.dumps(sarif_document(outcome), indent=2))
 
 
 def sarif_document(outcome: Outcome) -> dict[str, JSON]:
@@ -132,7 +132,8 @@ _GITLAB_SEVERITIES = {"error": "major", "warning": "minor"}
 def gitlab(outcome: Outcome) -> str:
     """Return the diagnostics as a JSON array."""
     seen: Counter[str] = Counter()
-    return json.dumps([_gitlab_issue(each, seen) for each in outcome.report.diagnostics], indent=2)
+    issues = [_gitlab_issue(each, seen) for each in outcome.report.diagnostics]
+    return plain_json(json.dumps(issues, indent=2))
 
 
 def _gitlab_issue(diagnostic: Diagnostic, seen: Counter[str]) -> dict[str, JSON]:
@@ -186,7 +187,8 @@ def add_to_summary(outcome: Outcome) -> None:
 
 
 def _table_cell(text: str) -> str:
-    return plain(text).replace("|", "\\|").replace("<", "&lt;")
+    # no table, HTML, link or image of a stranger's making
+    return re.sub(r"[|\[\]`]", r"\\\g<0>", plain(text)).replace("<", "&lt;")
 
 
 def _github_command(diagnostic: Diagnostic) -> str:

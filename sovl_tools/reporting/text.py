@@ -20,18 +20,44 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
 
 
-def plain(text: str) -> str:
-    r"""Return the text with control characters written out, so that none reaches a terminal.
+# GitHub, Azure and TeamCity read commands from logs: ##[name], ##vso[name], ##teamcity[name]
+# anywhere in a line, ::name:: at its beginning
+_COMMAND = re.compile(r"(?<=#)#(?=\w*\[)|\A\s*:(?=:)")
+_COMMAND_IN_JSON = re.compile(r"(?<=#)#(?=\w*\[)")
 
-    Escape sequences, line breaks, direction marks and lone surrogates come from files that
-    strangers wrote; ``\x1b`` is shown as those four letters.
+
+def plain(text: str) -> str:
+    r"""Return the text with control characters and commands of CI services written out.
+
+    Escape sequences, line breaks, direction marks, lone surrogates and ``##[command]`` come from
+    files that strangers wrote; ``\x1b`` is shown as those four letters.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
+    return "".join(_plain_letters(text)) if _may_be_unsafe(text) else text
+
+
+def plain_lines(text: str) -> str:
+    """Return text of several lines, each of which is made plain."""
+    return "\n".join(map(plain, text.split("\n")))
+
+
+def _may_be_unsafe(text: str) -> bool:
+    return not (text.isascii() and text.isprintable()) or "##" in text or "::" in text
+
+
+def _plain_letters(text: str) -> list[str]:
+    r"""Return what is shown of each character: itself, or an escape such as ``\x1b``."""
+    shown = [
         letter.encode("unicode_escape").decode("ascii") if is_unsafe(letter) else letter
         for letter in text
-    )
+    ]
+    for each in _COMMAND.finditer(text):
+        shown[each.end() - 1] = f"\\x{ord(text[each.end() - 1]):x}"
+    return shown
+
+
+def plain_json(text: str) -> str:
+    """Return JSON text in which no string has a command of a CI service."""
+    return _COMMAND_IN_JSON.sub(r"\\u0023", text)
 
 
 def cut(text: str, width: int) -> str:
@@ -118,12 +144,20 @@ def excerpt(
     end = max(found.end() if found else 0, start + 1)
     first = max(0, start - width // 2) if len(line) > width else 0
     last = first + width
-    # made plain piece by piece, since an escape is longer than its character
-    before, marked = plain(line[first:start]), plain(line[start : min(end, last)])
-    rest = plain(line[end:last]) if end < last else ""
+    # letter by letter, since an escape is longer than its character
+    letters = _plain_letters(line[first:last])
+    before = "".join(letters[: start - first])
+    marked = "".join(letters[start - first : end - first])
+    rest = "".join(letters[end - first :])
     lead, tail = "…" * (first > 0), "…" * (len(line) > last)
     source = f"{lead}{before}{marked}{rest}{tail}"
     return Excerpt(source, len(lead) + len(before), max(1, len(marked)))
+
+
+def is_within(path: str, roots: Iterable[str]) -> bool:
+    """Return whether a file is in one of some real directories, also behind all links."""
+    real = os.path.realpath(path)
+    return any(real == root or real.startswith(f"{root.rstrip(os.sep)}{os.sep}") for root in roots)
 
 
 def render(outcome: Outcome) -> str:
@@ -133,7 +167,12 @@ def render(outcome: Outcome) -> str:
 
 def outcome_pieces(outcome: Outcome, width: int = EXCERPT_WIDTH) -> Iterator[Piece]:
     """Yield what ``render`` returns, with styles; ``width`` is that of an excerpt."""
-    lines_of = lru_cache(maxsize=8)(read_lines)  # several findings in a row are in one file
+    roots = outcome.roots
+
+    @lru_cache(maxsize=8)  # several findings in a row are in one file
+    def lines_of(path: str) -> Sequence[str]:
+        return read_lines(path) if roots is None or is_within(path, roots) else ()
+
     for each in outcome.report.diagnostics[:MOST_SHOWN]:
         yield from block(each, lines_of, width)
         yield "\n"

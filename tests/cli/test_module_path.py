@@ -11,7 +11,10 @@ import pytest
 from tests.cli.procedures import GREETINGS
 from tests.conftest import Write, clean_environment, code_of
 
-LIBRARIES = ("click", "json", "jsonschema", "jsonschema_rs", "referencing", "yaml")
+LIBRARIES = (
+    *("click", "json", "jsonschema", "jsonschema_rs", "referencing", "yaml"),
+    *("sitecustomize", "usercustomize", "conftest"),
+)
 
 
 @pytest.fixture
@@ -61,6 +64,30 @@ def test_without_imports_no_module_of_a_project_runs_even_if_nothing_is_installe
     for name in ("org/python/core", "fqdn", "rfc3987", "src/webcolors"):
         write_marker(project / f"{name}.py")
     validated(project, "-m", "sovl_tools", "validate", "--no-import")
+    assert not (project / "imported").exists()
+
+
+REPORT_PATH = """\
+import sys
+from contextlib import suppress
+from sovl_tools.cli.main import main
+with suppress(SystemExit):
+    main()
+print([each for each in sys.path if each.startswith(PROJECT)])
+"""
+
+
+@pytest.mark.parametrize("command", ["validate", "validate --no-import", "-q lock", "diff tools"])
+def test_the_directories_of_a_project_are_on_the_path_of_children_alone(
+    command: str, project: Path, write: Write
+) -> None:
+    (project / "plugins").mkdir()
+    (project / "plugins" / "more.py").write_text("import own_code\n")
+    (project / "own_code.py").touch()
+    (project / "pyproject.toml").write_text("[tool.sovl-tools]\nplugins = ['plugins']\n")
+    write("echo", code=f"import own_code\n\n\n{code_of('echo')}")
+    program = f"PROJECT = {str(project)!r}\n{REPORT_PATH}"
+    assert validated(project, "-P", "-c", program, *command.split()) == "[]"
     assert not (project / "imported").exists()
 
 
