@@ -157,6 +157,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 @timeout_option("The time limit of a call, unless its manifest has another.")
 @mode_option
 @locked_option
+@click.option(
+    "--approve",
+    is_flag=True,
+    help="Ask the client's user before a destructive tool is called, if the client can ask.",
+)
 @click.option("--otel", is_flag=True, help="Trace and measure calls with OpenTelemetry.")
 @click.option(
     "--search-tools/--no-search-tools",
@@ -187,6 +192,7 @@ def serve(
     poll: bool,
     timeout: float | None,
     mode: Mode | None,
+    approve: bool,
     otel: bool,
     search_tools: bool | None,
     procedures: tuple[str, ...],
@@ -227,6 +233,8 @@ def serve(
                 raise click.ClickException(str(error)) from error
             observers.append(OpenTelemetry())  # environment variables configure it
         policy = found.policy.but(timeout=timeout, mode=mode)
+        if approve and policy.approval in {None, "never"}:
+            policy = policy.but(approval="destructive")
         with Tooler(registry, policy=policy, observers=observers) as tooler:
             server = registry.mcp_server(tooler, search_tools=search_tools)
             watching: AbstractContextManager[object] = nullcontext()

@@ -1,17 +1,20 @@
-"""How a running call asks whoever started it: its host, or a client."""
+"""How a running call sends requests to its host or client."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sovl_tools.dispatch.failure import redact
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.client_requests import (
     REQUEST_KINDS,
+    ApprovalRequest,
     Ask,
     HostRequest,
+    Question,
     RequestKind,
     answer_of,
     awaited_answer,
@@ -41,21 +44,24 @@ def find_client(
     def begin(request: HostRequest) -> Future[Any]:
         asked = kind(*(_redacted(each, secrets) for each in request))
         future = _begin(ask, asked, scope)
-        scope.begin_wait()
+        if isinstance(request, Question | ApprovalRequest):  # a person takes the time that it takes
+            scope.begin_wait()
+            future.add_done_callback(lambda _: scope.end_wait())
         scope.on_stop(future.cancel)
-
-        def done(_: object) -> None:
-            scope.end_wait()
-            scope.forget(future.cancel)
-
-        future.add_done_callback(done)
+        future.add_done_callback(lambda _: scope.forget(future.cancel))
         return future
 
     return begin
 
 
-def _begin(ask: Ask, request: HostRequest, scope: CallScope) -> Future[Any]:
-    """Ask on a thread, which can wait for a person; return the answer's future."""
+class OnThread(NamedTuple):
+    """A function of a host, which can wait for a person and is called on a thread."""
+
+    ask: Ask
+
+
+def _begin(ask: Ask | OnThread, request: HostRequest, scope: CallScope) -> Future[Any]:
+    """Begin to ask; return the answer's future."""
     from concurrent.futures import (  # noqa: PLC0415 - 10 ms, for few calls
         CancelledError,
         Future,
@@ -64,19 +70,7 @@ def _begin(ask: Ask, request: HostRequest, scope: CallScope) -> Future[Any]:
 
     future: Future[Any] = Future()
 
-    def answer() -> Any:
-        found = ask(request)
-        if hasattr(found, "__await__"):
-            from sovl_tools.dispatch.background import submit  # noqa: PLC0415 - asyncio
-
-            found = submit(found, scope.loop)
-        if not isinstance(found, Future):
-            return found
-        # who no longer waits no longer asks
-        future.add_done_callback(lambda outer: outer.cancelled() and found.cancel())
-        return found.result()
-
-    def done(value: Any, error: BaseException | None) -> None:
+    def settle(value: Any, error: BaseException | None) -> None:
         with suppress(InvalidStateError):  # it was cancelled
             if error is None:
                 future.set_result(value)
@@ -85,8 +79,38 @@ def _begin(ask: Ask, request: HostRequest, scope: CallScope) -> Future[Any]:
             else:
                 future.set_exception(_passable(error, REQUEST_KINDS[type(request)]))
 
-    start(answer, done)
+    def take(found: Any, error: BaseException | None) -> None:
+        """Take what the function returned: an answer, or the promise of one."""
+        if hasattr(found, "__await__"):
+            from sovl_tools.dispatch.background import submit  # noqa: PLC0415 - asyncio
+
+            found = submit(found, scope.loop)
+        if not isinstance(found, Future):
+            settle(found, error)
+            return
+        # who no longer waits no longer asks
+        future.add_done_callback(lambda outer: outer.cancelled() and found.cancel())
+        found.add_done_callback(lambda inner: settle(*_outcome(inner)))
+
+    if isinstance(ask, OnThread):
+        start(partial(ask.ask, request), take)
+    else:
+        try:
+            found = ask(request)
+        except BaseException as error:  # noqa: BLE001 - becomes the answer
+            take(None, error)
+        else:
+            take(found, None)
     return future
+
+
+def _outcome(future: Future[Any]) -> tuple[Any, BaseException | None]:
+    from concurrent.futures import CancelledError  # noqa: PLC0415 - it has made the future
+
+    if future.cancelled():
+        return None, CancelledError()
+    error = future.exception()
+    return (None, error) if error is not None else (future.result(), None)
 
 
 def _passable(error: BaseException, kind: RequestKind) -> BaseException:

@@ -7,6 +7,7 @@ from functools import cache, lru_cache, partial
 from typing import Any
 
 from sovl_tools.dispatch.arguments import Arguments
+from sovl_tools.dispatch.asking import OnThread
 from sovl_tools.dispatch.call import emit, end_call, failure_of_call, make_call
 from sovl_tools.dispatch.prepared import Engine, UnpreparedTool
 from sovl_tools.dispatch.scope import CallScope, Sink, new_call_id
@@ -17,7 +18,7 @@ from sovl_tools.model.caller import (
     check_text,
     check_word,
 )
-from sovl_tools.model.client_requests import REQUESTS, Ask, HostRequest
+from sovl_tools.model.client_requests import REQUESTS, HostRequest
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.host import Host
 from sovl_tools.model.result import Failure, ToolResult
@@ -189,10 +190,10 @@ def check_host(name: str, host: Any) -> Host:
 
 
 @lru_cache(maxsize=64)
-def _asks_of(host: Host) -> Mapping[type[HostRequest], Ask]:
+def _asks_of(host: Host) -> Mapping[type[HostRequest], Any]:
     """Return the functions of a host that answer, by the kind of request."""
     asks = {kind: getattr(host, option) for option, kind in REQUESTS.items()}
-    return {kind: ask for kind, ask in asks.items() if ask is not None}
+    return {kind: OnThread(ask) for kind, ask in asks.items() if ask is not None}
 
 
 _OPTIONS: Mapping[str, Callable[[str, Any], object]] = {

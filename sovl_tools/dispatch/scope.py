@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sovl_tools.model.call import LogMessage, Mode, Progress
-from sovl_tools.model.client_requests import Ask, HostRequest
+from sovl_tools.model.client_requests import HostRequest
 from sovl_tools.model.errors import RunCancelledError, TimeLimitError
 from sovl_tools.model.policy import Coerce
 from sovl_tools.model.result import Repair
@@ -45,7 +45,7 @@ class Sink(Protocol):
         ...
 
 
-_NO_ASKS: Mapping[type[HostRequest], Ask] = MappingProxyType({})
+_NO_ASKS: Mapping[type[HostRequest], Any] = MappingProxyType({})
 
 
 class CallScope:
@@ -98,7 +98,7 @@ class CallScope:
         self.mode: Mode | None = None
         self.coerce: Coerce = "strict"
         self.listen: Listen | None = None
-        self.asks: Mapping[type[HostRequest], Ask] = _NO_ASKS
+        self.asks: Mapping[type[HostRequest], Any] = _NO_ASKS
         self.loop: AbstractEventLoop | None = None
         self.sink: Sink | None = None
         self.is_abandoned = self.is_late = False
@@ -126,15 +126,16 @@ class CallScope:
 
         The time in which a person is asked doesn't count.
         """
-        return None if self.limit is None else max(0.0, self.remaining(self.limit))
+        if self.limit is None:
+            return None
+        left = max(0.0, self.limit - (perf_counter() - self.began))
+        is_waiting = self._waits is not None and self._waits.count
+        return max(left, _WAITING_SECONDS) if is_waiting else left
 
-    def remaining(self, limit: float) -> float:
-        """Return how many seconds of a limit are left; less than 0 if it's over."""
-        remaining = limit - (perf_counter() - self.started)
-        if self._waits is None:
-            return remaining
-        remaining += self._waits.seconds
-        return max(remaining, _WAITING_SECONDS) if self._waits.count else remaining
+    @property
+    def began(self) -> float:
+        """When its time began, as if no person had been asked since."""
+        return self.started if self._waits is None else self.started + self._waits.seconds
 
     def begin_wait(self) -> None:
         """Let the time of this call, and of those above it, stand still until ``end_wait``."""
@@ -161,8 +162,7 @@ class CallScope:
             return inf
         # a list, because another thread may begin an attempt meanwhile
         scopes = [self] if self.attempts is None else list(self.attempts)
-        limit = self.limit
-        return perf_counter() + min((each.remaining(limit) for each in scopes), default=limit)
+        return min((each.began for each in scopes), default=perf_counter()) + self.limit
 
     @property
     def is_stopped(self) -> bool:

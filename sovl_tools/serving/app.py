@@ -22,17 +22,19 @@ from starlette.routing import Route
 
 from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.formats.openapi import PROBLEM_TYPE
 from sovl_tools.loading.exporting import Export
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import manifest_values
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, parse_json
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.model.result import Failure, FailureKind
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.search.phrases import MOST_FOUND
 from sovl_tools.serving.advertised import page
-from sovl_tools.serving.event_stream import stream_call
+from sovl_tools.serving.asks import Ask, Asks, refusing
+from sovl_tools.serving.event_stream import Calling, stream_call
 from sovl_tools.serving.mcp_http import McpEndpoint
 from sovl_tools.serving.problems import (
     CLIENT_LEFT,
@@ -172,6 +174,7 @@ class Api:
         self._tooler = tooler
         self._is_guarded = is_guarded
         self._listing: Listing | None = None
+        self._asks = Asks()
 
     def routes(self) -> list[Route]:
         """Return what there is, by path."""
@@ -179,6 +182,7 @@ class Api:
             Route("/tools", self._list),
             Route("/tools/{name}", self._tool, methods=["GET", "POST"]),
             Route("/tools/{name}/stream", self._stream, methods=["POST"]),
+            Route("/answers/{id}", self._answer, methods=["POST"]),
             Route("/search", self._search),
             Route("/openapi.json", self._describe),
         ]
@@ -218,12 +222,17 @@ class Api:
 
     async def _call(self, request: Request, name: str) -> Response:
         arguments = await _arguments(request)
+        asks: list[Ask] = []
         with request.scope[CLIENT].call() as call, serving():
-            result = await self._tooler.call(name, arguments)
+            result = await self._tooler.call(name, arguments, host=refusing(asks.append))
         if call.cancelled_caught:
             return Response(status_code=CLIENT_LEFT)
         if result.error is None:
             return JSONResponse(result.value)
+        if asks:
+            words = f"{name} asks something; call /tools/{name}/stream and answer there"
+            members: JSON = {"type": f"{PROBLEM_TYPE}needs_answer", "ask": asks[0].to_json()}
+            return problem(409, f"{words}: {result.error.message}", **members)
         return failed(without_directories(result.error, self._registry))
 
     async def _stream(self, request: Request) -> Response:
@@ -232,13 +241,19 @@ class Api:
         What is refused before it runs is answered as without a stream.
         """
         arguments = await _arguments(request)
-        return await stream_call(
-            self._tooler,
-            request.path_params["name"],
-            arguments,
-            registry=self._registry,
-            client=request.scope[CLIENT],
-        )
+        calling = Calling(self._tooler, self._registry, self._asks)
+        name = request.path_params["name"]
+        return await stream_call(calling, name, arguments, client=request.scope[CLIENT])
+
+    async def _answer(self, request: Request) -> Response:
+        """Take the answer to what a call asks in its stream."""
+        try:
+            given = parse_json(await _arguments(request))
+            if self._asks.answer(request.path_params["id"], given):
+                return Response(status_code=204)
+        except ValueError as error:
+            raise HTTPException(422, str(error)) from error
+        raise HTTPException(404, "no call waits for this answer")
 
     async def _search(self, request: Request) -> Response:
         _check_query(request, "q", "limit")

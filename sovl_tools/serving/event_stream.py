@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
@@ -17,6 +17,7 @@ from sovl_tools.model.call import Progress
 from sovl_tools.model.document import JSON
 from sovl_tools.model.result import ToolResult
 from sovl_tools.registry import ToolRegistry
+from sovl_tools.serving.asks import Ask, Asks
 from sovl_tools.serving.limits import PING, PROMPT
 from sovl_tools.serving.problems import ProblemAnswer, encoded, problem_of, without_directories
 from sovl_tools.serving.reports import Report, Reports
@@ -24,7 +25,7 @@ from sovl_tools.serving.traffic import Client
 
 
 class Event(NamedTuple):
-    """A server-sent event: ``progress``, ``log``, ``item`` and, last, ``result`` or ``problem``.
+    """A server-sent event: progress, log, ask or item, and at the end result or problem.
 
     A comment, which keeps the connection open, has no name.
     """
@@ -40,6 +41,20 @@ class Event(NamedTuple):
 
 
 _PING = Event("")
+
+
+class Calling(NamedTuple):
+    """What the calls of one server share.
+
+    Attributes:
+        tooler: makes them.
+        registry: the tools.
+        asks: the requests of running calls to their clients.
+    """
+
+    tooler: Tooler
+    registry: ToolRegistry
+    asks: Asks
 
 
 class EventStream(StreamingResponse):
@@ -65,14 +80,14 @@ class EventStream(StreamingResponse):
 
 
 async def stream_call(
-    tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry, client: Client
+    calling: Calling, name: str, arguments: Arguments, *, client: Client
 ) -> Response:
     """Return the answer that streams a call, or the problem document of one that fails at once.
 
     Raises:
         BusyError: too many calls are under way.
     """
-    events = call_events(tooler, name, arguments, registry=registry, client=client)
+    events = call_events(calling, name, arguments, client=client)
     with serving():  # the call begins here, in a task that remembers it
         first = await anext(events)
     if first.name != "problem":
@@ -82,11 +97,12 @@ async def stream_call(
 
 
 async def call_events(
-    tooler: Tooler, name: str, arguments: Arguments, *, registry: ToolRegistry, client: Client
+    calling: Calling, name: str, arguments: Arguments, *, client: Client
 ) -> AsyncGenerator[Event]:
     """Make a call and yield its events; closing it early cancels the call."""
-    reports = Reports()
-    stream = tooler.stream(name, arguments, on_event=reports.add)
+    reports = Reports[Report | Ask]()
+    host = calling.asks.host(reports.keep)
+    stream = calling.tooler.stream(name, arguments, host=host, on_event=reports.add)
     with client.counted():
         items, pause = aiter(stream), PROMPT
         item = _begin(anext(items), reports)
@@ -116,18 +132,21 @@ async def call_events(
             await items.aclose()
     result = cast("ToolResult", stream.result)
     if result.error is None:
-        yield Event("result", result.value)
+        yield Event("result", {"value": result.value, "duration": result.duration})
     else:
-        yield Event("problem", problem_of(without_directories(result.error, registry)))
+        document = problem_of(without_directories(result.error, calling.registry))
+        yield Event("problem", {**document, "duration": result.duration})
 
 
-def _begin(item: Awaitable[JSON], reports: Reports) -> asyncio.Future[JSON]:
+def _begin(item: Awaitable[JSON], reports: Reports[Any]) -> asyncio.Future[JSON]:
     future = asyncio.ensure_future(item)
     future.add_done_callback(lambda _: reports.news.set())
     return future
 
 
-def _event_of(report: Report) -> Event:
+def _event_of(report: Report | Ask) -> Event:
+    if isinstance(report, Ask):
+        return Event("ask", report.to_json())
     if isinstance(report, Progress):
         data = {"done": report.done, "total": report.total, "message": report.message}
         return Event("progress", data)

@@ -44,6 +44,8 @@ from sovl_tools.model.call import LogMessage
 from sovl_tools.model.client_requests import (
     REQUEST_KINDS,
     Answer,
+    Approval,
+    ApprovalRequest,
     ClientRequest,
     Question,
     Root,
@@ -53,7 +55,7 @@ from sovl_tools.model.client_requests import (
 )
 from sovl_tools.model.content import encodable
 from sovl_tools.model.document import JSON
-from sovl_tools.model.errors import ElicitationError, SchemaError
+from sovl_tools.model.errors import ApprovalError, ElicitationError, SchemaError
 from sovl_tools.model.result import ToolResult
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.schema.engine import compile_schema
@@ -88,7 +90,7 @@ async def reporting(ctx: Context, tool: str) -> AsyncIterator[Callable[[Report],
 
     Of the tools that it calls, only messages are sent.
     """
-    levels, reports = _levels(ctx), Reports()
+    levels, reports = _levels(ctx), Reports[Report]()
 
     def add(report: Report) -> None:
         if isinstance(report, LogMessage):
@@ -107,7 +109,7 @@ async def reporting(ctx: Context, tool: str) -> AsyncIterator[Callable[[Report],
         sending.cancel()
 
 
-async def _send(ctx: Context, reports: Reports) -> None:
+async def _send(ctx: Context, reports: Reports[Report]) -> None:
     furthest, is_last = float("-inf"), False
     while not is_last:
         await reports.news.wait()
@@ -252,7 +254,22 @@ class InputRequests:
         """Begin to ask; may be called in any thread."""
         return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
 
-    async def _ask(self, request: ClientRequest) -> Any:
+    def approve(self, request: ApprovalRequest) -> Future[Any]:
+        """Begin to ask whether a call can be made; may be called in any thread."""
+        return asyncio.run_coroutine_threadsafe(self._approve(request), self._loop)
+
+    async def _approve(self, request: ApprovalRequest) -> Approval:
+        arguments = json.dumps(request.arguments, ensure_ascii=False)
+        message = f"May {request.tool} be called with {arguments}?"
+        question = Question(request.tool, message, _APPROVAL, request.key)
+        try:
+            # the tool hasn't run yet, so that it doesn't run twice if the client calls again
+            answer = await self._ask(question, is_first=request.tool == self._tool)
+        except ElicitationError as error:
+            raise ApprovalError(f"{request.tool} needs approval: {error}") from error
+        return Approval(answer.ok and (answer.content or {})["approve"])
+
+    async def _ask(self, request: ClientRequest, *, is_first: bool = False) -> Any:
         error, is_later = REQUEST_KINDS[type(request)].error, is_modern(self._ctx)
         kind = PAGE if isinstance(request, Question) and request.url else KINDS[type(request)]
         session = self._ctx.session
@@ -267,7 +284,7 @@ class InputRequests:
             message = kind.request.model_validate({"method": method, "params": params})
         except ValidationError as problem:
             raise error(f"the client can't be asked this: {_words(problem)}") from problem
-        obstacle = self._obstacle(request)
+        obstacle = None if is_first and is_later else self._obstacle(request)
         if obstacle is not None:
             raise error(obstacle)
         try:
@@ -361,6 +378,13 @@ class InputRequests:
         if result.error.message == self._missing.lacking:
             data = {"requiredCapabilities": self._missing.capability}
             raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, result.error.message, data)
+
+
+_APPROVAL: dict[str, JSON] = {
+    "type": "object",
+    "properties": {"approve": {"type": "boolean", "title": "Approve this call", "default": True}},
+    "required": ["approve"],
+}
 
 
 def _parsed(kind: Kind, form: dict[str, JSON]) -> Any:

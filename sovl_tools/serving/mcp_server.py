@@ -323,6 +323,7 @@ class McpServer:
                         on_elicit=inputs.ask,
                         on_sample=inputs.ask,
                         on_list_roots=inputs.ask,
+                        on_approve=inputs.approve,
                     )
         except asyncio.CancelledError:
             required = inputs.input_required()

@@ -32,10 +32,12 @@ class ProblemAnswer(JSONResponse):
     media_type = PROBLEM_MEDIA
 
 
-def problem(status: int, detail: str, headers: Mapping[str, str] | None = None) -> ProblemAnswer:
-    """Return the answer to a request that is wrong in itself, whatever tool it is about."""
+def problem(
+    status: int, detail: str, headers: Mapping[str, str] | None = None, **members: JSON
+) -> ProblemAnswer:
+    """Return the answer to a request that is wrong in itself, with further members."""
     document = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
-    return ProblemAnswer({**document, "detail": encodable(detail)}, status, headers)
+    return ProblemAnswer({**document, "detail": encodable(detail), **members}, status, headers)
 
 
 def failed(failure: Failure) -> ProblemAnswer:

@@ -6,16 +6,19 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from sovl_tools.model.call import LogMessage, Progress
 from sovl_tools.serving.limits import MOST_REPORTS
 
 Report: TypeAlias = Progress | LogMessage
+_R = TypeVar("_R")
 
 
-class Reports:
-    """The reports that haven't been sent yet; beyond ``MOST_REPORTS`` the oldest are dropped.
+class Reports(Generic[_R]):
+    """The reports that haven't been sent yet.
+
+    Beyond ``MOST_REPORTS`` the oldest are dropped, unless they are kept.
 
     Attributes:
         news: set when there is a report, or the call has ended.
@@ -25,25 +28,36 @@ class Reports:
     def __init__(self) -> None:
         self.news = asyncio.Event()
         self.is_ended = False
-        self._waiting: deque[Report] = deque(maxlen=MOST_REPORTS)
+        self._waiting: deque[_R] = deque(maxlen=MOST_REPORTS)
+        self._kept: deque[_R] = deque()
         self._is_told = False
         self._loop = asyncio.get_running_loop()
 
-    def add(self, report: Report) -> None:
+    def add(self, report: _R) -> None:
         """Add a report, in any thread."""
         self._waiting.append(report)
+        self._tell()
+
+    def keep(self, report: _R) -> None:
+        """Add a report that is never dropped, in any thread."""
+        self._kept.append(report)
+        self._tell()
+
+    def _tell(self) -> None:
         # once, so that a tool that reports all the time doesn't fill the loop
         if not self._is_told:
             self._is_told = True
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self.news.set)
 
-    def take(self) -> Iterator[Report]:
+    def take(self) -> Iterator[_R]:
         """Yield the reports, the oldest first."""
         self.news.clear()
         self._is_told = False
         while self._waiting:
             yield self._waiting.popleft()
+        while self._kept:
+            yield self._kept.popleft()
 
     def end(self) -> None:
         """Add no more reports."""

@@ -67,7 +67,7 @@ import asyncio, signal, sys, threading
 from tests.dispatch.toolbox import tooler
 ended, main = threading.Event(), threading.main_thread().ident
 def interrupt():
-    while sys._current_frames()[main].f_code.co_name not in {"wait", "run_on_thread"}:
+    while sys._current_frames()[main].f_code.co_name not in {"wait", "get_within"}:
         threading.Event().wait(0.001)
     threading.Event().wait(0.05)  # until the system waits too: Python misses a signal before that
     signal.pthread_kill(main, signal.SIGINT)

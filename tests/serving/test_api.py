@@ -14,6 +14,7 @@ from openapi_spec_validator import validate
 
 from sovl_tools import ToolContext, Tooler, ToolRegistry
 from sovl_tools.serving import event_stream
+from sovl_tools.serving.asks import Asks
 from sovl_tools.serving.limits import MOST_REPORTS
 from sovl_tools.serving.traffic import Client, Traffic
 from tests.conftest import REPOSITORY
@@ -362,14 +363,17 @@ async def test_a_stream_tells_of_a_call_as_it_runs(client: httpx.AsyncClient) ->
     progress = [data for name, data in found if name == "progress"]
     assert progress == [{"done": n, "total": 2, "message": None} for n in (1, 2)]
     assert [data for name, data in found if name == "item"] == [0, 1]
-    assert found[-1] == ("result", [0, 1])
+    name, last = found[-1]
+    assert (name, last["value"]) == ("result", [0, 1])
+    assert last["duration"] > 0
 
 
 async def test_the_stream_of_a_tool_that_is_no_generator_is_its_result(
     client: httpx.AsyncClient,
 ) -> None:
     response = await client.post("/tools/add/stream", json={"first": 1})
-    assert events_of(response.text) == [("result", 3)]
+    [(name, last)] = events_of(response.text)
+    assert (name, last["value"]) == ("result", 3)
 
 
 async def test_a_stream_that_fails_at_once_is_a_problem(client: httpx.AsyncClient) -> None:
@@ -393,14 +397,16 @@ async def test_a_stream_that_fails_later_ends_with_the_problem() -> None:
     assert (name, last["type"]) == ("problem", f"{PROBLEM}tool_error")
 
 
+def calling_of(registry: ToolRegistry) -> event_stream.Calling:
+    return event_stream.Calling(tooler_of(registry), registry, Asks())
+
+
 async def test_a_silent_stream_says_that_it_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "PROMPT", 0.001)
     monkeypatch.setattr(event_stream, "PING", 0.001)
     slow = Slow()
     registry = registry_of(slow.wait)
-    stream = event_stream.call_events(
-        tooler_of(registry), "wait", {}, registry=registry, client=Client(Traffic(1))
-    )
+    stream = event_stream.call_events(calling_of(registry), "wait", {}, client=Client(Traffic(1)))
     for _ in range(3):
         assert (await anext(stream)).encoded() == b":\n\n"
     await stream.aclose()
@@ -437,7 +443,7 @@ async def test_reports_that_nobody_takes_are_few() -> None:
 
     registry = registry_of(chatter)
     stream = event_stream.call_events(
-        tooler_of(registry), "chatter", {}, registry=registry, client=Client(Traffic(1))
+        calling_of(registry), "chatter", {}, client=Client(Traffic(1))
     )
     found = [each async for each in stream if each.name == "progress"]
     assert found[-1].data["done"] == 5 * MOST_REPORTS - 1

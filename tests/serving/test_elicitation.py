@@ -182,12 +182,21 @@ async def test_whoever_calls_from_python_may_ask(booking: Callable[..., ToolRegi
 
 
 async def test_a_call_that_ends_asks_no_more() -> None:
-    future = Future[Answer]()
-    registry = ToolRegistry()
+    future, asked = Future[Answer](), asyncio.Event()
+    loop, registry = asyncio.get_running_loop(), ToolRegistry()
     registry.register(greet_sync)
-    called = await Tooler(registry).call("greet_sync", timeout=0.05, on_elicit=lambda _: future)
+    tooler = Tooler(registry)
+
+    def ask(_: Question) -> Future[Answer]:
+        loop.call_soon_threadsafe(asked.set)
+        return future
+
+    call = asyncio.create_task(tooler.call("greet_sync", call_id="greeting", on_elicit=ask))
+    await asked.wait()
+    assert tooler.cancel("greeting")
+    called = await call
     assert called.error is not None
-    assert called.error.kind == "timeout"
+    assert called.error.kind == "cancelled"
     assert future.cancelled()
 
 
@@ -331,4 +340,5 @@ def test_a_thread_can_not_ask_without_a_client_either() -> None:
     registry.register(greet_sync)
     called = Tooler(registry).call_sync("greet_sync")
     assert called.error is not None
-    assert called.error.message == "nobody can be asked: no client that asks its user is connected"
+    words = "nobody can be asked: no client that asks its user is connected"
+    assert called.error.message == f"{words}, and no on_elicit is given"
