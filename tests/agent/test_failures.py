@@ -254,10 +254,12 @@ def asking(provider: str, text: str, **attributes: Any) -> Iterator[Agent]:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}"
-        with package(base_url=url, api_key="any", max_retries=0) as client:
-            yield Agent(client, model="any", provider=provider, tools=[add])
-        server.shutdown()
-        thread.join()
+        try:
+            with package(base_url=url, api_key="any", max_retries=0) as client:
+                yield Agent(client, model="any", provider=provider, tools=[add])
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 GARBAGE = (

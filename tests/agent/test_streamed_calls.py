@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import count
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from tests.schema.strategies import moderate
 from tests.tables import check_each
 
 Events = list[dict[str, Any]]
+_NUMBERS = count()
 METHODS = {
     "openai": "chat.completions",
     "openai-responses": "responses",
@@ -34,7 +36,8 @@ class Style(NamedTuple):
 
     Attributes:
         numbers: an index of its own for each call, 0 for all, or none.
-        ids: an id in the first piece or in every one, a number, one for all calls, or none.
+        ids: an id in the first piece, a number in every one, a new one in every one, one for all
+            calls, or none.
         names: in the first piece, in every one, or itself in pieces.
         is_object: whether arguments are sent as an object, not as text.
         is_whole: whether the last event of Responses repeats everything.
@@ -60,8 +63,8 @@ class Style(NamedTuple):
     def identity(self, place: int, key: str = "id") -> dict[str, Any]:
         if self.ids == "none":
             return {}
-        known = {"same": "call_x", "integer": place}
-        return {key: known.get(self.ids, f"call_{place}")}
+        made = {"same": "call_x", "integer": place, "new": f"call_{next(_NUMBERS)}"}
+        return {key: made.get(self.ids, f"call_{place}")}
 
     def cut(self, text: str) -> list[str]:
         found, start = [], 0
@@ -99,7 +102,7 @@ def chat(calls: list[Wanted], style: Style) -> Events:
         pieces = []
         for number, function in enumerate(functions):
             is_named = style.names == "every"
-            head = style.identity(place) if not number or style.ids in {"same", "integer"} else {}
+            head = {} if number and style.ids == "first" else style.identity(place)
             made = {"name": name, **function} if is_named else function
             pieces.append({**style.at(place), **head, "function": made})
         queues.append(pieces)
@@ -211,6 +214,8 @@ def run(provider: str, *answers: Any) -> tuple[list[Wanted], list[dict[str, Any]
     else:
         list(agent.stream("Go"))
     assert agent.messages[-1]["content"] == "Done."
+    names = [call["name"] for each in agent.messages for call in each.get("calls", ())]
+    assert names == [call.name for call in ran]
     check_ids(provider, agent.messages, asked[-1])
     return ran, agent.messages
 
@@ -263,7 +268,7 @@ def plain(provider: str, calls: list[Wanted], style: Style) -> dict[str, Any]:
 def styles(draw: st.DrawFn, provider: str) -> Style:
     style = Style(
         draw(st.sampled_from(["own", "zero", "none"])),
-        draw(st.sampled_from(["first", "integer", "same", "none"])),
+        draw(st.sampled_from(["first", "integer", "new", "same", "none"])),
         draw(st.sampled_from(["first", "every", "pieces"])),
         draw(st.booleans()),
         draw(st.booleans()),
@@ -272,6 +277,8 @@ def styles(draw: st.DrawFn, provider: str) -> Style:
         tuple(draw(st.lists(st.integers(0, 3), max_size=20))),
         tuple(draw(st.lists(st.integers(1, 20), min_size=1, max_size=4))),
     )
+    if style.ids == "new":  # with each name begins another call
+        style = style._replace(names="first")
     # where nothing tells the pieces of two calls apart, each call is sent as a whole
     is_apart = style.numbers == "own"
     is_apart |= provider == "openai-responses" and style.names == "every"
@@ -353,7 +360,17 @@ A = '{"name":"a"}'
         ([(0, None, "delete_note", {}), (0, None, "read_note", {"name": "a"})], [DELETE, READ]),
         # an empty piece at the end is no call
         ([(0, "c1", "read_note", A), (1, None, None, "")], [READ]),
+        ([(0, "c1", "read_note", A), (1, "c2", None, "")], [READ]),
+        ([(0, "c1", None, None), (0, None, "read_note", A)], [READ]),
         ([(0, None, "read_note", ""), (0, "c1", None, A)], [READ]),
+        # a new id in each piece, as some servers send
+        ([(0, "x", "read_note", None), (0, "y", None, A), (0, "z", None, "")], [READ]),
+        ([(0, "x", "delete_note", ""), (1, "y", "read_note", ""), (1, "z", None, A)],
+         [DELETE, READ]),
+        # an empty object in the place of arguments that are still to come
+        ([(0, "c1", "read_note", "{}"), (0, None, None, A)], [READ]),
+        ([(0, "c1", "read_note", {}), (0, None, None, '{"name":'), (0, None, None, '"a"}')],
+         [READ]),
     ],
 )  # fmt: skip
 @check_each("is_merged", [False, True])

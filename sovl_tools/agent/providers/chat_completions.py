@@ -188,8 +188,8 @@ class _CallDraft:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it's a call, and not the same name once more."""
-        return bool(self.arguments.strip()) or not self.is_repeat
+        """Whether it's a call, and not the same name once more, or nothing."""
+        return bool(self.arguments.strip() or (self.name and not self.is_repeat))
 
     def as_json(self) -> Made:
         """Return the call as in an answer that isn't streamed."""
@@ -243,28 +243,34 @@ class Draft:
         function = piece.get("function") or {}
         name, arguments = function.get("name") or "", arguments_piece(function.get("arguments"))
         index, identity = piece.get("index"), id_text(piece.get("id"))
-        call = self._continued(index, identity)
+        call = self._continued(index, identity, name, arguments)
         joined = name if call is None else self._joined(call, name)
         if call is None or joined is None:
-            if not (identity or name or arguments):
-                return
             is_repeat = call is not None and name == call.name
             call = _CallDraft(index, identity, name, is_repeat=is_repeat)
             self._calls.append(call)
         else:
             call.name = joined
         call.id = call.id or identity
+        if call.arguments.strip() == "{}" and arguments.strip():  # it stood for those to come
+            call.arguments = ""
         call.arguments += arguments
         call.extra_content = piece.get("extra_content") or call.extra_content
 
-    def _continued(self, index: JSON, identity: str) -> _CallDraft | None:
+    def _continued(
+        self, index: JSON, identity: str, name: str, arguments: str
+    ) -> _CallDraft | None:
         """Return the call that a piece continues, unless its name says otherwise.
 
-        The index alone doesn't tell: some servers number every call 0, others number none.
+        The index alone doesn't tell: some servers number every call 0, others number none. Nor does
+        a new id without a name, which some send in every piece.
         """
         near = [each for each in self._calls if None in (index, each.index) or index == each.index]
         same = [each for each in near if identity and each.id == identity]
-        is_new = not near or (identity and near[-1].id and not same)
+        if not near:
+            return None
+        is_begun = name or (arguments.strip() and _is_complete(near[-1].arguments))
+        is_new = identity and near[-1].id and not same and is_begun
         return None if is_new else (same or near)[-1]
 
     def _joined(self, call: _CallDraft, name: str) -> str | None:

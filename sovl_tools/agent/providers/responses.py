@@ -184,9 +184,7 @@ class Draft:
             else:
                 known |= {key: each for key, each in item.items() if each not in (None, "")}
         elif kind in _ARGUMENTS:
-            called = self._known(part("output_index"), part("item_id"))
-            if called is None:
-                raise LookupError("there are arguments of a call that hasn't begun")
+            called = self._known(part("output_index"), part("item_id")) or {}
             before, whole = arguments_piece(called.get("arguments")), part("arguments")
             called["arguments"] = whole or before + arguments_piece(part("delta"))
         return ""
