@@ -16,7 +16,7 @@ from sovl_tools.model.call import Mode
 from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted
 from sovl_tools.model.env_file import parse_env
 from sovl_tools.model.errors import ConfigurationError
-from sovl_tools.model.folder import IMPORT_TIMEOUT
+from sovl_tools.model.folder import IMPORT_TIMEOUT, SECTIONS
 from sovl_tools.model.path_patterns import PathPattern
 from sovl_tools.model.policy import Approving, Coerce, Policy
 from sovl_tools.model.suggestion import did_you_mean
@@ -72,6 +72,7 @@ class Configuration:
         cache_seconds: how long equal calls of a read-only tool get the same result.
         rate_limit: how many calls of each tool can begin in a time.
         approval: which calls need approval.
+        views: criteria of ``ToolRegistry.select``, by the names of the views.
         file: what was read, if there is a file.
         sources: what named each value, by its key in the file; ``"the default"`` for the others.
     """
@@ -102,6 +103,7 @@ class Configuration:
     cache_seconds: float | None = None
     rate_limit: str | None = None
     approval: Approving | None = None
+    views: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     file: str | None = field(default=None, compare=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -140,6 +142,7 @@ KEYS = tuple(
     if each.name not in {"source", "file", "sources"}
 )
 """The keys of the table in the order in which ``validate --show-settings`` prints them."""
+_VIEW_KEYS = ("tags", "category", "name", "annotations", "metadata")
 
 
 def configuration(flags: Sequence[str] = ()) -> Configuration:
@@ -235,8 +238,10 @@ def _setting(key: str, value: JSON, file: Path) -> Any:
         return tuple(_shown(file.parent / path) for path in value)
     if key == "exclude":
         return tuple(_pattern(text, file) for text in value)
-    if key == "per-tool-ignores":
-        return {pattern: tuple(rules) for pattern, rules in value.items()}
+    if isinstance(value, dict):
+        return {
+            name: _criteria(each) if key == "views" else tuple(each) for name, each in value.items()
+        }
     if key == "format":
         texts = (value,) if isinstance(value, str) else value
         return tuple(_output(text, file) for text in texts)
@@ -249,6 +254,11 @@ def _output(text: str, file: Path) -> str:
     """Return ``FORMAT=FILE`` with a path relative to the current directory."""
     name, _, path = text.partition("=")
     return text if path in {"", "-"} else f"{name}={_shown(file.parent / path)}"
+
+
+def _criteria(view: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return the criteria of a view as ``ToolRegistry.select`` takes them."""
+    return {"name_pattern" if key == "name" else key: value for key, value in view.items()}
 
 
 def _pattern(text: str, file: Path) -> str:
@@ -278,12 +288,14 @@ def _check(source: str, table: JSON) -> None:
             words = f"{dotted(problem.path)} {words}, not a date, a time or nan"
             raise ConfigurationError(source, words)
         if problem.keyword == "additionalProperties":
-            name = problem.expected[0]
+            name, where = problem.expected[0], dotted(problem.path)
             if name == "tool" and source.endswith(FILES[0]):
                 words = f"the keys stand at the top of {FILES[0]}, without [tool.sovl-tools]"
                 raise ConfigurationError(source, words)
-            hint = did_you_mean(name, KEYS) or f"the keys are {', '.join(KEYS)}"
-            raise ConfigurationError(source, f"{name!r} is not a key; {hint}")
+            keys = (KEYS, (), _VIEW_KEYS, sorted(SECTIONS["annotations"]))[len(problem.path)]
+            hint = did_you_mean(name, keys) or f"the keys are {', '.join(keys)}"
+            prefix = f"{where}: " if where else ""
+            raise ConfigurationError(source, f"{prefix}{name!r} is not a key; {hint}")
         raise ConfigurationError(source, f"{dotted(problem.path)} {describe(problem)}".strip())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import threading
 from collections.abc import (
     AsyncGenerator,
@@ -27,7 +26,6 @@ from sovl_tools.loading.lock import read_lock
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.caller import (
     check_count,
-    check_function,
     check_given,
     check_iterable,
     check_names,
@@ -46,13 +44,14 @@ from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
 from sovl_tools.model.former_names import refuse_attribute, with_names_here
 from sovl_tools.model.path_patterns import patterns_of
 from sovl_tools.model.suggestion import nearest_tool
-from sovl_tools.search.lookup import Indexes, expression_in, meets
+from sovl_tools.search.lookup import Indexes, NamePattern, checked_criteria, meets
 from sovl_tools.search.phrases import MOST_FOUND, PhraseMatch, ToolMatch
 from sovl_tools.threads import is_from_user
 
 _LOGGER = logging.getLogger("sovl_tools")
 _ORIGINS = {"Procedures": "sovl_tools.procedures.manager"}
 _MCP_SERVER = "sovl_tools.serving.mcp_server"
+_VIEW = "sovl_tools.view"
 
 Subscriber: TypeAlias = Callable[[CatalogChange], object]
 """Called at every change of a catalog; its return value is ignored."""
@@ -265,34 +264,52 @@ class ToolRegistry:
     def filter(
         self,
         *predicates: Callable[[ToolDefinition], object] | Mapping[str, Any],
-        name_pattern: str | re.Pattern[str] | None = None,
+        name_pattern: NamePattern | Sequence[NamePattern] | None = None,
         **criteria: Any,
     ) -> list[ToolDefinition]:
         """Return the tools that meet all criteria.
 
-        An attribute meets a list if it has all its members, and any other value if it equals it
-        or is a list with it. A name that isn't an attribute is looked up in ``metadata``, and then
-        among the attributes of the object that the tool belongs to; a tool without it does not
-        match.
+        An attribute meets a list or a mapping if it has all its members, and any other value if it
+        equals it or is a list with it. A name that isn't an attribute is looked up in ``metadata``,
+        and then among the attributes of the object that the tool belongs to; a tool without it does
+        not match.
 
         Args:
             predicates: functions that return true for a tool, or mappings of criteria.
             name_pattern: a shell pattern such as ``"aws_s3_*"``, or a compiled expression that
-                is searched for in the name. A text with ``^``, ``$``, ``.*`` or a backslash is read
-                as such an expression, with a warning in the log.
+                is searched for in the name; or a list of them, of which one has to fit. A text with
+                ``^``, ``$``, ``.*`` or a backslash is read as such an expression, with a warning in
+                the log.
             criteria: attribute names or ``metadata`` keys, and the required values.
         """
-        if name_pattern is not None:
-            words = "a text or a compiled expression"
-            check_type("name_pattern", name_pattern, str | re.Pattern, words)
-            expression = expression_in(name_pattern) if isinstance(name_pattern, str) else None
-            if expression is not None:
-                _LOGGER.warning("name_pattern %r is read as a regular expression", name_pattern)
-            criteria["name_pattern"] = expression or name_pattern
-        for each in predicates:
-            if not isinstance(each, Mapping):
-                check_function("a predicate", each)
-        return [tool for tool in self if meets(tool, (*predicates, criteria))]
+        asked = checked_criteria(predicates, name_pattern, criteria)
+        return [tool for tool in self if meets(tool, asked)]
+
+    def select(
+        self,
+        *predicates: Callable[[ToolDefinition], object] | Mapping[str, Any],
+        name_pattern: NamePattern | Sequence[NamePattern] | None = None,
+        **criteria: Any,
+    ) -> ToolRegistry:
+        """Return a live view: a registry with the tools that meet all criteria at each moment.
+
+            agent = Agent(tools=registry.select(tags="read"))
+
+        For an agent, a server or a Tooler over the view no other tool exists, but its tools can
+        call all others. Its subscribers hear of its own changes. The criteria are those of
+        ``filter``; they are asked again at every change. A tool at which a function raises an
+        exception later on is left out, with a warning in the log.
+        """
+        asked = checked_criteria(predicates, name_pattern, criteria)
+        for tool in self:
+            meets(tool, asked)  # raises what is wrong with a predicate now
+        view: ToolRegistry = import_module(_VIEW).View(self, asked)
+        return view
+
+    @property
+    def whole(self) -> ToolRegistry:
+        """The registry in which tools call each other: of a view the one behind it, else itself."""
+        return self
 
     def match(self, text: str) -> list[PhraseMatch]:
         """Return the activation phrases that are in the text, the longest first.
@@ -484,10 +501,7 @@ class ToolRegistry:
         Raises:
             TypeError: it can't be called, or only be awaited; ``changes`` is for async code.
         """
-        subscriber: Any = on_change
-        call = getattr(subscriber, "__call__", None)  # noqa: B004 - its code, if it is an object
-        if call is None or iscoroutinefunction(subscriber) or iscoroutinefunction(call):
-            raise TypeError(f"a subscriber must be a sync function (change), not {on_change!r:.80}")
+        check_subscriber(on_change)
         key = object()  # one function may subscribe twice, and end one of both
         self._subscribers[key] = on_change
         return partial(self._unsubscribe, key)
@@ -568,3 +582,14 @@ class ToolRegistry:
     def step_handlers(self) -> Mapping[str, StepHandler]:
         """The step handlers that tools bring for procedures, by action."""
         return self.catalog.step_handlers
+
+
+def check_subscriber(on_change: Any) -> None:
+    """Refuse a subscriber that can't be called, or only be awaited.
+
+    Raises:
+        TypeError: it is one.
+    """
+    call = getattr(on_change, "__call__", None)  # noqa: B004 - its code, if it is an object
+    if call is None or iscoroutinefunction(on_change) or iscoroutinefunction(call):
+        raise TypeError(f"a subscriber must be a sync function (change), not {on_change!r:.80}")

@@ -164,7 +164,14 @@ CONFIGURATION: dict[str, Any] = {
     "target": ["openai"],
     "format": ["text"],
     "locked": False,
-}
+    "views": {
+        "reading": {
+            "tags": ["one"], "category": "tests", "name": ["s*"],
+            "annotations": {"read_only": True}, "metadata": {"free": [1]},
+        },
+        "one": {"tags": "one", "name": "subject"},
+    },
+}  # fmt: skip
 
 
 def places(value: Any, place: Place = ()) -> Iterator[Place]:

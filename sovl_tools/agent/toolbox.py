@@ -10,6 +10,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from inspect import isawaitable
@@ -50,6 +51,10 @@ class Toolbox(ToolRegistry):
             cached = self._joined = own, others, joined
         return cached[2]
 
+    def own(self, name: str) -> ToolDefinition | None:
+        """Return the tool of that name that was registered here."""
+        return super().catalog.tools.get(name)
+
     def reload(self) -> CatalogChange:
         """Look at the sources of the other registry again; what is registered here stays."""
         return self._others.reload()
@@ -87,10 +92,17 @@ def agent_registry(agent: object, tools: Any) -> ToolRegistry:
     if is_registry and not methods:
         found: ToolRegistry = tools
         return found
-    registry = Toolbox(tools) if is_registry else ToolRegistry()
-    for each in (*methods, *(() if is_registry else tools or ())):
-        registry.register(each)
-    return registry
+    if not is_registry:
+        registry = ToolRegistry()
+        for each in (*methods, *(tools or ())):
+            registry.register(each)
+        return registry
+    toolbox = Toolbox(tools.whole)
+    for each in methods:
+        toolbox.register(each)
+    if tools.whole is tools:
+        return toolbox
+    return toolbox.select(lambda tool: tool in (toolbox.own(tool.name), tools.get(tool.name)))
 
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -121,7 +133,7 @@ def _ask_approval(
     approve: Approve, tools: Callable[[], ToolRegistry], request: ApprovalRequest
 ) -> Any:
     """Return the answer of a function that takes a call, or an awaitable of it."""
-    tool = tools()[request.tool]
+    tool = tools().whole[request.tool]
     call = ToolCall(tool, request.arguments, request.call_id, request.chain)
     try:
         verdict = approve(call)
@@ -346,6 +358,7 @@ class Search:
         self.found: tuple[str, ...] = ()
         self._tools = tools
         self._known: tuple[Catalog, Catalog] | None = None
+        self._is_whole = False
         self._definition = ToolDefinition(
             SEARCH,
             "Find further tools by what they do. Those that are found can be called from then on.",
@@ -375,9 +388,17 @@ class Search:
         return [{"name": name, "description": registry[name].description} for name in names]
 
     @property
+    def whole(self) -> Search:
+        """The tools that can call each other: beyond a view, too."""
+        made = copy(self)
+        made._is_whole = True  # noqa: SLF001 - of its class
+        return made
+
+    @property
     def catalog(self) -> Catalog:
         """The tools as they are now, and the search, unless they have one of its name."""
-        catalog, cached = self._tools().catalog, self._known
+        registry, cached = self._tools(), self._known
+        catalog = registry.whole.catalog if self._is_whole else registry.catalog
         if cached is None or cached[0] is not catalog:
             tools = {SEARCH: self._definition, **catalog.tools}
             cached = self._known = catalog, replace(catalog, tools=tools)

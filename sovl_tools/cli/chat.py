@@ -28,6 +28,7 @@ from sovl_tools.cli.command import (
     ToolOptions,
     is_quiet,
     registry_options,
+    view_options,
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.show import row, show_tools
@@ -56,6 +57,7 @@ EXITS = {1: "A line from a pipe got no answer."}
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @registry_options
+@view_options
 @click.option(
     "--provider",
     type=click.Choice(list(PROVIDERS)),

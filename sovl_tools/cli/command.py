@@ -191,6 +191,50 @@ def mode_and_dask_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return options(mode_option, dask)(packed)
 
 
+class ViewOptions(NamedTuple):
+    """The options of ``view_options``; a tool has to meet all that are given.
+
+    Attributes:
+        tags: of ``--tag``.
+        category: of ``--category``.
+        patterns: of ``--name``, one of which has to fit.
+        names: of ``--view``.
+    """
+
+    tags: tuple[str, ...] = ()
+    category: str | None = None
+    patterns: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+def view_options(function: _F) -> _F:
+    """Add options that select some of the tools, below ``registry_options``."""
+    return options(
+        click.option(
+            "--tag",
+            "tags",
+            multiple=True,
+            metavar="T",
+            help="Only tools with this tag; repeatable.",
+        ),
+        click.option("--category", metavar="C", help="Only tools of this category."),
+        click.option(
+            "--name",
+            "patterns",
+            multiple=True,
+            metavar="PATTERN",
+            help="Only tools whose names fit this shell pattern, or one of several.",
+        ),
+        click.option(
+            "--view",
+            "views",
+            multiple=True,
+            metavar="VIEW",
+            help="Only tools of this view of the configuration; repeatable.",
+        ),
+    )(function)
+
+
 class ToolOptions(NamedTuple):
     """The options that select tools.
 
@@ -198,11 +242,13 @@ class ToolOptions(NamedTuple):
         directories: of ``--tools``.
         entry_points: whether the tools of installed distributions are included.
         locked: whether only locked tools are loaded; None if the configuration decides.
+        view: the options that select some of the tools that are loaded.
     """
 
     directories: tuple[str, ...]
     entry_points: bool
     locked: bool | None = None
+    view: ViewOptions = ViewOptions()
 
     def settings(self) -> Configuration:
         """Load the configuration; the default ``./tools`` may be missing."""
@@ -212,7 +258,8 @@ class ToolOptions(NamedTuple):
 def registry_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--tools`` and ``--no-entry-points``, for commands that use all tools.
 
-    The command gets them as one value, ``tools``, together with ``--locked`` if it has that.
+    The command gets them as one value, ``tools``, together with ``--locked`` and the
+    ``view_options`` if it has those.
     """
 
     @wraps(function)
@@ -221,9 +268,14 @@ def registry_options(function: Callable[..., Any]) -> Callable[..., Any]:
         tools: tuple[str, ...],
         entry_points: bool,
         locked: bool | None = None,
+        tags: tuple[str, ...] = (),
+        category: str | None = None,
+        patterns: tuple[str, ...] = (),
+        views: tuple[str, ...] = (),
         **given: Any,
     ) -> Any:
-        return function(*args, tools=ToolOptions(tools, entry_points, locked), **given)
+        view = ViewOptions(tags, category, patterns, views)
+        return function(*args, tools=ToolOptions(tools, entry_points, locked, view), **given)
 
     option = click.option(
         "--no-entry-points",

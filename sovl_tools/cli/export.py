@@ -13,6 +13,7 @@ from sovl_tools.cli.command import (
     ToolOptions,
     note,
     registry_options,
+    view_options,
 )
 from sovl_tools.cli.load_tools import all_tools, complete_names
 from sovl_tools.cli.output import aligned, json_text, write_to
@@ -36,6 +37,7 @@ EXITS = {1: "The provider would reject the definitions."}
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @registry_options
+@view_options
 @click.option(
     "--format",
     "format_",

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from sovl_tools.cli.command import Misuse, ToolOptions, note, refuse_unlisted, settings
+from sovl_tools.cli.command import (
+    Misuse,
+    ToolOptions,
+    ViewOptions,
+    note,
+    refuse_unlisted,
+    settings,
+)
 from sovl_tools.configuration import Configuration, load_configuration
 from sovl_tools.configured import add_code, open_registry
 from sovl_tools.loading.sources import collect, tool_folder
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SovlToolsError
-from sovl_tools.model.suggestion import nearest_tool, question
+from sovl_tools.model.suggestion import did_you_mean, nearest_tool, question
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.reporting.outcome import counted
+from sovl_tools.reporting.text import plain
 from sovl_tools.schema.dynamic import without_functions
+from sovl_tools.search.lookup import expression_in
 
 
 def all_tools(tools: ToolOptions) -> ToolRegistry:
-    """Load all tools; note on the error output how many did not load.
+    """Load all tools, and return those that the options select.
+
+    Note on the error output how many did not load.
 
     Raises:
-        Misuse: a directory does not exist or can't be listed.
+        Misuse: a directory does not exist or can't be listed, or there is no view of a name.
     """
     found = tools.settings()
+    criteria = _criteria(tools.view, found)
     registry = open_registry(settings=found, code=False)
     refuse_unlisted(registry.report.diagnostics)
     rejected = [each for each in registry.report.folders if each.status == "rejected"]
@@ -36,7 +50,31 @@ def all_tools(tools: ToolOptions) -> ToolRegistry:
         settings(tools.directories)
     if rejected:
         note(f"{counted(len(rejected), 'tool')} did not load; sovl-tools validate says why")
-    return registry
+    return registry.select(*criteria) if criteria else registry
+
+
+def _criteria(view: ViewOptions, found: Configuration) -> list[Mapping[str, Any]]:
+    """Return the criteria of ``ToolRegistry.select`` that options mean.
+
+    Raises:
+        Misuse: the configuration has no view of a name.
+    """
+    criteria: list[Mapping[str, Any]] = []
+    for name in view.names:
+        if name not in found.views:
+            known = ", ".join(map(plain, found.views))
+            known = f"the views are {known}" if known else "the configuration has none"
+            raise Misuse(f"there is no view {name!r}; {did_you_mean(name, found.views) or known}")
+        criteria.append(found.views[name])
+    names: list[str | re.Pattern[str]] = []
+    for pattern in view.patterns:
+        expression = expression_in(pattern)
+        if expression is not None:
+            note(f"--name {pattern} is read as a regular expression")
+        names.append(expression or pattern)
+    given = {"tags": view.tags, "category": view.category, "name_pattern": names}
+    criteria += [{key: value} for key, value in given.items() if value or value == ""]
+    return criteria
 
 
 def _add_code(registry: ToolRegistry, found: Configuration, tools: ToolOptions) -> None:

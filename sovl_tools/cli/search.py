@@ -13,6 +13,7 @@ from sovl_tools.cli.command import (
     format_option,
     options,
     registry_options,
+    view_options,
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import show, show_json
@@ -39,7 +40,7 @@ def _lookup_options(limit: int | None) -> Callable[[Callable[..., Any]], Callabl
         metavar="N",
         help="The maximum number of results.",
     )
-    return options(registry_options, limit_option, format_option("text", "json"))
+    return options(registry_options, view_options, limit_option, format_option("text", "json"))
 
 
 @click.command(cls=Command, epilog=SEARCH_EXAMPLES, exits={0: "Whether a tool was found or not."})

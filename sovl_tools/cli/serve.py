@@ -24,6 +24,7 @@ from sovl_tools.cli.command import (
     poll_option,
     registry_options,
     timeout_option,
+    view_options,
 )
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import results, show, write
@@ -152,6 +153,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
 @registry_options
+@view_options
 @click.option("--no-watch", is_flag=True, help="Do not reload tools as they are edited.")
 @poll_option
 @timeout_option("The time limit of a call, unless its manifest has another.")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
-import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
@@ -18,8 +16,8 @@ from sovl_tools.cli.command import (
     Misuse,
     ToolOptions,
     format_option,
-    note,
     registry_options,
+    view_options,
 )
 from sovl_tools.cli.load_tools import all_tools, complete_names, one_tool
 from sovl_tools.cli.output import results, show_diagnostics, show_table, show_value, write
@@ -30,7 +28,6 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.procedures.parse.files import SUFFIXES, is_procedure
 from sovl_tools.reporting.text import plain
-from sovl_tools.search.lookup import expression_in
 
 LIST_EXAMPLES = """\b
 Examples:
@@ -46,9 +43,7 @@ _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
 
 @click.command("list", cls=Command, epilog=LIST_EXAMPLES, exits=LIST_EXITS)
 @registry_options
-@click.option("--tag", "tags", multiple=True, metavar="T", help="Only with this tag; repeatable.")
-@click.option("--category", metavar="C", help="Only of this category.")
-@click.option("--name", "pattern", metavar="PATTERN", help="Only these names: a shell pattern.")
+@view_options
 @click.option(
     "--all", "all_", is_flag=True, help="With json or yaml: include tools that are not loaded."
 )
@@ -56,29 +51,19 @@ _COLUMNS = ("NAME", "CATEGORY", "TAGS", "DESCRIPTION")
 def list_tools(
     *,
     tools: ToolOptions,
-    tags: tuple[str, ...],
-    category: str | None,
-    pattern: str | None,
     all_: bool,
     format_: str,
 ) -> None:
     """List the tools by name, and the reasons why some are not loaded.
 
-    Only the names of those are known, so --tag and --category leave them out.
+    Only the names of those are known, so all options but --name leave them out.
     """
     registry = all_tools(tools)
-    criteria = {"category": category} if category is not None else {}
-    names = re.compile(fnmatch.translate(pattern or "*"))
-    if pattern is not None and (expression := expression_in(pattern)) is not None:
-        note(f"--name {pattern} is read as a regular expression")
-        names = expression
-    found = registry.filter(name_pattern=names, tags=tags, **criteria)
-    catalog = registry.catalog
+    found, catalog = registry.list_tools(), registry.catalog
     statuses = {each.name: each.status for each in catalog.candidates}
     lost = [
         NotLoaded(name, statuses.get(name, "rejected"), "; ".join(reasons))
         for name, reasons in catalog.unavailable.items()
-        if not tags and category is None and names.search(name)
     ]
     if format_ == "table":
         rows = [row(tool) for tool in found]

@@ -19,6 +19,7 @@ from sovl_tools.model.caller import (
     check_word,
 )
 from sovl_tools.model.client_requests import REQUESTS, HostRequest
+from sovl_tools.model.context import ToolLookup
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.host import Host
 from sovl_tools.model.result import Failure, ToolResult
@@ -40,9 +41,12 @@ class Caller:
     the caller's own mistakes and for the caller's own cancellation.
     """
 
-    def __init__(self, engine: Engine, parent: CallScope | None = None) -> None:
+    def __init__(
+        self, engine: Engine, parent: CallScope | None = None, view: ToolLookup | None = None
+    ) -> None:
         self._engine = engine
         self._parent = parent
+        self._view = view
 
     def call_sync(
         self,
@@ -72,7 +76,7 @@ class Caller:
             TypeError: there is no such option.
         """
         # a scope costs as much as the rest of a call: only what may stop or look at it has one
-        tool = self._engine.tool(name, options.get("coerce"))
+        tool = self._engine.tool(name, options.get("coerce"), self._view)
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
         limit = tool.limit if timeout is None else tool.limit_of(timeout)
@@ -110,7 +114,7 @@ class Caller:
         the loop never blocks, unless its ``execution.mode`` is ``"inline"``. With ``"process"``
         either runs in a worker process.
         """
-        tool = self._engine.tool(name, options.get("coerce"))
+        tool = self._engine.tool(name, options.get("coerce"), self._view)
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
         limit = tool.limit if timeout is None else tool.limit_of(timeout)

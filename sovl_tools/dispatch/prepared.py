@@ -316,19 +316,28 @@ class Engine:
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
 
-    def meant(self, name: str, coerce: Coerce | None = None) -> str:
+    def meant(self, name: Any, coerce: Coerce | None = None, view: ToolLookup | None = None) -> Any:
         """Return the name of the tool that a model means; in lenient mode without a namespace."""
-        catalog = self.registry.catalog
         is_lenient = (coerce or self.settings.policy.coerce) == "lenient"
-        if not is_lenient or name in catalog.tools or name in catalog.unavailable:
+        if not is_lenient or not isinstance(name, str):
+            return name
+        catalog = (self.registry if view is None else view).catalog
+        if name in catalog.tools or name in catalog.unavailable:
             return name
         return without_namespace(name, catalog.tools) or name
 
-    def tool(self, name: str, coerce: Coerce | None = None) -> PreparedTool | DynamicTool | Failure:
+    def tool(
+        self, name: Any, coerce: Coerce | None = None, view: ToolLookup | None = None
+    ) -> PreparedTool | DynamicTool | Failure:
         """Return the tool of that name as it is now, ready to be called, or why it can't be.
 
         That runs no code of a tool's author; what has to is done when a ``DynamicTool`` is called.
+        If there is a view, tools outside it don't exist.
         """
+        if view is not None:
+            name, shown = self.meant(name, coerce, view), view.catalog
+            if not isinstance(name, str) or name not in shown.tools:
+                return _missing(name, shown)
         tools, catalog = self._tools, self.registry.catalog
         if tools.catalog is not catalog:
             # tools that a reload did not touch stay prepared
@@ -359,12 +368,7 @@ class Engine:
                 return kind(definition, self.settings, log, make_context=self._make_context)
             except UnavailableError as error:
                 return Failure("unavailable", str(error))
-        if isinstance(name, str) and name in catalog.unavailable:
-            reasons = "; ".join(catalog.unavailable[name])
-            return Failure("unavailable", str(UnavailableError(name, reasons)))
-        asked = brief(str(name), MAX_NAME)
-        hint = as_hint(nearest_tool(name, catalog.tools))
-        return Failure("unknown_tool", f"there is no tool {asked!r}{hint}")
+        return _missing(name, catalog)
 
     def state(self, tool: str) -> State:
         """Return what the tool of that name keeps from call to call."""
@@ -378,6 +382,16 @@ class Engine:
         if scope is not None:
             scope.stop()
         return scope is not None
+
+
+def _missing(name: object, catalog: Catalog) -> Failure:
+    """Return why no tool of that name can be called."""
+    if isinstance(name, str) and name in catalog.unavailable:
+        reasons = "; ".join(catalog.unavailable[name])
+        return Failure("unavailable", str(UnavailableError(name, reasons)))
+    asked = brief(str(name), MAX_NAME)
+    hint = as_hint(nearest_tool(name, catalog.tools))
+    return Failure("unknown_tool", f"there is no tool {asked!r}{hint}")
 
 
 def _make_context(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
+from copy import copy
 from functools import partial
 from importlib import import_module
 from itertools import islice
@@ -67,8 +68,9 @@ class Tooler(Caller):
         """Make a dispatcher. What a manifest or a call says of itself wins over what is said here.
 
         Args:
-            registry: where the tools are; each call looks its tool up anew. The path of a tools
-                directory will do as well.
+            registry: where the tools are; each call looks its tool up again. The path of a tools
+                directory will do as well. With a view (``registry.select(…)``) only its tools can
+                be called, while they call those of the whole registry.
             policy: the settings of calls, also those without an argument here; the arguments win
                 over it.
             timeout: how long a call may take, in seconds; None for as long as it takes.
@@ -131,7 +133,10 @@ class Tooler(Caller):
             check_host("host", host),
             PolicyHooks(),
         )
-        super().__init__(Engine(registry, settings, listener=on_event, make_caller=Caller))
+        # tools call each other in the whole registry, and users call those of the view
+        whole = getattr(registry, "whole", registry)
+        engine = Engine(whole, settings, listener=on_event, make_caller=Caller)
+        super().__init__(engine, view=None if whole is registry else registry)
 
     def close(self) -> None:
         """End the worker processes and the calls in them; an executor is left alone.
@@ -139,6 +144,14 @@ class Tooler(Caller):
         Tools that run here can be called as before. Closing twice is closing once.
         """
         self._engine.settings.workers.close()
+
+    def through(self, registry: ToolLookup) -> Self:
+        """Return this Tooler for calls of the tools in a view only; they share all else."""
+        if getattr(registry, "whole", registry) is registry or registry is self._view:
+            return self
+        made = copy(self)
+        made._view = registry  # noqa: SLF001 - of its class
+        return made
 
     def share_workers(self, owner: Tooler) -> None:
         """Use the worker processes of another Tooler, which is the one to be closed.
@@ -258,7 +271,7 @@ class Tooler(Caller):
         check_options(options)
 
         async def begin(sink: Sink) -> ToolResult:
-            tool = self._engine.tool(name, options.get("coerce"))
+            tool = self._engine.tool(name, options.get("coerce"), self._view)
             if isinstance(tool, Failure):
                 return await self.call(name, arguments, **options)
             limit = options.get("timeout") or tool.limit
@@ -269,7 +282,8 @@ class Tooler(Caller):
 
     def meant(self, name: str) -> str:
         """Return the name of the tool that a call of a name makes; see ``coerce``."""
-        return self._engine.meant(name)
+        meant: str = self._engine.meant(name, view=self._view)
+        return meant
 
     def statistics(self) -> dict[str, Statistics]:
         """Return how often each tool was called, how often it failed, and how long it took."""

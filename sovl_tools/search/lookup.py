@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from sovl_tools.model.caller import check_function, check_type
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.search.phrases import PhraseIndex, PhraseMatch, ToolMatch
@@ -21,6 +22,8 @@ _LOGGER = logging.getLogger("sovl_tools")
 
 Criterion: TypeAlias = Callable[[ToolDefinition], object] | Mapping[str, Any]
 """A function that returns true for a tool, or attributes and their required values."""
+NamePattern: TypeAlias = str | re.Pattern[str]
+"""A shell pattern of names, or an expression that is searched for in them."""
 
 
 def meets(tool: ToolDefinition, criteria: Iterable[Criterion]) -> bool:
@@ -31,6 +34,87 @@ def meets(tool: ToolDefinition, criteria: Iterable[Criterion]) -> bool:
         else each(tool)
         for each in criteria
     )
+
+
+def checked_criteria(
+    predicates: Sequence[Criterion],
+    name_pattern: NamePattern | Sequence[NamePattern] | None,
+    criteria: Mapping[str, Any],
+) -> tuple[Criterion, ...]:
+    """Return the criteria of ``filter``, with expressions in the place of their texts.
+
+    Raises:
+        TypeError: a predicate can't be called, or a pattern isn't one.
+    """
+    named = {**criteria, "name_pattern": name_pattern}
+    return tuple(_checked_criterion(each) for each in (*predicates, named))
+
+
+def _checked_criterion(criterion: Criterion) -> Criterion:
+    if not isinstance(criterion, Mapping):
+        check_function("a predicate", criterion)
+        return criterion
+    patterns = criterion.get("name_pattern")
+    if patterns is None:
+        return criterion
+    patterns = patterns if isinstance(patterns, list | tuple) else [patterns]
+    read: list[NamePattern] = []
+    for pattern in patterns:
+        check_type("name_pattern", pattern, str | re.Pattern, "a text or a compiled expression")
+        expression = expression_in(pattern) if isinstance(pattern, str) else None
+        if expression is not None:
+            _LOGGER.warning("name_pattern %r is read as a regular expression", pattern)
+        read.append(expression or pattern)
+    return {**criterion, "name_pattern": read}
+
+
+def narrowed(catalog: Catalog, criteria: Iterable[Criterion]) -> Catalog:
+    """Return a catalog with the tools that meet all criteria, and what belongs to them.
+
+    Only the names of tools that can't be called are known: they are in it if nothing else is asked.
+    """
+    asked = tuple(criteria)
+    tools = {name: tool for name, tool in catalog.tools.items() if _surely_meets(tool, asked)}
+    unavailable = {
+        name: reasons
+        for name, reasons in catalog.unavailable.items()
+        if all(isinstance(each, Mapping) and _is_named(name, each) for each in asked)
+    }
+    names = tools.keys() | unavailable.keys()
+    actions = {action for tool in tools.values() for action in tool.step_handlers}
+    return Catalog(
+        tools,
+        unavailable,
+        {action: each for action, each in catalog.step_handlers.items() if action in actions},
+        tuple(each for each in catalog.candidates if each.name in names),
+        tuple(each for each in catalog.diagnostics if each.tool in names),
+    )
+
+
+def _surely_meets(tool: ToolDefinition, criteria: Sequence[Criterion]) -> bool:
+    try:
+        return meets(tool, criteria)
+    except Exception:  # no caller is there to hear of a tool that came later
+        _LOGGER.warning("tool %s is left out: a criterion failed", tool.name, exc_info=True)
+        return False
+
+
+def _is_named(name: str, criteria: Mapping[str, Any]) -> bool:
+    """Return True if criteria ask for nothing but names, and this is one of them."""
+    if not criteria.keys() <= {"name", "name_pattern"}:
+        return False
+    return criteria.get("name", name) == name and _fits(name, criteria.get("name_pattern"))
+
+
+def _fits(name: str, pattern: Any) -> bool:
+    """Return True if a name fits a shell pattern or an expression, or one of several."""
+    if pattern is None:
+        return True
+    if isinstance(pattern, str):
+        return fnmatchcase(name, pattern)
+    if isinstance(pattern, _SEVERAL):
+        return any(_fits(name, each) for each in pattern)
+    return pattern.search(name) is not None
 
 
 def expression_in(pattern: str) -> re.Pattern[str] | None:
@@ -45,15 +129,14 @@ def expression_in(pattern: str) -> re.Pattern[str] | None:
 def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
     """Return True if a tool has an attribute of that value.
 
-    A list means all its members; any other value can be one member of an attribute that is a list.
+    A list or a mapping means all its members; any other value can be one member of an attribute
+    that is a list.
 
     A name that isn't an attribute is looked up in ``metadata``, and then at the object that the
     tool belongs to.
     """
     if key == "name_pattern":
-        if isinstance(wanted, str):
-            return fnmatchcase(tool.name, wanted)
-        return wanted is None or wanted.search(tool.name) is not None
+        return _fits(tool.name, wanted)
     try:
         actual = getattr(tool, key, _ABSENT)
         if actual is _ABSENT:
@@ -66,6 +149,8 @@ def _has(tool: ToolDefinition, key: str, wanted: Any) -> bool:
         if isinstance(actual, _SEVERAL):
             several = wanted if isinstance(wanted, _SEVERAL) else [wanted]
             return all(each in actual for each in several)
+        if isinstance(actual, Mapping) and isinstance(wanted, Mapping):
+            return all(actual.get(each, _ABSENT) == value for each, value in wanted.items())
         return bool(actual == wanted)
     except Exception:  # properties and comparisons of the tool's own class may do anything
         _LOGGER.warning("%s of tool %s can't be read", key, tool.name, exc_info=True)

@@ -171,7 +171,7 @@ class Api:
 
     def __init__(self, registry: ToolRegistry, tooler: Tooler, *, is_guarded: bool = False) -> None:
         self._registry = registry
-        self._tooler = tooler
+        self._tooler = tooler if registry.whole is registry else tooler.through(registry)
         self._is_guarded = is_guarded
         self._listing: Listing | None = None
         self._asks = Asks()

@@ -136,7 +136,7 @@ class McpServer:
                 take more than ``MOST_TOKENS``.
         """
         self.registry = registry
-        self.tooler = Tooler(registry) if tooler is None else tooler
+        self.tooler = Tooler(registry) if tooler is None else tooler.through(registry)
         self._page_size = page_size
         self._is_searching = search_tools
         self._advertised = advertise(registry, is_searching=search_tools)
@@ -312,7 +312,7 @@ class McpServer:
                 found = found_tools(self.registry, known.hidden, arguments or {})
                 return call_result(found, known, is_wrapping=False)
             name, arguments = called(arguments or {})
-        inputs = InputRequests(ctx, params, name, self.registry)
+        inputs = InputRequests(ctx, params, name, self.registry.whole)
         try:
             async with reporting(ctx, name) as report:
                 with serving():

@@ -43,6 +43,15 @@ def test_json_has_values_and_sources(run: Run, tmp_path: Path) -> None:
         ("per-tool-ignores = {a = 'ST3'}", "per-tool-ignores.a must be an array"),
         ("warnings-as-errors = 'yes'", "warnings-as-errors must be a boolean"),
         ("target = ['openay']", "target: "),
+        ("views = 'a'", "views must be an object"),
+        ("views = {a = {tag = 'b'}}", "views.a: 'tag' is not a key; did you mean 'tags'?"),
+        ("views = {a = {tags = 1}}", "views.a.tags must be an array or a string"),
+        ("views = {a = {name = []}}", "views.a.name"),
+        (
+            "views = {a = {annotations = {readonly = true}}}",
+            "views.a.annotations: 'readonly' is not a key; did you mean 'read_only'?",
+        ),
+        ("views = {a = {metadata = {day = 2026-11-28}}}", "views.a.metadata.day must be "),
         ("[a", "sovl-tools.toml: "),
     ],
 )

@@ -9,10 +9,13 @@ from typing import Any, TextIO
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
 
-from tests.conftest import Run, Write, clean_environment
+from tests.conftest import Run, Write, clean_environment, manifest_of
 from tests.forked_commands import Forker
 from tests.serving.lines import INITIALIZE
+from tests.serving.test_changes import listening
+from tests.tables import check_each
 
 CALL = {"name": "echo", "arguments": {"text": "hi"}}
 
@@ -99,6 +102,73 @@ async def test_a_client_of_the_sdk_starts_it_and_calls_a_tool(
         assert [each.name for each in (await client.list_tools()).tools] == ["echo"]
         call = await client.call_tool("echo", {"text": "hi"})
     assert [each.type for each in call.content] == ["text"]
+
+
+@check_each(
+    ("options", "names"),
+    [
+        (("--tag", "read"), ["ant", "bee"]),
+        (("--tag", "read", "--tag", "fast"), ["bee"]),
+        (("--category", "io"), ["bee"]),
+        (("--name", "a*"), ["ant"]),
+        (("--name", "ant", "--name", "c?t"), ["ant", "cat"]),
+        (("--name", "^b"), ["bee"]),
+        (("--view", "reading"), ["ant", "bee"]),
+        (("--view", "reading", "--tag", "fast"), ["bee"]),
+        (("--view", "named"), ["cat"]),
+        (("--tag", "nothing"), []),
+    ],
+)
+def test_options_select_what_is_served_listed_and_exported(
+    write: Write, tmp_path: Path, run: Run, options: tuple[str, ...], names: list[str]
+) -> None:
+    reads = {"annotations": {"read_only": True}}
+    write("ant", manifest_of("ant", tags=["read"], **reads))
+    write("bee", manifest_of("bee", tags=["read", "fast"], category="io", **reads))
+    write("cat", manifest_of("cat", tags=["write"]))
+    (tmp_path / "sovl-tools.toml").write_text(
+        "[views]\nreading = {annotations = {read_only = true}}\nnamed = {name = ['c*', 'd']}\n"
+    )
+    asked = said(("tools/list", {}), ("tools/call", {**CALL, "name": "dog"}))
+    done = run("serve", "--no-watch", *options, stdin=asked)
+    [_, listed, called] = [json.loads(line) for line in done.out.splitlines()]
+    assert [each["name"] for each in listed["result"]["tools"]] == names
+    assert "there is no tool 'dog'" in called["error"]["message"]
+    for command in (("list", "--format", "json"), ("export", "--format", "mcp")):
+        shown = json.loads(run(*command, *options).out)
+        assert [each["name"] for each in shown] == names
+    found = json.loads(run("search", "say", *options, "--format", "json").out)
+    assert sorted(each["tool"] for each in found) == names
+
+
+def test_an_unknown_view_is_misuse(write: Write, tmp_path: Path, run: Run) -> None:
+    write("echo")
+    done = run("serve", "--view", "reading")
+    assert (done.code, done.out) == (2, "")
+    assert "there is no view 'reading'; the configuration has none" in done.err
+    (tmp_path / "sovl-tools.toml").write_text("views = {read = {}, write = {tags = 'w'}}\n")
+    assert "did you mean 'read'?" in run("list", "--view", "read_").err
+    assert "the views are read, write" in run("list", "--view", "other").err
+
+
+async def test_a_client_over_stdio_sees_its_view_and_the_edits_in_it(
+    write: Write, tmp_path: Path, forks: Forker, log: TextIO
+) -> None:
+    write("ant", manifest_of("ant", tags=["read"]))
+    write("bee", manifest_of("bee", tags=["write"]))
+    command = StdioServerParameters(
+        command=forks.python,
+        args=["-m", "sovl_tools", "serve", "--tag", "read"],
+        cwd=tmp_path,
+        env=clean_environment(),
+    )
+    async with listening(stdio_client(command, errlog=log), "legacy") as client:
+        assert await client.names() == ["ant"]
+        with pytest.raises(MCPError, match="there is no tool 'bee'"):
+            await client.text("bee")
+        write("bee", manifest_of("bee", tags=["read"]))
+        await client.hear_until(["ant", "bee"])
+        assert await client.text("bee") == "x"
 
 
 def test_two_tools_stand_for_all_and_procedures_are_tools(

@@ -51,7 +51,7 @@ class Listener:
 
 @asynccontextmanager
 async def listening(server: Any | str, era: str, **options: Any) -> AsyncIterator[Listener]:
-    """Yield a client, of a server in this process or of the one at an address, that hears."""
+    """Yield a client that hears, of a server in this process, at an address or by a transport."""
     heard: asyncio.Queue[Any] = asyncio.Queue()
 
     async def on_message(message: Any) -> None:
@@ -60,9 +60,9 @@ async def listening(server: Any | str, era: str, **options: Any) -> AsyncIterato
 
     options["message_handler"] = on_message
     made = (
-        Client(server, mode=era, cache=None, **options)
-        if isinstance(server, str)
-        else client_of(server, era, **options)
+        client_of(server, era, **options)
+        if isinstance(server, mcp_server.McpServer)
+        else Client(server, mode=era, cache=None, **options)
     )
     async with made as client:
         if era == "legacy":
