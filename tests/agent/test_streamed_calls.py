@@ -323,6 +323,7 @@ def test_each_call_of_a_turn_has_an_id_of_its_own(
 
 
 READ, DELETE = Wanted("read_note", {"name": "a"}), Wanted("delete_note", {"name": "all"})
+DELETE_A = Wanted("delete_note", {"name": "a"})
 
 
 def delta(*pieces: tuple[Any, Any, str | None, Any], finish: str | None = None) -> dict[str, Any]:
@@ -350,6 +351,7 @@ A = '{"name":"a"}'
         ([(0, 0, "read_note", A), (0, 1, "delete_note", "")], [READ, DELETE]),
         ([(0, "c1", "read_note", A), (0, "c2", None, None), (0, None, "delete_note", "")],
          [READ, DELETE]),
+        ([(0, "c1", "delete_note", ""), (0, "c2", "delete_note", A)], [DELETE, DELETE_A]),
         # a name in pieces, or repeated, is one call
         ([(0, "c1", "read", ""), (0, None, "_note", ""), (0, None, None, A)], [READ]),
         ([(0, "c1", "read_note", ""), (0, None, "read_note", A)], [READ]),
@@ -384,14 +386,16 @@ def test_no_call_gets_the_arguments_of_another(
 @check_each("provider", ["openai-responses", "anthropic"])
 @check_each("numbers", ["zero", "none"])
 @check_each("ids", ["first", "same", "none"])
+@check_each("expected", [[READ, DELETE], [DELETE, READ]])
 def test_no_block_or_item_gets_the_arguments_of_another(
-    provider: str, numbers: str, ids: str
+    provider: str, numbers: str, ids: str, expected: list[Wanted]
 ) -> None:
     style = Style(numbers, ids, has_ends=False)
-    events = STREAMS[provider]([READ, Wanted("delete_note", {})], style)
+    calls = [Wanted("delete_note", {}) if each == DELETE else each for each in expected]
+    events = STREAMS[provider](calls, style)
     kept = [each for each in events if "{}" not in (each.get("delta"), _partial(each))]
     assert len(kept) == len(events) - 1
-    assert run(provider, kept)[0] == [READ, DELETE]
+    assert run(provider, kept)[0] == expected
 
 
 def _partial(event: dict[str, Any]) -> Any:
