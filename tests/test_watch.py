@@ -214,6 +214,83 @@ def test_a_link_to_all_files_of_the_machine_stops_nobody(write: Write, tools: Pa
             news.until({"echo": version})
 
 
+CHAINS: dict[str, tuple[dict[str, str], str]] = {
+    "a folder": ({"current": "rel/v1", "tools/echo": "../current/echo"}, "current"),
+    "an absolute one": ({"current": "rel/v1", "tools/echo": "{here}/current/echo"}, "current"),
+    "its files": (
+        {
+            "current": "rel/v1",
+            "tools/echo/echo.json": "../../current/echo/echo.json",
+            "tools/echo/echo.py": "../../current/echo/echo.py",
+        },
+        "current",
+    ),
+    "its module": (
+        {"current": "rel/v1", "tools/echo/echo.py": "../../current/echo/echo.py"},
+        "current",
+    ),
+    "the directory": ({"current": "rel/v1", "tools": "current"}, "current"),
+    "one above the directory": (
+        {"a": "rel", "rel/current": "v1", "tools": "a/current"},
+        "rel/current",
+    ),
+    "three in a row": (
+        {"a": "rel/v1", "b": "a", "c": "b", "tools/echo": "../c/echo"},
+        "a",
+    ),
+    "the middle of three": (
+        {"x/a": "../rel/v1", "y/b": "../x/a", "z/c": "../y/b", "tools/echo": "../z/c/echo"},
+        "y/b",
+    ),
+    "one through a parent": (
+        {"rel/at": "v1", "tools/echo": "../rel/v2/../at/echo"},
+        "rel/at",
+    ),
+    "a neighbour": (
+        {"rel/at": "v1/echo", "tools/other": "../rel/at", "tools/echo": "other"},
+        "rel/at",
+    ),
+    "a hidden one": ({".current": "rel/v1", "tools/echo": "../.current/echo"}, ".current"),
+}
+
+
+@pytest.mark.parametrize("is_atomic", [True, False])
+@pytest.mark.parametrize(("links", "switched"), CHAINS.values(), ids=CHAINS)
+def test_a_link_of_a_chain_can_be_switched(
+    links: dict[str, str], switched: str, *, is_atomic: bool, write: Write, tmp_path: Path
+) -> None:
+    for version in (1, 2):
+        folder = write("echo", code=says(version))
+        (tmp_path / "rel" / f"v{version}").mkdir(parents=True)
+        folder.rename(tmp_path / "rel" / f"v{version}" / "echo")
+    (tmp_path / "tools").rmdir()
+    for name, target in links.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).symlink_to(target.format(here=tmp_path))
+    if "tools/echo/echo.py" in links and "tools/echo/echo.json" not in links:
+        shutil.copy(tmp_path / "rel" / "v1" / "echo" / "echo.json", tmp_path / "tools" / "echo")
+    registry, news = loaded(tmp_path / "tools")
+    link, target = tmp_path / switched, links[switched]
+    other = target.replace("v1", "v2") if "v1" in target else "../x/d"
+    if other == "../x/d":
+        (tmp_path / "x" / "d").symlink_to("../rel/v2")
+    with registry.watch():
+        # the first are seen by the scans at the start, the last by an event behind the links
+        for word in "abc":
+            save(tmp_path / "rel" / "v1", says(word))
+            news.until({"echo": word})
+        if is_atomic:
+            (link.parent / ".new").symlink_to(other)
+            (link.parent / ".new").replace(link)
+        else:
+            link.unlink()
+            link.symlink_to(other)
+        news.until({"echo": 2})
+        # the target of the new chain is followed as well
+        save(tmp_path / "rel" / "v2", says(3))
+        news.until({"echo": 3})
+
+
 @pytest.mark.parametrize("path", ["tools/echo", "tools/echo/echo.json", "tools/echo/echo.py"])
 def test_a_single_tool_can_be_watched(path: str, write: Write, tmp_path: Path) -> None:
     write("echo", code=says(0))

@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
+from pathlib import Path
 from stat import S_ISDIR
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -52,6 +53,9 @@ MAX_LINKED = 20_000
 A link can lead to all files of a machine.
 """
 
+_MAX_LINKS = 40
+"""The number of links after which the system gives a path up."""
+
 
 class Place(NamedTuple):
     """A directory to watch, and the path to report for its events.
@@ -73,6 +77,7 @@ class Place(NamedTuple):
 def places(paths: Iterable[str], links: Mapping[str, str]) -> set[Place]:
     """Return the directories to watch for changes of the paths.
 
+    Each link that a path leads through is watched, too: it can be switched to another target.
     A directory behind a link that holds more than ``MAX_LINKED`` is watched without its folders.
 
     Args:
@@ -85,8 +90,30 @@ def places(paths: Iterable[str], links: Mapping[str, str]) -> set[Place]:
             is_whole = logical not in links or _is_small(real, _identity(real))
             found.add(Place(real, logical, recursive=is_whole))
         else:
-            folder, name = os.path.split(real)
-            found.add(Place(folder, logical, recursive=False, only=name))
+            found.add(_entry(real, logical))
+        # a link below a watched directory is itself heard there
+        known = {logical} if logical in links else set()
+        found.update(_entry(link, logical) for link in links_to(logical) if link not in known)
+    return found
+
+
+def _entry(path: str, logical: str) -> Place:
+    folder, name = os.path.split(path)
+    return Place(folder, logical, recursive=False, only=name)
+
+
+def links_to(path: str) -> list[str]:
+    """Return the symbolic links that an absolute path leads through, in folders without links."""
+    found: list[str] = []
+    place, *names = Path(path).parts
+    while names and len(found) < _MAX_LINKS:
+        place = os.path.normpath(os.path.join(place, names.pop(0)))
+        with contextlib.suppress(OSError):  # it isn't a link, or isn't there
+            target = Path(os.readlink(place))
+            found.append(place)
+            names[:0] = target.parts
+            # joining an absolute one replaces this
+            place = os.path.dirname(place)
     return found
 
 

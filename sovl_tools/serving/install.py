@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from stat import S_IMODE
 from typing import NamedTuple
 
 from sovl_tools.configuration import Configuration
@@ -249,7 +250,9 @@ def add_server(
 
 
 def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False) -> Change:
-    """Remove the entry of our server, and the copy of the file from before it was there.
+    """Remove the entry of our server.
+
+    With the last one, the copies of the file go, and its permissions are those from before again.
 
     Raises:
         ConfigurationError: as ``add_server``; or there is no such entry, or it is not ours.
@@ -264,7 +267,8 @@ def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False
     if not dry_run:
         servers = {key: each for key, each in before.servers.items() if key != name}
         before.replace(before.with_servers(servers))
-        Path(before.backup).unlink(missing_ok=True)
+        if all(_tools_of(each) is None for each in servers.values()):
+            before.restore_mode()
     return Change(path, entry)
 
 
@@ -333,12 +337,28 @@ class _Configuration(NamedTuple):
         before = f"{text.rstrip()}\n" if text.strip() else ""
         return f"{before}{render_json(document, HOUSE._replace(is_mixed=False))}\n"
 
+    @property
+    def first_backup(self) -> str:
+        """The path of the first copy, which has the file's permissions from before our entry."""
+        return f"{self.backup}.first"
+
     def backed_up(self) -> str | None:
         """Copy the file and its permissions, if there is one, and return the copy's path."""
         if self.text is None:
             return None
         with _writing(self.path):
+            if os.path.exists(self.backup) and not os.path.exists(self.first_backup):
+                os.replace(self.backup, self.first_backup)
             return shutil.copy(self.path, self.backup)
+
+    def restore_mode(self) -> None:
+        """Give a file that we made private the permissions of its first copy; remove the copies."""
+        place = os.path.realpath(self.path)
+        with _writing(self.path):
+            for copy in (self.first_backup, self.backup):
+                if os.path.exists(copy) and S_IMODE(os.stat(place).st_mode) == _PRIVATE:
+                    os.chmod(place, S_IMODE(os.stat(copy).st_mode))
+                Path(copy).unlink(missing_ok=True)
 
     def replace(self, text: str, *, mode: int | None = None) -> None:
         """Replace the file; its permissions stay if ``mode`` is None."""

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import Run, Write, manifest_of
+from tests.tables import check_each
 
 CODE = '''def {}(text: str, times: int = 2) -> str:
     """Say it.
@@ -284,3 +286,57 @@ def test_other_words_than_the_docstrings_are_noted_and_taken_on_request(
     assert run("sync", "--descriptions").code == 0
     assert described(place) == ("Repeat a text.", "The text to repeat.", "How often.")
     assert "in other words" not in run("sync", "--check").err
+
+
+EDITS = {
+    "in place": "path.write_text(edited)",
+    "by rename": "(path.parent / 'x').write_text(edited); (path.parent / 'x').replace(path)",
+    "of one letter": "path.write_text(path.read_text().replace('Say', 'say'))",
+    "of white space": "path.write_text(path.read_text() + '\\n')",
+    "of line ends": "path.write_bytes(path.read_bytes().replace(b'\\n', b'\\r\\n'))",
+    "to nothing": "path.write_text('')",
+    "to half a text": "path.write_text(edited[:40])",
+    "to what isn't text": "path.write_bytes(b'\\xff')",
+    "by deletion": "path.unlink()",
+    "by a link": "path.unlink(); (path.parent / 'y').write_text(edited); path.symlink_to('y')",
+    "by a folder": "path.unlink(); path.mkdir()",
+}
+EDITING = """
+import pathlib, sys
+path = pathlib.Path({path!r})
+edited = '{{"name": "echo", "description": "Said by the user."}}'
+# validate checks in a child; to be brought into line, the tool is imported in the command itself
+if not hasattr(sys.modules["__main__"], "request"):
+    {edit}
+"""
+
+
+@pytest.mark.parametrize("command", ["sync", "sync --prune", "validate --fix --unsafe-fixes"])
+@check_each("edit", EDITS)
+def test_what_is_saved_while_a_tool_is_imported_stays(
+    edit: str, command: str, run: Run, write: Write, tmp_path: Path
+) -> None:
+    path, other = tmp_path / "tools" / "echo" / "echo.json", tmp_path / "edited" / "echo.json"
+    for each in (path, other):
+        shutil.rmtree(each.parent, ignore_errors=True)
+    write("echo", MANIFEST, EDITING.format(path=str(path), edit=EDITS[edit]) + CODE.format("echo"))
+    shutil.copytree(path.parent, other.parent)
+    exec(EDITING.format(path=str(other), edit=EDITS[edit]))
+    done = run(*command.split())
+    assert done.code == 1
+    assert (path.exists(), path.is_dir()) == (other.exists(), other.is_dir())
+    if other.is_file():
+        assert path.read_bytes() == other.read_bytes()
+        assert "it has changed meanwhile; run the command again" in done.err
+
+
+def test_a_manifest_that_is_made_while_its_tool_is_imported_stays(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    path = tmp_path / "tools" / "echo" / "echo.json"
+    edit = EDITING.format(path=str(path), edit=EDITS["in place"])
+    write("echo", code=edit + CODE.format("echo"))
+    path.unlink()
+    done = run("sync")
+    assert (done.code, json.loads(path.read_text())["description"]) == (1, "Said by the user.")
+    assert "it has changed meanwhile" in done.err

@@ -121,8 +121,41 @@ def test_a_linked_directory_is_watched_where_it_is(here: Path) -> None:
     link = here / "link"
     link.symlink_to("tools")
     assert places([str(link / "echo")], {}) == {
-        Place(str(here / "tools" / "echo"), str(link / "echo"))
+        Place(str(here / "tools" / "echo"), str(link / "echo")),
+        Place(str(here), str(link / "echo"), recursive=False, only="link"),
     }
+
+
+@check_each(
+    ("links", "path", "found"),
+    [
+        ({}, "tools/echo", []),
+        ({"a": "tools"}, "a", ["a"]),
+        ({"a": "tools"}, "a/echo/echo.py", ["a"]),
+        ({"a": "b", "b": "c", "c": "tools"}, "a/echo", ["a", "b", "c"]),
+        ({"a": "{here}/tools"}, "a/echo", ["a"]),
+        ({"a": "../{name}/tools"}, "a/echo", ["a"]),
+        ({"tools/up": "../b", "b": "tools/echo"}, "tools/up/../echo", ["tools/up", "b"]),
+        ({"tools/x": "echo", "a": "tools/x/.."}, "a/x", ["a", "tools/x", "tools/x"]),
+        ({"a": "b/echo", "b": "tools"}, "a/echo.py", ["a", "b"]),
+        ({"a": "absent/x"}, "a/y", ["a"]),
+        ({"a": "b/b", "b": "./tools/."}, "a", ["a", "b"]),
+    ],
+)
+def test_every_link_on_the_way_is_known(
+    links: dict[str, str], path: str, found: list[str], tmp_path: Path
+) -> None:
+    place = tmp_path.resolve() / "-".join([*links.values(), path]).translate({47: "-", 46: "_"})
+    (place / "tools" / "echo").mkdir(parents=True)
+    for name, target in links.items():
+        (place / name).symlink_to(target.format(here=place, name=place.name))
+    assert events.links_to(str(place / path)) == [str(place / each) for each in found]
+
+
+def test_a_loop_of_links_ends(here: Path) -> None:
+    (here / "a").symlink_to("b")
+    (here / "b").symlink_to("a")
+    assert {*events.links_to(str(here / "a" / "x"))} == {str(here / "a"), str(here / "b")}
 
 
 @pytest.mark.parametrize("name", ["tools/echo/echo.py", "tools/absent"])
