@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
+_MOST_WORK = 1_000_000
+"""The maximum number of pairs of letters to compare; about 50 ms."""
+
 
 def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
     """Return the known word that is most similar to the given one; None if none is similar.
@@ -21,6 +24,7 @@ def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str |
     near = [each for each, both in lengths.items() if 2 * min(both) >= cutoff * sum(both)]
     if not near:
         return None
+    near = near[: _MOST_WORK // max(1, len(folded)) ** 2]
     from difflib import get_close_matches  # noqa: PLC0415 - 4 ms, needed only in bad cases
 
     found = get_close_matches(folded, near, n=1, cutoff=cutoff)

@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from importlib import import_module
 from types import ModuleType
 
-from sovl_tools.model.document import JSON, pointer
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import SchemaError
+from sovl_tools.schema.explainer import Explainer, IsValid
 from sovl_tools.schema.patterns import PatternError, translated, with_translated
 from sovl_tools.schema.problem import Problem, Validator
-from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, nodes
+from sovl_tools.schema.subschemas import SchemaNode, detached
 
 PUBLISHED = ("tool", "config", "procedure")
 """The names of the schemas that this package publishes."""
@@ -31,7 +32,8 @@ _ENGINES = {
 @cache
 def meta_schema() -> Validator:
     """Return the validator of schemas themselves (draft 2020-12)."""
-    return compile_schema({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+    tool: JSON = json.loads(schema_text("tool"))
+    return compile_schema({"$ref": "#/$defs/schema", "$defs": tool["$defs"]})
 
 
 def compile_schema(schema: JSON, *, with_formats: bool = False) -> Validator:
@@ -46,37 +48,39 @@ def compile_schema(schema: JSON, *, with_formats: bool = False) -> Validator:
     return compile_with(_engine(), schema, with_formats=with_formats)
 
 
-def compile_with(engine: ModuleType, schema: JSON, *, with_formats: bool = False) -> Validator:
+def compile_with(
+    engine: ModuleType,
+    schema: JSON,
+    *,
+    with_formats: bool = False,
+    node: SchemaNode | None = None,
+) -> Validator:
     """Return a validator of one engine; see ``compile_schema``.
 
-    Patterns that the engine rejects are translated.
+    ``node`` is where the schema was detached from.
     """
-    validator: Validator
+
+    def compile_part(part: JSON) -> IsValid:
+        return _is_valid_with(engine, part, with_formats=with_formats)
+
+    explainer = Explainer(
+        compile_part, node or SchemaNode((), schema, schema, ()), slowness=engine.SLOWNESS
+    )
+    return Validator(compile_part(schema), explainer.problems)
+
+
+def _is_valid_with(engine: ModuleType, schema: JSON, *, with_formats: bool) -> IsValid:
+    """Return what asks an engine; patterns that it rejects are translated."""
+    is_valid: IsValid
     try:
-        validator = engine.compile_schema(schema, with_formats=with_formats)
+        is_valid = engine.compiled(schema, with_formats=with_formats)
     except SchemaError:
         originals: dict[str, str] = {}
         plain = with_translated(schema, originals)
         if not originals:
             raise
-        validator = engine.compile_schema(plain, with_formats=with_formats)
-        return Validator(validator.is_valid, partial(_problems, validator, originals))
-    return validator
-
-
-def _problems(validator: Validator, originals: dict[str, str], value: JSON) -> list[Problem]:
-    """Return the problems of a value, with the patterns as their author wrote them."""
-    return [_restored(each, originals) for each in validator.problems(value)]
-
-
-def _restored(problem: Problem, originals: dict[str, str]) -> Problem:
-    branches = tuple(
-        tuple(_restored(each, originals) for each in branch) for branch in problem.branches
-    )
-    expected = problem.expected
-    if problem.keyword == "pattern":
-        expected = originals.get(expected, expected)
-    return problem._replace(expected=expected, branches=branches)
+        is_valid = engine.compiled(plain, with_formats=with_formats)
+    return is_valid
 
 
 def problems_at(node: SchemaNode, value: JSON, *, with_formats: bool = False) -> list[Problem]:
@@ -93,15 +97,7 @@ def compile_part(node: SchemaNode, *, with_formats: bool = False) -> Validator:
     Raises:
         SchemaError: as for ``compile_schema``.
     """
-    # without references it compiles separately, which is faster
-    if all(REFERENCES.isdisjoint(each.schema) for each in nodes(node.schema, ())):
-        return compile_schema(node.schema, with_formats=with_formats)
-    from urllib.parse import quote  # noqa: PLC0415 - 4 ms, and seldom needed
-
-    name = node.root.get("$id", "urn:root")
-    place = quote(pointer(node.path[len(node.base) :]))
-    whole = {"$ref": f"{name}#{place}", "$defs": {"root": {**node.root, "$id": name}}}
-    return compile_schema(whole, with_formats=with_formats)
+    return compile_with(_engine(), detached(node), with_formats=with_formats, node=node)
 
 
 def compiles(pattern: str) -> bool:

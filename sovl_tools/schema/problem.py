@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeAlias
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, canonical, json_path, kind, with_article
 from sovl_tools.model.suggestion import as_hint, nearest, one_of, question
@@ -16,16 +18,14 @@ UNEXPLAINED = frozenset({"contains", "propertyNames", "uniqueItems", "unevaluate
 MISSING = frozenset({"required", "dependentRequired"})
 SUPERFLUOUS = frozenset({"additionalProperties", "unevaluatedProperties"})
 LISTED = frozenset({"const", "enum"})
-COMBINATORS = frozenset({"anyOf", "oneOf"})
-ONE_FOR = {"minContains": "contains", "maxContains": "contains"}
-"""Keywords that are reported under the name of another one."""
 
 
 class Problem(NamedTuple):
     """One place where a value breaks its schema.
 
     Attributes:
-        keyword: the JSON Schema keyword that refuses it; ``"false"`` for the schema ``false``.
+        keyword: the JSON Schema keyword that refuses it; ``"false"`` for the schema ``false``,
+            ``"schema"`` for one that isn't looked into.
         path: from the root of the value to the place.
         value: the value there; for ``propertyNames`` the name.
         expected: what the keyword asks for: the types for ``type``, the missing names for
@@ -39,7 +39,27 @@ class Problem(NamedTuple):
     path: Path
     value: JSON
     expected: JSON = None
-    branches: tuple[tuple[Problem, ...], ...] = ()
+    branches: Sequence[tuple[Problem, ...]] = ()
+
+
+class Branches(Sequence[tuple[Problem, ...]]):
+    """The branches of a union, of which there is at least one; made when they are looked at."""
+
+    def __init__(self, make: Callable[[], list[tuple[Problem, ...]]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> list[tuple[Problem, ...]]:
+        return self._make()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._made[index]
 
 
 MAX_PROBLEMS = 1_000
@@ -86,7 +106,20 @@ def explained(problems: Iterable[Problem]) -> list[Problem]:
     ``oneOf`` stay where the branches are equally far off: with a ``type``, ``const`` or ``enum``
     of the place itself in each branch, or with ``required`` alone in each.
     """
-    every = [each for problem in problems for each in _resolved(problem)]
+    return _explained(_decided(each for problem in problems for each in _resolved(problem)))
+
+
+def _decided(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the problems, with those of unions that weren't looked into when one was chosen."""
+    for each in problems:
+        if isinstance(each.branches, Branches):
+            yield from _decided(_resolved(each))
+        else:
+            yield each
+
+
+def _explained(problems: Iterable[Problem]) -> list[Problem]:
+    every = [*problems]
     # Who reads which values are allowed need not read of which type they are.
     listed = {each.path for each in every if each.keyword in LISTED}
     every = [each for each in every if each.keyword != "type" or each.path not in listed]
@@ -100,19 +133,23 @@ def in_order(path: Path) -> list[tuple[bool, str | int]]:
 
 _Branch: TypeAlias = Sequence[Problem]
 
+_LEVELS: Final = 3
+"""How many unions within each other are looked into before a branch is chosen."""
 
-def _resolved(problem: Problem) -> _Branch:
-    if not problem.branches:
+
+def _resolved(problem: Problem, levels: int = _LEVELS) -> _Branch:
+    """Return a problem, or those of the branch of a union that fits best."""
+    if not problem.branches or not levels:
         return [problem]
     if not all(problem.branches):  # it fits more than one
         return [problem._replace(branches=())]
     branches: list[_Branch] = []
     for branch in problem.branches:
-        inner = explained(branch)
+        inner = _explained(more for each in branch for more in _resolved(each, levels - 1))
         first = inner[0]
         # A branch that is a union itself, and undecided, is replaced by its own branches.
         is_union = len(inner) == 1 and first.path == problem.path and first.branches
-        branches += first.branches if is_union else [inner]
+        branches += first.branches if is_union and type(first.branches) is tuple else [inner]
     alike: list[_Branch] = []
     given = _kind(problem.value)
     for candidate in branches:
@@ -213,8 +250,16 @@ _LONGEST_PATTERN = 200
 _LONGEST_LIST = 20
 
 
-def describe(problem: Problem) -> str:
+_MOST_HINTS = 20
+"""How many lines of an explanation have suggestions; finding them takes longest."""
+
+
+def describe(problem: Problem, *, with_hint: bool = True) -> str:
     """Return what a value must be and is not: ``must be an integer, not the string "five"``."""
+    if problem.keyword == "enum":
+        return _enum(problem, with_hint=with_hint)
+    if problem.keyword in ("anyOf", "oneOf"):
+        return _alternatives(problem, with_hint=with_hint)
     if problem.keyword in _WORDS:
         return _WORDS[problem.keyword](problem)
     return f"breaks {problem.keyword!r}: {shown(problem.expected)}"
@@ -232,14 +277,17 @@ def explanations(
     missing = {each.path: each.expected for each in every if each.keyword == "required"}
     found: list[tuple[Path, str]] = []
     for problem in every:
+        if len(found) >= MAX_PROBLEMS:
+            break
         path, keyword = problem.path, problem.keyword
         if keyword in _ABSENT:
             found += [((*path, name), _ABSENT[keyword]) for name in problem.expected]
         elif keyword in SUPERFLUOUS:
             names, lacking = problem.expected[:MAX_PROBLEMS], missing.get(path, ())
+            hinted = names[: max(0, _MOST_HINTS - len(found))]
             # A name that is given already is not what another one was meant to be.
-            others = {*known(path), *lacking}.difference(names)
-            near = {name: nearest(name, others) for name in names}
+            others = {*known(path), *lacking}.difference(names) if hinted else {*lacking}
+            near = {name: nearest(name, others) for name in hinted}
             # One too many and one too few: that is a rename, however unlike the names are.
             if len(names) == len(lacking) == 1:
                 near = {name: each or lacking[0] for name, each in near.items()}
@@ -248,7 +296,7 @@ def explanations(
                 ((*path, name), f"is not a parameter{as_hint(free.get(name))}") for name in names
             ]
         else:
-            found.append((path, describe(problem)))
+            found.append((path, describe(problem, with_hint=len(found) < _MOST_HINTS)))
     return sorted(found, key=lambda line: in_order(line[0]))[:MAX_PROBLEMS]
 
 
@@ -260,11 +308,14 @@ _ABSENT = {
 
 def shown(value: JSON) -> str:
     """Return the value as JSON text, shortened to a few words."""
-    return _cut(_encode(value), _LONGEST_VALUE)
+    if isinstance(value, str):
+        value = value[:_LONGEST_VALUE]
+    # each piece has at least one character
+    return _cut("".join(islice(_encode(value), _LONGEST_VALUE + 1)), _LONGEST_VALUE)
 
 
 # made once: ``json.dumps`` makes an encoder for each call that has options
-_encode = json.JSONEncoder(ensure_ascii=False, default=repr).encode
+_encode = json.JSONEncoder(ensure_ascii=False, default=repr).iterencode
 
 
 def _cut(text: str, length: int = _LONGEST_PATTERN) -> str:
@@ -320,18 +371,18 @@ def as_text_of(value: JSON, types: Collection[str]) -> str:
     return ""
 
 
-def _enum(problem: Problem) -> str:
+def _enum(problem: Problem, *, with_hint: bool) -> str:
     value, allowed = problem.value, problem.expected
     if not allowed:
         return f"can't be given now: there is nothing to choose from, so not {shown(value)}"
     near = None
-    if isinstance(value, str):
+    if isinstance(value, str) and with_hint:
         near = nearest(value, [each for each in allowed if isinstance(each, str)])
-    alike = [near] if near is not None else allowed
-    if near is None:
-        # "1" where 1 is meant, or another case; nobody means a container by a slip
-        is_container = isinstance(value, dict | list)
-        alike = [each for each in allowed if not is_container and _bare(each) == _bare(value)]
+    alike = [] if near is None else [near]
+    # "1" where 1 is meant, or another case; nobody means a container by a slip
+    if near is None and with_hint and not isinstance(value, dict | list):
+        bare = _bare(value)
+        alike = [each for each in allowed if _bare(each) == bare]
     hint = f"; {question(shown(alike[0]))}" if alike else ""
     return f"must be one of {', '.join(_listed(allowed))}, not {shown(value)}{hint}"
 
@@ -393,13 +444,15 @@ def _not(problem: Problem) -> str:
     return f"must not have {' and '.join(names)}{' together' if len(names) > 1 else ''}"
 
 
-def _alternatives(problem: Problem) -> str:
+def _alternatives(problem: Problem, *, with_hint: bool) -> str:
     if not problem.branches or not all(problem.branches):
         return "fits more than one of the alternatives, but must fit exactly one"
     first, *more = causes = explained([problem])
     if more or first.path != problem.path or not first.branches:
-        places = [place(each.path[len(problem.path) :]) for each in causes]
-        found = zip(places, map(describe, causes), strict=True)
+        shortened = causes[:_LONGEST_LIST]
+        places = [place(each.path[len(problem.path) :]) for each in shortened]
+        texts = [describe(each, with_hint=with_hint) for each in shortened]
+        found = zip(places, texts, strict=True)
         return "; ".join(f"{below} {words}".strip() for below, words in found)
     # All branches are equally far off, so that each is named.
     every = [each for branch in first.branches for each in branch]
@@ -412,7 +465,6 @@ def _alternatives(problem: Problem) -> str:
 
 _WORDS: dict[str, Callable[[Problem], str]] = {
     "type": _type,
-    "enum": _enum,
     "const": lambda problem: f"must be {shown(problem.expected)}, not {shown(problem.value)}",
     "required": _required,
     "dependentRequired": lambda problem: (
@@ -439,8 +491,7 @@ _WORDS: dict[str, Callable[[Problem], str]] = {
     "unevaluatedItems": lambda _: "has an item too many",
     "contains": lambda _: "has too few or too many of the items that it must contain",
     "propertyNames": lambda problem: f"has a key that is not allowed: {shown(problem.value)}",
-    "anyOf": _alternatives,
-    "oneOf": _alternatives,
     "not": _not,
     "false": lambda _: "is not allowed here",
+    "schema": lambda _: "does not fit its schema",
 }

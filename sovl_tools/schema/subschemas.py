@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from itertools import chain, count, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path
+from sovl_tools.model.document import JSON, Path, pointer
 from sovl_tools.schema.keywords import NESTING
 
 _NAMING = ("$id", "$anchor", "$dynamicAnchor")
@@ -203,6 +203,21 @@ def _has_relative_references(schema: dict[str, JSON]) -> bool:
 
 REFERENCES = frozenset({"$ref", "$dynamicRef"})
 """Keywords that refer to other schemas."""
+
+
+def detached(node: SchemaNode) -> JSON:
+    """Return a subschema to compile on its own, with the definitions it refers to."""
+    schema: JSON = node.schema
+    root = node.root
+    if not isinstance(schema, dict) or all(
+        REFERENCES.isdisjoint(each.schema) for each in nodes(schema, ())
+    ):
+        return schema
+    from urllib.parse import quote  # noqa: PLC0415 - 4 ms, and seldom needed
+
+    name = root.get("$id", "urn:root")
+    place = quote(pointer(node.path[len(node.base) :]))
+    return {"$ref": f"{name}#{place}", "$defs": {"root": {**root, "$id": name}}}
 
 
 def is_static(root: dict[str, JSON], reference: str) -> bool:

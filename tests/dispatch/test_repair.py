@@ -15,7 +15,7 @@ from sovl_tools.model.document import MAX_DEPTH, depth, json_path
 from sovl_tools.model.result import Repair
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
-from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.engine import compile_schema, compile_with
 from sovl_tools.schema.problem import Problem
 from tests.dispatch.toolbox import properties
 from tests.schema.strategies import likely, moderate, plain_schemas, schemas, texts, values
@@ -109,7 +109,7 @@ def typed(value: Any) -> str:
 def test_a_value_that_is_wrong_in_form_alone_is_repaired(
     engine: ModuleType, schema: dict[str, Any], value: Any, used: Any
 ) -> None:
-    done = repair_arguments({"value": value}, engine.compile_schema(properties(value=schema)))
+    done = repair_arguments({"value": value}, compile_with(engine, properties(value=schema)))
     assert done is not None
     assert typed(done[0]) == typed({"value": used})
     assert done[1]
@@ -186,7 +186,7 @@ def test_what_could_only_be_guessed_at_stays_wrong(
     engine: ModuleType, schema: dict[str, Any], value: Any
 ) -> None:
     assert (
-        repair_arguments({"value": value}, engine.compile_schema(properties(value=schema))) is None
+        repair_arguments({"value": value}, compile_with(engine, properties(value=schema))) is None
     )
 
 
@@ -211,7 +211,7 @@ def test_arguments_that_are_no_object_are_not_made_one(given: Any) -> None:
 
 @each_engine
 def test_a_value_below_a_key_of_digits_is_repaired(engine: ModuleType) -> None:
-    done = repair_arguments({"00": "5"}, engine.compile_schema({"additionalProperties": INTEGER}))
+    done = repair_arguments({"00": "5"}, compile_with(engine, {"additionalProperties": INTEGER}))
     assert done == ({"00": 5}, (Repair("$['00']", "5", 5),))
 
 
@@ -403,11 +403,11 @@ def test_what_comes_out_is_valid_and_tells_of_every_change(
     schema, value = properties(value=case[0]), case[1]
     given = {"value": value}
     before = deepcopy(given)
-    done = repair_arguments(given, engine.compile_schema(schema))
+    done = repair_arguments(given, compile_with(engine, schema))
     assert typed(given) == typed(before)
     if done is None:
         return
-    assert all(each.compile_schema(schema).is_valid(done[0]) for each in (rust, python))
+    assert all(compile_with(each, schema).is_valid(done[0]) for each in (rust, python))
     assert depth(done[0]) <= MAX_DEPTH
     assert typed(_replayed(before, done[1])) == typed(done[0])
     places = _places(done[0])

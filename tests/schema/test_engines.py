@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
+from sovl_tools.schema.engine import compile_with
 from sovl_tools.schema.problem import MAX_PROBLEMS, Problem, describe, explanations, place
 from tests.schema.strategies import moderate, schemas, values
 from tests.tables import check_each
@@ -156,7 +157,7 @@ _trees = st.recursive(
 @given(tree=_trees)
 def test_a_problem_is_where_its_value_is(engine: ModuleType, tree: Any) -> None:
     schema = {"type": "object", "additionalProperties": {"$ref": "#"}}
-    problems = engine.compile_schema(schema).problems(tree)
+    problems = compile_with(engine, schema).problems(tree)
     assert all(isinstance(_value_at(tree, each.path), int) for each in problems)
     assert bool(problems) == bool(_leaves(tree))
 
@@ -176,7 +177,7 @@ def _leaves(tree: Any) -> list[Any]:
 def test_a_problem_is_told_in_words_at_its_place(
     engine: ModuleType, schema: Any, value: Any, words: str
 ) -> None:
-    problems = engine.compile_schema(schema).problems(value)
+    problems = compile_with(engine, schema).problems(value)
     assert [f"{place(each.path)} {describe(each)}".strip() for each in problems] == [words]
 
 
@@ -208,7 +209,7 @@ def test_the_engines_say_the_same(schema: Any, value: Any) -> None:
     said = [
         [
             (*comparable(each), describe(each))
-            for each in engine.compile_schema(schema).problems(value)
+            for each in compile_with(engine, schema).problems(value)
         ]
         for engine in (rust, python)
     ]
@@ -232,7 +233,7 @@ def test_the_engines_say_the_same(schema: Any, value: Any) -> None:
     ids=str,
 )
 def test_what_fits_has_no_problems(engine: ModuleType, schema: Any, value: Any) -> None:
-    validator = engine.compile_schema(schema)
+    validator = compile_with(engine, schema)
     assert validator.is_valid(value)
     assert validator.problems(value) == []
 
@@ -260,7 +261,7 @@ def test_what_fits_has_no_problems(engine: ModuleType, schema: Any, value: Any) 
 )
 def test_a_schema_that_makes_no_sense_is_refused(engine: ModuleType, schema: Any) -> None:
     with pytest.raises(SchemaError) as caught:
-        engine.compile_schema(schema)
+        compile_with(engine, schema)
     assert caught.value.reason
     assert "\n" not in caught.value.reason
 
@@ -279,7 +280,7 @@ def test_a_schema_that_makes_no_sense_is_refused(engine: ModuleType, schema: Any
 def test_no_more_problems_are_told_than_somebody_could_read(
     engine: ModuleType, schema: Any, value: Any
 ) -> None:
-    validator = engine.compile_schema(schema)
+    validator = compile_with(engine, schema)
     assert 0 < len(validator.problems(value)) <= MAX_PROBLEMS
     told = explanations(validator.problems(value), lambda _: [])
     assert 0 < len(told) <= MAX_PROBLEMS
@@ -302,14 +303,14 @@ def test_no_more_problems_are_told_than_somebody_could_read(
 def test_a_value_is_looked_at_as_a_whole_unless_its_beginning_says_enough(
     engine: ModuleType, schema: Any, value: Any, count: int
 ) -> None:
-    found = engine.compile_schema(schema).problems(value)
+    found = compile_with(engine, schema).problems(value)
     assert len(found) == count
     assert all(each.keyword != "contains" for each in found)
 
 
 @each_engine
 def test_a_reference_to_itself_ends(engine: ModuleType) -> None:
-    engine.compile_schema({"$ref": "#"}).is_valid(5)
+    compile_with(engine, {"$ref": "#"}).is_valid(5)
 
 
 @each_engine
@@ -318,7 +319,7 @@ def test_nothing_is_fetched_for_a_reference(engine: ModuleType) -> None:
         server.settimeout(0)
         port = server.getsockname()[1]
         with pytest.raises(SchemaError):
-            engine.compile_schema({"$ref": f"http://127.0.0.1:{port}/schema.json"})
+            compile_with(engine, {"$ref": f"http://127.0.0.1:{port}/schema.json"})
         with pytest.raises(BlockingIOError):
             server.accept()
 
@@ -329,7 +330,7 @@ def test_nothing_is_fetched_for_a_reference(engine: ModuleType) -> None:
 def test_a_value_is_valid_if_and_only_if_it_has_no_problems(
     engine: ModuleType, schema: Any, value: Any
 ) -> None:
-    validator = engine.compile_schema(schema)
+    validator = compile_with(engine, schema)
     problems = validator.problems(value)
     assert validator.is_valid(value) == (problems == [])
     assert all(describe(problem) for problem in problems)

@@ -7,6 +7,7 @@ import pytest
 
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
+from sovl_tools.schema.engine import compile_with
 from sovl_tools.schema.problem import Problem, describe, explanations, place
 from tests.tables import check_each
 
@@ -142,7 +143,7 @@ def test_what_is_missing_and_what_is_superfluous_is_told_at_its_place(
 ) -> None:
     user = {**USER, "required": required, "dependentRequired": {"card": ["first_name"]}}
     schema = {"properties": {"user": {"anyOf": [user, {"type": "null"}]}}}
-    problems = engine.compile_schema(schema).problems({"user": value})
+    problems = compile_with(engine, schema).problems({"user": value})
     known = [*USER["properties"], "ages"]
     told = explanations(problems, lambda path: known if path == ("user",) else ())
     assert told == [(("user", name), words) for name, words in lines]
@@ -151,7 +152,7 @@ def test_what_is_missing_and_what_is_superfluous_is_told_at_its_place(
 @each_engine
 def test_missing_names_are_suggested_without_knowing_the_others(engine: ModuleType) -> None:
     user = {**USER, "required": ["first_name"]}
-    problems = engine.compile_schema(user).problems({"firstName": "x", "ages": 3})
+    problems = compile_with(engine, user).problems({"firstName": "x", "ages": 3})
     assert explanations(problems, lambda _: ()) == [
         (("ages",), "is not a parameter"),
         (("firstName",), "is not a parameter; did you mean 'first_name'?"),

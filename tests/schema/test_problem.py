@@ -8,6 +8,7 @@ from hypothesis import given
 
 from sovl_tools.schema import python_engine as python
 from sovl_tools.schema import rust_engine as rust
+from sovl_tools.schema.engine import compile_with
 from sovl_tools.schema.problem import describe, explained, explanations, place
 from tests.schema.strategies import moderate, schemas, values
 from tests.tables import check_each
@@ -259,7 +260,7 @@ CASES = {
 
 
 def told(engine: ModuleType, schema: Any, value: Any) -> list[str]:
-    problems = engine.compile_schema(schema).problems(value)
+    problems = compile_with(engine, schema).problems(value)
     return [f"{place(each.path)} {describe(each)}".strip() for each in explained(problems)]
 
 
@@ -273,7 +274,7 @@ def test_a_union_is_explained_by_the_branch_that_fits_best(engine: ModuleType, c
 @moderate
 @given(schema=schemas, value=values)
 def test_whatever_is_wrong_is_explained(engine: ModuleType, schema: Any, value: Any) -> None:
-    problems = engine.compile_schema(schema).problems(value)
+    problems = compile_with(engine, schema).problems(value)
     found = explained(problems)
     assert bool(found) == bool(problems)
     assert explained(found) == found

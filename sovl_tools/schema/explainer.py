@@ -1,0 +1,448 @@
+"""What a schema rejects in a value: found by asking an engine about one place at a time.
+
+An engine's own errors come all at once, those of each alternative within the others: a union that
+refers to itself makes a thousand million of them for a small value. Here alternatives are looked
+into only where the explanation needs them, and the work is counted: what goes over the maximum is
+not looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from sovl_tools.model.document import JSON, Path, value_at
+from sovl_tools.model.errors import SchemaError
+from sovl_tools.schema.problem import (
+    MAX_PROBLEMS,
+    UNEXPLAINED,
+    Branches,
+    Problem,
+    deduplicated,
+)
+from sovl_tools.schema.subschemas import SchemaNode, detached, is_static, lookup
+
+IsValid: TypeAlias = Callable[[JSON], bool]
+Compile: TypeAlias = Callable[[JSON], IsValid]
+
+MAX_WORK: Final = 30_000_000
+"""The maximum number of values that an engine checks for one explanation; about a second."""
+
+_QUESTION = 300
+"""The work of asking an engine anything, in values that it checks."""
+_COMPILING = 100
+"""The work of compiling one value of a schema."""
+_LETTERS = 64
+"""The characters of a string that are as much work as a value."""
+
+_LARGE = 1_000
+"""The size of a value that isn't counted twice."""
+
+_MOST_IN_BRANCH = 100
+"""The maximum number of problems of an alternative."""
+_MOST_COMPILED = 50_000
+"""The maximum size of the parts of a schema that are kept compiled."""
+
+
+_Key: TypeAlias = tuple[str, Path, str]
+
+
+class _Question(NamedTuple):
+    """A part of a schema, compiled.
+
+    Attributes:
+        is_met: asks the engine.
+        size: the number of values in the part.
+    """
+
+    is_met: IsValid
+    size: int
+
+
+class Explainer:
+    """Explains what one schema rejects.
+
+    Args:
+        compile_schema: asks an engine whether a value fits a schema.
+        node: the schema; each part of it is compiled when it is needed first.
+        slowness: how many times as long as the fastest engine it takes to check a value.
+    """
+
+    def __init__(self, compile_schema: Compile, node: SchemaNode, *, slowness: int = 1) -> None:
+        self._compile = compile_schema
+        self._node = node
+        self.slowness = slowness
+        self._questions: dict[_Key, _Question] = {}
+        self._size = 0
+
+    def problems(self, value: JSON) -> list[Problem]:
+        """Return what is wrong with a value, each place and keyword once, up to a maximum."""
+        search = _Search(self)
+        found = [*islice(search.problems(self._node, value, ()), MAX_PROBLEMS)]
+        search.left = MAX_WORK // 2  # for their alternatives
+        return deduplicated(found)
+
+    def question(self, key: _Key, make: Callable[[], JSON]) -> _Question:
+        """Return a part of the schema, compiled when it is needed first."""
+        question = self._questions.get(key)
+        if question is None:
+            part = make()
+            try:
+                is_met = self._compile(part)
+            except SchemaError:  # it makes sense only within the whole
+                is_met = bool
+            question = _Question(is_met, _size(part))
+            if self._size > _MOST_COMPILED:
+                self._questions.clear()
+                self._size = 0
+            self._questions[key] = question
+            self._size += question.size
+        return question
+
+
+class _OverMaximumError(Exception):
+    """A search would take more work than one may."""
+
+
+class _Search:
+    """One search for problems.
+
+    Attributes:
+        left: the work that it may still take.
+    """
+
+    def __init__(self, explainer: Explainer) -> None:
+        self.left = MAX_WORK // 2
+        self._explainer = explainer
+        self._asked: set[_Key] = set()
+        self._sizes: dict[int, int] = {}
+
+    def problems(self, node: SchemaNode, value: JSON, path: Path) -> Iterator[Problem]:
+        """Yield what a subschema rejects in the value at a path: at least one problem, or none."""
+        if not self.fits(node, value):
+            yield from self.rejected(node, value, path)
+
+    def rejected(self, node: SchemaNode, value: JSON, path: Path) -> Iterator[Problem]:
+        """Yield what a subschema rejects in a value that doesn't fit it: at least one problem."""
+        schema: JSON = node.schema
+        if schema is False:
+            yield Problem("false", path, value)
+            return
+        is_found = False
+        try:
+            # these two are about what the others don't say anything about
+            for keyword in sorted(schema, key=lambda each: each.startswith("unevaluated")):
+                search = _SEARCHES.get(keyword)
+                if search is not None and not (keyword == "unevaluatedItems" and is_found):
+                    for problem in search(self, node, keyword, value, path):
+                        is_found = True
+                        yield problem
+        except (_OverMaximumError, RecursionError):
+            pass
+        if not is_found:
+            yield Problem("schema", path, value)
+
+    def below(self, node: SchemaNode, place: Path, value: JSON, path: Path) -> Iterator[Problem]:
+        """Yield what the subschema at a place below rejects."""
+        return self.problems(_at(node, place), value, path)
+
+    def fits(self, node: SchemaNode, value: JSON) -> bool:
+        """Return True if a value fits a subschema."""
+        return self._ask(("fits", node.path, ""), lambda: detached(node), value)
+
+    def meets(self, node: SchemaNode, keyword: str, value: JSON) -> bool:
+        """Return True if a value meets a keyword that has no subschemas."""
+        is_deep = keyword in _DEEP or not isinstance(value, dict | list)
+        size = None if is_deep else 1
+        key = "meets", node.path, keyword
+        return self._ask(key, lambda: {keyword: node.schema[keyword]}, value, size)
+
+    def matches(self, pattern: str, name: str) -> bool:
+        """Return True if a pattern is found in a name."""
+        return self._ask(("matches", (), pattern), lambda: {"pattern": pattern}, name)
+
+    def _ask(
+        self, key: _Key, make: Callable[[], JSON], value: JSON, size: int | None = None
+    ) -> bool:
+        if self.left <= 0:
+            raise _OverMaximumError
+        question = self._explainer.question(key, make)
+        if key not in self._asked:
+            # counted in each search, so that what it finds doesn't depend on those before
+            self._asked.add(key)
+            self.left -= _COMPILING * question.size
+        size = self._size(value) if size is None else size
+        self.left -= _QUESTION + self._explainer.slowness * size
+        if self.left <= 0:
+            raise _OverMaximumError
+        return question.is_met(value)
+
+    def _size(self, value: JSON) -> int:
+        size = self._sizes.get(id(value))
+        if size is None:
+            size = _size(value)
+            if size >= _LARGE:
+                self._sizes[id(value)] = size
+        return size
+
+    def assertion(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        if not self.meets(node, keyword, value):
+            yield Problem(keyword, path, value, _expected(keyword, node.schema[keyword], value))
+
+    def contains(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        def make() -> JSON:
+            bounds = {key: node.schema[key] for key in _COUNTS if key in node.schema}
+            return {keyword: detached(_at(node, (keyword,))), **bounds}
+
+        if not self._ask(("meets", node.path, keyword), make, value):
+            yield Problem(keyword, path, value)
+
+    def reference(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        reference = node.schema[keyword]
+        if keyword == "$ref" or is_static(node.root, reference):
+            found = lookup(node.root, reference)
+            if found.target is not None:
+                target = node._replace(schema=found.target, path=(*node.base, *found.path))
+                yield from self.problems(target, value, path)
+
+    def all_of(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
+        for index in range(len(node.schema[keyword])):
+            yield from self.below(node, (keyword, index), value, path)
+
+    def one_of(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
+        places = [(keyword, index) for index in range(len(node.schema[keyword]))]
+        fitting = sum(self.fits(_at(node, place), value) for place in places)
+        if not fitting:
+
+            def branches() -> list[tuple[Problem, ...]]:
+                searches = [self.rejected(_at(node, place), value, path) for place in places]
+                return [tuple(deduplicated([*islice(each, _MOST_IN_BRANCH)])) for each in searches]
+
+            yield Problem(keyword, path, value, branches=Branches(branches))
+        elif keyword == "oneOf" and fitting > 1:
+            yield Problem(keyword, path, value)
+
+    def negation(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        if self.fits(_at(node, (keyword,)), value):
+            yield Problem(keyword, path, value, node.schema[keyword])
+
+    def condition(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        following = "then" if self.fits(_at(node, (keyword,)), value) else "else"
+        if following in node.schema:
+            yield from self.below(node, (following,), value, path)
+
+    def dependent(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        for name, needed in node.schema[keyword].items():
+            if not isinstance(value, dict) or name not in value:
+                continue
+            if not isinstance(needed, list):
+                yield from self.below(node, (keyword, name), value, path)
+            elif lacking := tuple(each for each in needed if each not in value):
+                yield Problem("dependentRequired", path, value, lacking)
+
+    def properties(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        for name in node.schema[keyword]:
+            if isinstance(value, dict) and name in value:
+                yield from self.below(node, (keyword, name), value[name], (*path, name))
+
+    def patterns(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        for pattern in node.schema[keyword] if isinstance(value, dict) else ():
+            names = [name for name in value if self.matches(pattern, name)]
+            yield from self.members(_at(node, (keyword, pattern)), value, names, path)
+
+    def additional(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            return
+        names = [name for name in value if not self._is_listed(node.schema, name)]
+        if node.schema[keyword] is not False:
+            yield from self.members(_at(node, (keyword,)), value, names, path)
+        elif names:
+            yield Problem(keyword, path, value, tuple(names[:MAX_PROBLEMS]))
+
+    def _is_listed(self, schema: Mapping[str, JSON], name: str) -> bool:
+        return name in schema.get("properties", ()) or any(
+            self.matches(pattern, name) for pattern in schema.get("patternProperties", ())
+        )
+
+    def names(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
+        if isinstance(value, dict):
+            names = [*value]
+            for index in islice(self._failing(_at(node, (keyword,)), names, _size(names)), 1):
+                yield Problem(keyword, path, names[index])
+
+    def prefix(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
+        if isinstance(value, list):
+            for index, item in enumerate(value[: len(node.schema[keyword])]):
+                yield from self.below(node, (keyword, index), item, (*path, index))
+
+    def items(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
+        if isinstance(value, list):
+            places = range(len(node.schema.get("prefixItems", ())), len(value))
+            yield from self.members(_at(node, (keyword,)), value, places, path)
+
+    def members(
+        self, node: SchemaNode, value: JSON, keys: Sequence[Any], path: Path
+    ) -> Iterator[Problem]:
+        """Yield what one subschema rejects in some members of a value."""
+        members = [value[key] for key in keys]
+        for index in self._failing(node, members, self._size(value)):
+            key = keys[index]
+            yield from self.rejected(node, value[key], (*path, key))
+
+    def _failing(
+        self, node: SchemaNode, members: list[JSON], size: int, begin: int = 0
+    ) -> Iterator[int]:
+        """Yield the indexes of the members that a subschema rejects; found by halves."""
+
+        def make() -> JSON:
+            return {"items": detached(node)}
+
+        if not members or self._ask(("members fit", node.path, ""), make, members, size):
+            return
+        if len(members) == 1:
+            yield begin
+            return
+        half = len(members) // 2
+        yield from self._failing(node, members[:half], size // 2, begin)
+        yield from self._failing(node, members[half:], size // 2, begin + half)
+
+    def unevaluated_items(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        del node
+        if isinstance(value, list):
+            yield Problem(keyword, path, value)
+
+    def unevaluated_properties(
+        self, node: SchemaNode, keyword: str, value: JSON, path: Path
+    ) -> Iterator[Problem]:
+        if not isinstance(value, dict):
+            return
+        known = [*self._applied(node._replace(schema=_without(node.schema, keyword)), value)]
+        if any(_TAKING_ALL & schema.keys() for schema in known):
+            return
+        names = [
+            name for name in value if not any(self._is_listed(schema, name) for schema in known)
+        ]
+        members = [value[name] for name in names]
+        rejected = self._failing(_at(node, (keyword,)), members, self._size(value))
+        found = tuple(names[index] for index in islice(rejected, MAX_PROBLEMS))
+        if found:
+            yield Problem(keyword, path, value, found)
+
+    def _applied(self, node: SchemaNode, value: JSON) -> Iterator[dict[str, JSON]]:
+        """Yield a schema, and those that apply to the same value within it and that it fits."""
+        schema = node.schema
+        yield schema
+        places: list[Path] = [
+            (key, index) for key in _LISTS for index in range(len(schema.get(key, ())))
+        ]
+        places += [("dependentSchemas", key) for key in schema.get("dependentSchemas", ())]
+        if "if" in schema:
+            is_met = self.fits(_at(node, ("if",)), value)
+            places += [("if",), ("then",)] if is_met else [("else",)]
+        applied = [_at(node, each) for each in places if each[0] in schema]
+        found = lookup(node.root, schema["$ref"]) if "$ref" in schema else None
+        if found is not None and found.target is not None:
+            applied.append(node._replace(schema=found.target, path=(*node.base, *found.path)))
+        for each in applied:
+            below: JSON = each.schema
+            if isinstance(below, dict) and self.fits(each, value):
+                yield from self._applied(each, value)
+
+
+_ASSERTIONS = (
+    *("type", "const", "enum", "required", "dependentRequired", "pattern", "format"),
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "uniqueItems"),
+    *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
+)
+_DEEP = ("const", "enum", "uniqueItems")
+"""Those that look at what is within a value."""
+_COUNTS = ("minContains", "maxContains")
+_LISTS = ("allOf", "anyOf", "oneOf")
+_TAKING_ALL = {"additionalProperties", "unevaluatedProperties"}
+
+_SEARCHES: dict[str, Callable[[_Search, SchemaNode, str, JSON, Path], Iterator[Problem]]] = {
+    **dict.fromkeys(_ASSERTIONS, _Search.assertion),
+    **dict.fromkeys(("$ref", "$dynamicRef"), _Search.reference),
+    **dict.fromkeys(("anyOf", "oneOf"), _Search.one_of),
+    "allOf": _Search.all_of,
+    "not": _Search.negation,
+    "if": _Search.condition,
+    **dict.fromkeys(("dependentSchemas", "dependencies"), _Search.dependent),
+    "contains": _Search.contains,
+    "properties": _Search.properties,
+    "patternProperties": _Search.patterns,
+    "additionalProperties": _Search.additional,
+    "propertyNames": _Search.names,
+    "prefixItems": _Search.prefix,
+    "items": _Search.items,
+    "unevaluatedItems": _Search.unevaluated_items,
+    "unevaluatedProperties": _Search.unevaluated_properties,
+}
+"""How the problems with each keyword are found."""
+
+
+def _size(value: JSON) -> int:
+    """Return the number of values in a value, itself included, long strings as several."""
+    size, pending = 1, [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, str):
+            size += len(each) // _LETTERS
+        elif isinstance(each, dict | list):
+            size += len(each)
+            members = each.values() if isinstance(each, dict) else each
+            pending += [
+                member
+                for member in members
+                if type(member) in _SIZED
+                and member
+                and (type(member) is not str or len(member) >= _LETTERS)
+            ]
+    return size
+
+
+_SIZED = frozenset({str, list, dict})
+
+
+def _at(node: SchemaNode, place: Path) -> SchemaNode:
+    """Return the subschema at a place below another; it may be true or false."""
+    return node._replace(schema=value_at(node.schema, place), path=(*node.path, *place))
+
+
+def _without(schema: dict[str, JSON], keyword: str) -> dict[str, JSON]:
+    return {key: each for key, each in schema.items() if key != keyword}
+
+
+def _expected(keyword: str, wanted: JSON, value: JSON) -> JSON:
+    """Return what a keyword asks for; see ``Problem``."""
+    if keyword in UNEXPLAINED:
+        return None
+    if keyword == "type":
+        return (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if keyword == "dependentRequired":
+        needed = (name for key, names in wanted.items() if key in value for name in names)
+        wanted = dict.fromkeys(needed)
+    elif keyword != "required":
+        return wanted
+    return tuple(name for name in wanted if name not in value)

@@ -1,0 +1,128 @@
+"""Large values that schemas reject in many places: what is said of them, and with how much work."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from types import ModuleType
+from typing import Any
+
+from sovl_tools.schema import python_engine, rust_engine
+from sovl_tools.schema.engine import compile_with
+from sovl_tools.schema.problem import explanations, place
+from tests.tables import check_each
+
+INTEGER = {"type": "integer"}
+NULLABLE = {"anyOf": [INTEGER, {"type": "null"}]}
+NUMBERS = {"anyOf": [{"type": "array", "items": NULLABLE}, {"type": "null"}]}
+JSON_TYPES = {
+    "$ref": "#/$defs/any",
+    "$defs": {
+        "any": {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"$ref": "#/$defs/any"}},
+                {"type": "object", "additionalProperties": {"$ref": "#/$defs/any"}},
+            ]
+        }
+    },
+}
+OVERLAPPING = {
+    "anyOf": [
+        {"type": "array", "items": {"$ref": "#"}},
+        {"type": "array", "items": {"$ref": "#"}, "maxItems": 500},
+        INTEGER,
+    ]
+}
+NAMES = {f"name{number}": INTEGER for number in range(300)}
+CLOSED = {
+    "type": "object",
+    "properties": NAMES,
+    "additionalProperties": False,
+}
+KINDS = {
+    "anyOf": [
+        {"properties": {"kind": {"const": f"k{number}"}, "x": INTEGER}, "required": ["kind", "x"]}
+        for number in range(100)
+    ]
+}
+
+
+def cases(length: int) -> list[tuple[Any, str, str]]:
+    """Return schemas, JSON texts of about a length that they reject, and what is said of them."""
+
+    def many(item: str) -> str:
+        return f"[{','.join([item] * (length // (len(item) + 1)))}]"
+
+    def names(name: str, value: str) -> str:
+        count = length // (len(name) + len(value) + 9)
+        pairs = (f'"{name}{number}":{value}' for number in range(count))
+        return f"{{{','.join(pairs)}}}"
+
+    return [
+        (NUMBERS, many('"x"'), '[0] must be an integer or null, not the string "x"'),
+        (NUMBERS, many("[]"), "[0] must be an integer or null, not an array"),
+        (NUMBERS, f'[{"1," * (length // 2)}"x"]', 'an integer or null, not the string "x"'),
+        (
+            {"items": NUMBERS},
+            many('["x"]'),
+            '[0][0] must be an integer or null, not the string "x"',
+        ),
+        (
+            JSON_TYPES,
+            many("[1]"),
+            "[0][0] must be an array, an object or a string, not the integer 1",
+        ),
+        (JSON_TYPES, f"{'[' * 60}{many('1')}{']' * 60}", "[0][0] "),
+        (OVERLAPPING, f"{'[' * 8}null{']' * 8}", "must be an array or an integer, not null"),
+        (
+            {"items": CLOSED},
+            many('{"nome1":0,"nome2":0}'),
+            "is not a parameter; did you mean 'name1'?",
+        ),
+        (CLOSED, names("nome", "0"), "nome0 is not a parameter; did you mean 'name0'?"),
+        (
+            {"items": KINDS},
+            many('{"kind":"k5","x":""}'),
+            '[0].x must be an integer, not the string ""',
+        ),
+        (
+            {"items": {"enum": [f"name{n}" for n in range(5_000)]}},
+            many('"nome7"'),
+            'did you mean "name7"?',
+        ),
+        ({"pattern": "^a+$"}, f'"{"a" * length}b"', "must match the pattern ^a+$"),
+        ({"uniqueItems": True}, many("{}"), "must not have the same item twice: {}"),
+        ({"propertyNames": {"maxLength": 3}}, names("a", "1"), "has a key that is not allowed"),
+        (
+            {"additionalProperties": NUMBERS},
+            names("a", '["x"]'),
+            "a0[0] must be an integer or null",
+        ),
+    ]
+
+
+def lines(engine: ModuleType, schema: Any, value: Any) -> list[str]:
+    problems = compile_with(engine, schema).problems(value)
+    found = explanations(problems, lambda _: NAMES)
+    return [f"{place(path)} {words}" for path, words in found]
+
+
+@check_each("schema, text, words", cases(60_000))
+def test_a_large_value_is_explained_in_little_memory(schema: Any, text: str, words: str) -> None:
+    value = json.loads(text)
+    tracemalloc.start()
+    try:
+        found = lines(rust_engine, schema, value)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert words in found[0]
+    assert most < 20 * 2**20
+
+
+@check_each("schema, text, words", cases(1_500))
+def test_either_engine_explains_a_large_value(schema: Any, text: str, words: str) -> None:
+    value = json.loads(text)
+    for engine in (rust_engine, python_engine):
+        assert words in lines(engine, schema, value)[0]
