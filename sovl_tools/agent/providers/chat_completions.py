@@ -165,6 +165,8 @@ def _spoken(content: JSON) -> str:
 
 def _is_complete(arguments: str) -> bool:
     """Tell whether a text is a whole JSON object, or JSON text of one."""
+    if not arguments.rstrip().endswith(("}", '"')):  # or each piece would cost a look at them all
+        return False
     try:
         return isinstance(json.loads(arguments), dict | str)
     except (ValueError, RecursionError):
@@ -269,9 +271,11 @@ class Draft:
         same = [each for each in near if identity and each.id == identity]
         if not near:
             return None
-        is_begun = name or (arguments.strip() and _is_complete(near[-1].arguments))
-        is_new = identity and near[-1].id and not same and is_begun
-        return None if is_new else (same or near)[-1]
+        last = (same or near)[-1]
+        if identity and last.id and not same:
+            is_over = arguments.strip() and _is_complete(last.arguments)
+            return None if name or is_over else last
+        return last
 
     def _joined(self, call: _CallDraft, name: str) -> str | None:
         """Return a call's name after another piece of it; None if that begins another call.
