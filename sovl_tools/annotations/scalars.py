@@ -144,6 +144,8 @@ def _written_duration(value: Any) -> JSON:
 
 
 def _decimal(kind: Any, value: float | str) -> Any:
+    if isinstance(value, str) and _DECIMAL.fullmatch(value) is None:
+        raise ValueError  # Python takes "1_000", too, and digits of all scripts
     # By its text, so that 0.1 is a tenth and not the nearest binary fraction.
     number = kind(repr(value) if isinstance(value, float) else value)
     if not number.is_finite():
@@ -164,7 +166,7 @@ def _path(kind: Any, text: str) -> Any:
 _ISOFORMAT = methodcaller("isoformat")
 _NUMBER_OR_TEXT = ["number", "string"]
 # Python refuses to read numbers of thousands of digits.
-_DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?$"
+_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?")
 _FRACTION = r"^[+-]?[0-9]{1,99}(/[1-9][0-9]{0,98}|\.[0-9]{1,99})?$"
 
 _ANY = _Scalar({}, "anything", _stay)
@@ -208,7 +210,7 @@ _NAMED: dict[str, _Scalar] = {
         _written_duration,
     ),
     "decimal.Decimal": _Scalar(
-        {"type": _NUMBER_OR_TEXT, "pattern": _DECIMAL}, "a number", _decimal
+        {"type": _NUMBER_OR_TEXT, "format": "decimal"}, "a number", _decimal
     ),
     "fractions.Fraction": _Scalar(
         {"type": _NUMBER_OR_TEXT, "pattern": _FRACTION},

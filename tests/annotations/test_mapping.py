@@ -297,7 +297,7 @@ KEYS: list[tuple[Any, list[str], list[str]]] = [
     (None, ["null"], ["None"]),
     (Color, ["red", "blue"], ["green"]),
     (Level, ["1", "2"], ["3"]),
-    (Decimal, ["1.5"], ["x"]),
+    (Decimal, ["1.5"], []),
 ]
 
 
