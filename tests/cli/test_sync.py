@@ -302,26 +302,40 @@ EDITS = {
     "by a folder": "path.unlink(); path.mkdir()",
 }
 EDITING = """
-import pathlib, sys
+import pathlib
 path = pathlib.Path({path!r})
 edited = '{{"name": "echo", "description": "Said by the user."}}'
-# validate checks in a child; to be brought into line, the tool is imported in the command itself
-if not hasattr(sys.modules["__main__"], "request"):
+with open({imports!r}, "a+") as file:
+    file.write("x")
+    file.seek(0)
+    number = len(file.read())
+if number == {at}:
     {edit}
 """
 
+# validate imports a tool in a child, to check it, and then in the command, to bring it into line
+COMMANDS = {"sync": 1, "sync --prune": 1, "validate --fix --unsafe-fixes": 2}
 
-@pytest.mark.parametrize("command", ["sync", "sync --prune", "validate --fix --unsafe-fixes"])
+
+def editing(path: Path, edit: str, at: int = 1) -> str:
+    """Return code that edits a manifest when it runs for the nth time."""
+    imports = path.parent.parent.parent / f"imports-{path.parent.name}"
+    imports.unlink(missing_ok=True)
+    return EDITING.format(path=str(path), imports=str(imports), edit=EDITS[edit], at=at)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 @check_each("edit", EDITS)
 def test_what_is_saved_while_a_tool_is_imported_stays(
     edit: str, command: str, run: Run, write: Write, tmp_path: Path
 ) -> None:
-    path, other = tmp_path / "tools" / "echo" / "echo.json", tmp_path / "edited" / "echo.json"
+    path = tmp_path / "tools" / "echo" / "echo.json"
+    other = tmp_path / "tools-2" / "edited" / "echo.json"
     for each in (path, other):
         shutil.rmtree(each.parent, ignore_errors=True)
-    write("echo", MANIFEST, EDITING.format(path=str(path), edit=EDITS[edit]) + CODE.format("echo"))
+    write("echo", MANIFEST, editing(path, edit, COMMANDS[command]) + CODE.format("echo"))
     shutil.copytree(path.parent, other.parent)
-    exec(EDITING.format(path=str(other), edit=EDITS[edit]))
+    exec(editing(other, edit))
     done = run(*command.split())
     assert done.code == 1
     assert (path.exists(), path.is_dir()) == (other.exists(), other.is_dir())
@@ -334,8 +348,7 @@ def test_a_manifest_that_is_made_while_its_tool_is_imported_stays(
     run: Run, write: Write, tmp_path: Path
 ) -> None:
     path = tmp_path / "tools" / "echo" / "echo.json"
-    edit = EDITING.format(path=str(path), edit=EDITS["in place"])
-    write("echo", code=edit + CODE.format("echo"))
+    write("echo", code=editing(path, "in place") + CODE.format("echo"))
     path.unlink()
     done = run("sync")
     assert (done.code, json.loads(path.read_text())["description"]) == (1, "Said by the user.")
