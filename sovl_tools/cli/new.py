@@ -34,10 +34,13 @@ EXAMPLES = """\b
 Examples:
   sovl-tools new get_weather --param city:string --param days:integer=3
   sovl-tools new find_books --param 'author:string?' --async
+  sovl-tools new plan_trip --param day:date --param 'stops:array(string)' \
+      --param 'unit:enum(km,mi)=km'
   sovl-tools new --from weather.service:forecast
 
-TYPE is string, integer, number, boolean, array or object, or what Python calls them. A default
-after "=" or a "?" makes the parameter optional."""
+TYPE is string, integer, number, boolean, array or object, or what Python calls them; date, datetime
+or time; enum(A,B) with the values; array(TYPE) with the type of the items. A default after "=" or a
+"?" makes the parameter optional. The shell needs quotes around brackets and "?"."""
 EXITS = {2: "The folder exists, or NAME can't name a tool."}
 
 
@@ -56,7 +59,8 @@ def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
     multiple=True,
     callback=value_reader(_parameters),
     metavar="NAME:TYPE",
-    help="A parameter: city:string, days:integer=3 or tag:string?; may be repeated.",
+    help="A parameter: city:string, days:integer=3, tag:string?, day:date, 'unit:enum(km,mi)=km' or"
+    " 'tags:array(string)'; may be repeated.",
 )
 @click.option(
     "--from",

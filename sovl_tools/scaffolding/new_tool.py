@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from types import NoneType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType, NoneType
 from typing import Any, NamedTuple
 
 from sovl_tools.loading.function_spec import FunctionSpec, function_spec
@@ -17,13 +17,14 @@ from sovl_tools.loading.rules.schema import (
     missing_items,
     missing_type,
 )
-from sovl_tools.model.document import JSON, JSON_TYPES, Path, copied, kind
+from sovl_tools.model.document import JSON, JSON_TYPES, Path, copied, dotted, kind
 from sovl_tools.model.folder import name_problem
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.scaffolding.jsonedit import render_json
 from sovl_tools.scaffolding.patch import insert, overwrite
 from sovl_tools.schema.applicators import alternatives_of, values_of
 from sovl_tools.schema.engine import compile_schema, problems_at
+from sovl_tools.schema.problem import describe
 from sovl_tools.schema.subschemas import SchemaNode, follow, nodes
 from sovl_tools.signature.agreement import PARAMETERS
 
@@ -79,10 +80,18 @@ def property_placeholder(name: object) -> str:
 PYTHON = {name: each.__name__ for each, name in JSON_TYPES.items() if each is not NoneType}
 """The types of a parameter and their names in Python."""
 
-_TYPES = {**{name: name for name in PYTHON}, **{own: name for name, own in PYTHON.items()}}
+_NAMES = {**{name: name for name in PYTHON}, **{own: name for name, own in PYTHON.items()}}
+_MOMENTS = {
+    "date": ("date", "date"),
+    "datetime": ("date-time", "datetime"),
+    "time": ("time", "time"),
+}
+"""Types that are strings of a format, which a function gets as instances: format and class."""
 _FORM = re.compile(
-    r"(?P<name>[^:=?]+):(?P<type>[^=?]*)(?P<optional>\?)?(?:=(?P<default>.*))?", re.DOTALL
+    r"(?P<name>[^:=?]+):(?P<type>[^=?(]*(?:\(.*?\)|\([^=]*)?)(?P<optional>\?)?(?:=(?P<default>.*))?",
+    re.DOTALL,
 )
+_OF_OTHERS = re.compile(r"\s*(?P<type>\w+)\s*\((?P<inner>.*)\)\s*", re.DOTALL)
 _WIDTH = 88
 _UNSEEN = r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]"
 
@@ -95,12 +104,21 @@ class NewParameter(NamedTuple):
         type: a JSON type.
         is_required: whether each call must pass it.
         default: its default; None without one.
+        said: what its schema says beyond the type.
+        annotation: its type in Python; "" for that of the JSON type.
     """
 
     name: str
     type: str
     is_required: bool = True
     default: JSON = None
+    said: Mapping[str, JSON] = MappingProxyType({})
+    annotation: str = ""
+
+    @property
+    def schema(self) -> dict[str, JSON]:
+        """The schema of its values."""
+        return {"type": self.type, **self.said}
 
 
 def parameter(text: str) -> NewParameter:
@@ -112,36 +130,86 @@ def parameter(text: str) -> NewParameter:
     found = _FORM.fullmatch(text)
     if found is None:
         raise ValueError(f"{text!r} is not NAME:TYPE; write for example city:string")
-    name, type_ = found["name"], _TYPES.get(found["type"])
+    name = found["name"]
     reason = name_problem(name)
     if reason is not None:
         raise ValueError(f"{name!r} can't name a parameter: {reason}")
-    if type_ is None:
-        hint = did_you_mean(found["type"], _TYPES) or f"the types are {', '.join(PYTHON)}"
-        raise ValueError(f"{found['type']!r} is no type of a parameter; {hint}")
-    default = None if found["default"] is None else _default(type_, found["default"])
+    made = _of_type(found["type"])._replace(name=name)
+    default = None if found["default"] is None else _default(made, found["default"])
     is_required = default is None and not found["optional"]
-    return NewParameter(name, type_, is_required, default)
+    return made._replace(is_required=is_required, default=default)
 
 
-def _default(type_: str, text: str) -> JSON:
-    """Read the default of a type: strings as written, everything else as JSON."""
-    if type_ == "string":
+def _of_type(text: str) -> NewParameter:
+    """Return a nameless parameter of a type: ``string``, ``date``, ``enum(a,b)``, ``array(date)``.
+
+    Raises:
+        ValueError: there is no such type.
+    """
+    plain, compound = text.strip(), _OF_OTHERS.fullmatch(text)
+    if plain in _NAMES:
+        return NewParameter("", _NAMES[plain])
+    if plain in _MOMENTS:
+        schema_format, annotation = _MOMENTS[plain]
+        return NewParameter("", "string", said={"format": schema_format}, annotation=annotation)
+    head = compound["type"] if compound else plain.partition("(")[0]
+    if "(" in plain and compound is None:
+        raise ValueError(f"the type {plain!r} needs a ')' at its end")
+    if compound and head == "enum":
+        return _enum(compound["inner"])
+    if compound and _NAMES.get(head) == "array" and compound["inner"].strip():
+        item = _of_type(compound["inner"])
+        annotation = f"list[{item.annotation or PYTHON[item.type]}]"
+        return NewParameter("", "array", said={"items": item.schema}, annotation=annotation)
+    if head == "enum":
+        raise ValueError("an enum needs its values; write for example enum(celsius,fahrenheit)")
+    if _NAMES.get(head) == "array":
+        raise ValueError("array() needs the type of its items; write for example array(string)")
+    if head in _NAMES or head in _MOMENTS:
+        raise ValueError(f"{head!r} takes nothing in brackets; enum(A,B) and array(TYPE) do")
+    types = f"the types are {', '.join([*PYTHON, *_MOMENTS])}, enum(A,B) and array(TYPE)"
+    hint = did_you_mean(head, [*_NAMES, *_MOMENTS, "enum"]) or types
+    raise ValueError(f"{plain!r} is no type of a parameter; {hint}")
+
+
+def _enum(text: str) -> NewParameter:
+    """Return a nameless parameter with a few values: integers if all are, or else strings."""
+    texts = [each.strip() for each in text.split(",")]
+    if not all(texts):
+        raise ValueError(f"a value is missing in enum({text}); write enum(celsius,fahrenheit)")
+    if len({*texts}) < len(texts):
+        raise ValueError(f"a value stands twice in enum({text})")
+    text.encode()  # a lone surrogate raises a ValueError here
+    are_integers = all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", each) for each in texts)
+    values: list[JSON] = [int(each) for each in texts] if are_integers else [*texts]
+    annotation = f"Literal[{', '.join(map(literal, values))}]"
+    type_ = "integer" if are_integers else "string"
+    return NewParameter("", type_, said={"enum": values}, annotation=annotation)
+
+
+def _default(made: NewParameter, text: str) -> JSON:
+    """Read the default of a parameter: strings as written, everything else as JSON."""
+    value: JSON = text
+    if made.type == "string":
         # a lone surrogate raises a ValueError here
         text.encode()
-        return text
-    spelt_in_python = {"True": "true", "False": "false"}
-    try:
-        value = json.loads(spelt_in_python.get(text, text))
-        json.dumps(value, allow_nan=False)
-    except (ValueError, RecursionError):
-        raise ValueError(f"the default {text!r} is not JSON, as {type_!r} has to be") from None
+    else:
+        spelt_in_python = {"True": "true", "False": "false"}
+        try:
+            value = json.loads(spelt_in_python.get(text, text))
+            json.dumps(value, allow_nan=False)
+        except (ValueError, RecursionError):
+            message = f"the default {text!r} is not JSON, as {made.type!r} has to be"
+            raise ValueError(message) from None
     if value is None:
         raise ValueError("the default is null; write NAME:TYPE? for what may be left out")
-    if not compile_schema({"type": type_}).is_valid(value):
-        raise ValueError(f"the default {text} is {kind(value)!r}, but the type is {type_!r}")
+    if not compile_schema({"type": made.type}).is_valid(value):
+        raise ValueError(f"the default {text} is {kind(value)!r}, but the type is {made.type!r}")
+    for problem in compile_schema(made.schema, with_formats=True).problems(value):
+        place = f", at {dotted(problem.path)}," if problem.path else ""
+        raise ValueError(f"the default {text!r}{place} {describe(problem)}")
     # 2.0 is an integer to JSON Schema, but would be odd as a default in Python.
-    return int(value) if type_ == "integer" else value
+    return int(value) if made.type == "integer" else value
 
 
 class NewTool(NamedTuple):
@@ -179,7 +247,7 @@ def tool_of_parameters(
     for each in ordered:
         said: dict[str, JSON] = {"type": each.type, "description": property_placeholder(each.name)}
         said |= {"items": {}} if each.type == "array" else {}
-        said |= {"default": each.default} if each.default is not None else {}
+        said |= {**each.said, **({"default": each.default} if each.default is not None else {})}
         properties[each.name] = said
     schema: dict[str, JSON] = {
         "type": "object",
@@ -189,17 +257,35 @@ def tool_of_parameters(
     document: dict[str, JSON] = {"name": name, "description": purpose, "parameters": schema}
     declared = []
     for each in ordered:
-        annotation, default = PYTHON[each.type], each.default
+        annotation, default = each.annotation or PYTHON[each.type], each.default
         if each.is_required:
             declared.append(f"{each.name}: {annotation}")
-        elif default is None or isinstance(default, list | dict):  # calls would share a list
+        elif default is None or isinstance(default, list | dict) or "format" in each.said:
+            # calls would share a list; the manifest's default becomes an instance at each call
             declared.append(f"{each.name}: {annotation} | None = None")
         else:
             declared.append(f"{each.name}: {annotation} = {literal(default)}")
     arguments = ", ".join(f'"{each.name}": {each.name}' for each in ordered)
     head = function_head(name, declared, returns="dict", is_async=is_async)
-    source = f"{head}\n{docstring(purpose)}    return {{{arguments}}}\n"
+    source = f"{_imports(ordered)}{head}\n{docstring(purpose)}    return {{{arguments}}}\n"
     return NewTool(name, document, source)
+
+
+def _imports(parameters: Sequence[NewParameter]) -> str:
+    """Return the imports of the names in annotations, and the blank lines after them."""
+    used = {name for each in parameters for name in re.findall(r"[A-Za-z]+", _bare(each))}
+    known = {"datetime": [own for _, own in sorted(_MOMENTS.values())], "typing": ["Literal"]}
+    lines = [
+        f"from {module} import {', '.join(name for name in names if name in used)}\n"
+        for module, names in known.items()
+        if not used.isdisjoint(names)
+    ]
+    return "".join([*lines, "\n\n"]) if lines else ""
+
+
+def _bare(parameter: NewParameter) -> str:
+    """Return a parameter's annotation without the values in it."""
+    return re.sub(r"Literal\[.*\]", "Literal", parameter.annotation, flags=re.DOTALL)
 
 
 def literal(value: JSON) -> str:

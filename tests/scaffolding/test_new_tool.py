@@ -36,7 +36,17 @@ EVERY = [
         for kind, value in DEFAULTS.items()
     ),
     NewParameter("object_given", "object", is_required=False, default={"a": 1}),
-]
+    *map(
+        parameter,
+        (
+            "day_needed:date", "day_spare:date?", "day_given:date=2026-01-31",
+            "moment_given:datetime=2026-01-31T12:00:00+00:00", "time_needed:time",
+            "unit_needed:enum(km,mi)", "unit_spare:enum(km,mi)?", "unit_given:enum(km,mi)=km",
+            "level_given:enum(1,2)=2", "days_needed:array(date)", "days_spare:array(date)?",
+            'units_given:array(enum(date,"time"))=["date"]',
+        ),
+    ),
+]  # fmt: skip
 NEEDED = {
     "string_needed": "a",
     "integer_needed": 1,
@@ -44,6 +54,10 @@ NEEDED = {
     "boolean_needed": False,
     "array_needed": [1],
     "object_needed": {"a": 1},
+    "day_needed": "2026-02-01",
+    "time_needed": "12:30:00",
+    "unit_needed": "mi",
+    "days_needed": ["2026-02-02"],
 }
 
 
@@ -60,9 +74,7 @@ def test_a_new_tool_is_sound_and_returns_its_arguments(*, is_async: bool, tmp_pa
     value = Tooler(registry).call_sync("fresh", NEEDED).value
     assert value == {
         **NEEDED,
-        **{f"{kind}_spare": None for kind in PYTHON},
-        **{f"{kind}_given": default for kind, default in DEFAULTS.items()},
-        "object_given": {"a": 1},
+        **{each.name: each.default for each in EVERY if not each.is_required},
     }
 
 
@@ -162,6 +174,83 @@ def test_a_default_that_its_own_schema_refuses_is_left_out() -> None:
             "text:string=a:b=?\n",
             NewParameter("text", "string", is_required=False, default="a:b=?\n"),
         ),
+        ("day:date", NewParameter("day", "string", said={"format": "date"}, annotation="date")),
+        (
+            "at:datetime?",
+            NewParameter(
+                "at",
+                "string",
+                is_required=False,
+                said={"format": "date-time"},
+                annotation="datetime",
+            ),
+        ),
+        (
+            "unit:enum(celsius,fahrenheit)=celsius",
+            NewParameter(
+                "unit",
+                "string",
+                is_required=False,
+                default="celsius",
+                said={"enum": ["celsius", "fahrenheit"]},
+                annotation='Literal["celsius", "fahrenheit"]',
+            ),
+        ),
+        (
+            "sign:enum( = , ?, a:b )=?",
+            NewParameter(
+                "sign",
+                "string",
+                is_required=False,
+                default="?",
+                said={"enum": ["=", "?", "a:b"]},
+                annotation='Literal["=", "?", "a:b"]',
+            ),
+        ),
+        (
+            "level:enum(1,2,-3)=2",
+            NewParameter(
+                "level",
+                "integer",
+                is_required=False,
+                default=2,
+                said={"enum": [1, 2, -3]},
+                annotation="Literal[1, 2, -3]",
+            ),
+        ),
+        (
+            "level:enum(1,02)",
+            NewParameter(
+                "level", "string", said={"enum": ["1", "02"]}, annotation='Literal["1", "02"]'
+            ),
+        ),
+        (
+            "tags:array(string)",
+            NewParameter(
+                "tags", "array", said={"items": {"type": "string"}}, annotation="list[str]"
+            ),
+        ),
+        (
+            'days:list(array(date))=[["2026-01-31"]]',
+            NewParameter(
+                "days",
+                "array",
+                is_required=False,
+                default=[["2026-01-31"]],
+                said={"items": {"type": "array", "items": {"type": "string", "format": "date"}}},
+                annotation="list[list[date]]",
+            ),
+        ),
+        (
+            "units:array(enum(km,mi))?",
+            NewParameter(
+                "units",
+                "array",
+                is_required=False,
+                said={"items": {"type": "string", "enum": ["km", "mi"]}},
+                annotation='list[Literal["km", "mi"]]',
+            ),
+        ),
     ],
 )
 def test_a_parameter_is_read(text: str, expected: NewParameter) -> None:
@@ -177,7 +266,26 @@ def test_a_parameter_is_read(text: str, expected: NewParameter) -> None:
         ("my-city:string", "'my-city' can't name a parameter: it is not an ASCII identifier"),
         ("from:string", "'from' can't name a parameter: it is a Python keyword"),
         ("a:strng", "'strng' is no type of a parameter; did you mean 'string'?"),
-        ("a:date", "the types are string, integer, number, boolean, array, object"),
+        (
+            "a:uuid",
+            "object, date, datetime, time, enum(A,B) and array(TYPE)",
+        ),
+        ("a:dat", "'dat' is no type of a parameter; did you mean 'date'?"),
+        ("a:enun(a,b)", "'enun(a,b)' is no type of a parameter; did you mean 'enum'?"),
+        ("a:enum", "an enum needs its values; write for example enum(celsius,fahrenheit)"),
+        ("a:enum()", "a value is missing in enum()"),
+        ("a:enum(a,)", "a value is missing in enum(a,)"),
+        ("a:enum(a, a)", "a value stands twice in enum(a, a)"),
+        ("a:enum(a", "the type 'enum(a' needs a ')' at its end"),
+        ("a:enum(a=a", "the type 'enum(a' needs a ')' at its end"),
+        ("a:enum(a)b", "the type 'enum(a)b' needs a ')' at its end"),
+        ("a:enum(\udc80)", "surrogates"),
+        ("a:date(3)", "'date' takes nothing in brackets"),
+        ("a:array()", "array() needs the type of its items; write for example array(string)"),
+        ("a:array(strng)", "'strng' is no type of a parameter; did you mean 'string'?"),
+        ("a:enum(km,mi)=m", 'the default \'m\' must be one of "km", "mi", not "m"'),
+        ("a:date=2026-13-01", "the default '2026-13-01' is no date"),
+        ("a:array(integer)=[1, true]", ", at [1], must be an integer, not the boolean true"),
         ("a:integer=x", "the default 'x' is not JSON, as 'integer' has to be"),
         ("a:number=NaN", "the default 'NaN' is not JSON"),
         ("a:number=1e999", "the default '1e999' is not JSON"),
