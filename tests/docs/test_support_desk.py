@@ -1,0 +1,251 @@
+"""The support desk of the examples, and what each way of calling its tools keeps."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import mcp_types as types
+import openai
+import pytest
+from mcp.client._memory import InMemoryTransport
+from mcp.client.client import Client
+
+from sovl_tools import Agent, Answer, Host, Tooler, open_registry
+from sovl_tools.configuration import project_configuration
+from sovl_tools.testing import ScriptedServer, calls, says
+from tests.cli.sessions import session
+from tests.conftest import REPOSITORY, Run
+from tests.patience import PATIENCE
+from tests.serving.apps import app_of
+from tests.serving.servers import running
+
+DESK = REPOSITORY / "docs" / "examples" / "support_desk"
+REASON = {"reason": "broken"}
+
+
+class Rates(BaseHTTPRequestHandler):
+    """Fails as often as ``failures`` says, and then answers."""
+
+    failures = 0
+    asked = 0
+
+    def do_GET(self) -> None:
+        """Answer with a rate."""
+        Rates.asked += 1
+        if Rates.failures > 0:
+            Rates.failures -= 1
+            self.close_connection = True
+            return
+        body = b'{"rates": {"USD": 1.25}}'
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def rates() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Rates)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
+    server.shutdown()
+    server.server_close()
+    thread.join(PATIENCE)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rates: str) -> Path:
+    """Return a copy of the desk, which is the current directory."""
+    shutil.copytree(DESK, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(os, "environ", {**os.environ, "RATES_URL": rates})
+    Rates.failures = Rates.asked = 0
+    return tmp_path
+
+
+class Found:
+    """What came of a call.
+
+    Attributes:
+        text: the result, or the error.
+        told: what was heard of it meanwhile.
+    """
+
+    def __init__(self, text: str, told: str = "") -> None:
+        self.text = text
+        self.told = told
+
+
+def by_tooler(name: str, arguments: Any) -> Found:
+    told: list[Any] = []
+    host = Host(on_event=told.append, on_elicit=lambda _: ANSWER, on_approve=lambda _: True)
+    tooler = Tooler(open_registry(), policy=project_configuration().policy, host=host)
+    result = tooler.call_sync(name, arguments)
+    return Found(str(result.error or json.dumps(result.value)), str(told))
+
+
+def by_agent(name: str, arguments: Any) -> Found:
+    told: list[Any] = []
+    host = Host(on_event=told.append, on_elicit=lambda _: ANSWER, on_approve=lambda _: True)
+    with (
+        ScriptedServer([calls((name, arguments)), says("Done.")]) as server,
+        openai.OpenAI(base_url=server.openai_url, api_key="any") as client,
+    ):
+        policy = project_configuration().policy
+        agent = Agent(client, model="any", tools=open_registry(), host=host, policy=policy)
+        agent.chat_sync("Help.")
+    return Found(str(agent.messages[2]["content"]), str(told))
+
+
+def by_mcp(name: str, arguments: Any) -> Found:
+    told: list[str] = []
+
+    async def elicit(_: Any, params: Any) -> Any:
+        is_approval = "approve" in params.requested_schema["properties"]
+        content: Any = {"approve": True} if is_approval else REASON
+        return types.ElicitResult(action="accept", content=content)
+
+    async def hear(done: float, total: float | None, message: str | None) -> None:
+        told.append(f"{done} {total} {message}")
+
+    async def call() -> Found:
+        registry = open_registry()
+        tooler = Tooler(registry, policy=project_configuration().policy)
+        transport = InMemoryTransport(registry.mcp_server(tooler).server)
+        options: Any = {"mode": "legacy", "elicitation_callback": elicit}
+        async with Client(transport, **options) as client:
+            heard: Any = hear
+            result = await client.call_tool(name, arguments, progress_callback=heard)
+        return Found(str([getattr(each, "text", each) for each in result.content]), str(told))
+
+    return asyncio.run(call())
+
+
+def by_json_api(name: str, arguments: Any) -> Found:
+    registry = open_registry()
+    tooler = Tooler(registry, policy=project_configuration().policy)
+    told = []
+    with running(app_of(registry, tooler)) as url, httpx.Client(base_url=url) as client:
+        with client.stream("POST", f"/tools/{name}/stream", json=arguments) as response:
+            for line in response.iter_lines():
+                told.append(line)
+                if line.startswith("data: ") and '"kind"' in line:
+                    ask = json.loads(line.removeprefix("data: "))
+                    is_approval = ask["kind"] == "approve"
+                    answer = {"action": "accept", "content": REASON}
+                    client.post(
+                        f"/answers/{ask['id']}",
+                        json={"approved": True} if is_approval else answer,
+                    )
+        return Found([line for line in told if line][-1], str(told))
+
+
+ANSWER = Answer("accept", REASON)
+Entry = Callable[[str, Any], Found]
+ENTRIES: dict[str, Entry] = {
+    "Tooler": by_tooler,
+    "Agent": by_agent,
+    "MCP": by_mcp,
+    "JSON API": by_json_api,
+}
+each_entry = pytest.mark.parametrize("call", [*ENTRIES.values()], ids=[*ENTRIES])
+
+
+@pytest.mark.usefixtures("desk")
+@each_entry
+def test_nested_filters_find_orders(call: Entry) -> None:
+    found = call("find_orders", {"filters": {"customer": "Ada", "total": {"minimum": 100}}})
+    assert "2026-11-02" in found.text
+    assert "2026-11-05" not in found.text
+    assert "filters.status" in call("find_orders", {"filters": {"status": "lost"}}).text
+
+
+@pytest.mark.usefixtures("desk")
+@each_entry
+def test_a_refund_asks_for_the_reason(call: Entry) -> None:
+    assert "order 3 is refunded: broken" in call("refund_order", {"number": 3}).text
+    found = call("find_orders", {"filters": {"status": "refunded"}})
+    assert "broken" in found.text
+
+
+@pytest.mark.usefixtures("desk")
+@each_entry
+def test_a_rate_is_looked_up_again_after_a_failure(call: Entry) -> None:
+    Rates.failures = 2
+    assert "1.25" in call("exchange_rate", {"currency": "USD"}).text
+    assert Rates.asked == 3
+    assert "only for USD" in call("exchange_rate", {"currency": "EUR"}).text
+
+
+@pytest.mark.usefixtures("desk")
+@each_entry
+def test_an_export_tells_its_progress_and_returns_a_picture(call: Entry) -> None:
+    found = call("export_orders", {"customer": "Ada"})
+    assert "image/png" in found.text
+    assert "drawing" in found.told
+
+
+@each_entry
+def test_settings_of_the_project_hold_everywhere(call: Entry, desk: Path) -> None:
+    with (desk / "sovl-tools.toml").open("a") as file:
+        file.write('coerce = "lenient"\napproval = "always"\nmax-result-bytes = 400\n')
+    found = call("find_orders", {"limit": "1"})
+    assert "2026-11-09" in found.text
+    assert "2026-11-05" not in found.text
+    assert len(call("find_orders", {"limit": 4}).text) < 600
+
+
+def test_the_commands_do_the_same(desk: Path, run: Run) -> None:
+    assert run("validate").code == 0
+    assert run("sync", "--check").code == 0
+    assert '"total": 120.0' in run("call", "find_orders", 'filters={"status": "shipped"}').out
+    Rates.failures = 2
+    assert run("call", "exchange_rate", "currency=USD").out == "1.25\n"
+    done = run("call", "export_orders", "-o", "chart.png")
+    assert "export_orders: 4 of 4 (100%): drawing" in done.err
+    assert (desk / "chart.png").read_bytes().startswith(b"\x89PNG")
+    (desk / "inputs.jsonl").write_text('{"limit": 1}\n{"limit": 2}\n')
+    mapped = run("map", "find_orders", "--inputs", "inputs.jsonl", "--ordered").out
+    assert [len(json.loads(line)["value"]) for line in mapped.splitlines()] == [1, 2]
+
+
+def test_a_user_at_a_terminal_is_asked(desk: Path) -> None:
+    (desk / "refund.yaml").write_text(
+        "name: refund\ndescription: Refunds.\nsteps:\n  - action: tool\n    tool: refund_order\n"
+        "    arguments: {number: 3}\n    save_as: done\noutput: '{{ done }}'\n"
+    )
+    for command in (["call", "refund_order", "number=3"], ["run", "refund.yaml"]):
+        with session(desk, *command, NO_COLOR="1") as talk:
+            talk.await_text("refund_order: Why is order 3 refunded?")
+            talk.await_text("Reason (string): ")
+            talk.type("no")
+            talk.await_text("characters")
+            talk.type("broken")
+            talk.await_text("order 3 is refunded: broken")
+            assert talk.await_end() == 0
+    with session(desk, "chat", "--provider", "local", NO_COLOR="1") as talk:
+        talk.await_text("\n> ")
+        talk.type("refund_order number=2")
+        talk.await_text("call refund_order(number=2)? [y/N], or always")
+        talk.type("y")
+        talk.await_text("Reason (string):")
+        talk.type("broken")
+        talk.await_text("order 2 is refunded: broken")
+        talk.await_text("\n> ")
+        talk.type("/quit")
+        assert talk.await_end() == 0
