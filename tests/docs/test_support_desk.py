@@ -202,12 +202,28 @@ def test_an_export_tells_its_progress_and_returns_a_picture(call: Entry) -> None
 
 @each_entry
 def test_settings_of_the_project_hold_everywhere(call: Entry, desk: Path) -> None:
-    with (desk / "sovl-tools.toml").open("a") as file:
-        file.write('coerce = "lenient"\napproval = "always"\nmax-result-bytes = 400\n')
+    file = desk / "sovl-tools.toml"
+    settings = 'coerce = "lenient"\napproval = "always"\nmax-result-bytes = 400\n'
+    file.write_text(settings + file.read_text())
     found = call("find_orders", {"limit": "1"})
     assert "2026-11-09" in found.text
     assert "2026-11-05" not in found.text
     assert len(call("find_orders", {"limit": 4}).text) < 600
+
+
+@pytest.mark.usefixtures("desk")
+def test_a_view_has_no_refunds(run: Run) -> None:
+    view = open_registry().select(annotations={"read_only": True})
+    with (
+        ScriptedServer([calls(("refund_order", {"number": 3})), says("No.")]) as server,
+        openai.OpenAI(base_url=server.openai_url, api_key="any") as client,
+    ):
+        agent = Agent(client, model="any", tools=view)
+        agent.chat_sync("Refund 3.")
+        offered = [each["function"]["name"] for each in server.requests[0].body["tools"]]
+    assert offered == ["exchange_rate", "export_orders", "find_orders"]
+    assert "there is no tool 'refund_order'" in str(agent.messages[2]["content"])
+    assert "refund_order" not in run("list", "--view", "read").out
 
 
 def test_the_commands_do_the_same(desk: Path, run: Run) -> None:
