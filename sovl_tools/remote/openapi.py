@@ -16,7 +16,7 @@ from sovl_tools.remote.operation import FORM, MULTIPART, Argument, Operation, Wh
 from sovl_tools.remote.request_schema import request_schema
 from sovl_tools.remote.security import Security
 from sovl_tools.schema.references import with_plain_references
-from sovl_tools.schema.requests import properties_of, together
+from sovl_tools.schema.requests import Requests, properties_of, together
 from sovl_tools.schema.subschemas import lookup
 
 PACKAGE = "httpx>=0.28,<1"
@@ -34,6 +34,7 @@ METHODS: Mapping[str, Mapping[str, bool]] = {
 }
 """The methods that an operation may have, and what each says of a tool."""
 
+_NO_METHODS = frozenset({"$ref", "summary", "description", "servers", "parameters"})
 _DEEPEST = 4 * MAX_DEPTH
 _UNKNOWN = "\ufffd"
 _MOST_STEPS = 20
@@ -145,6 +146,7 @@ class _Reader:
         credentials: Mapping[str, str],
     ) -> None:
         self._document = document
+        self._requests = Requests(document)
         self._base_url = base_url
         self._source = source
         self.security = Security(document, credentials)
@@ -169,16 +171,23 @@ class _Reader:
             except UnfitDefinition as error:
                 yield place, error.flaw
                 continue
-            for method in [each for each in item if each in METHODS]:
+            for method in [each for each in item if each not in _NO_METHODS and each[:2] != "x-"]:
                 value = item[method]
                 tags = value.get("tags") if isinstance(value, dict) else None
                 own = value.get("operationId") if isinstance(value, dict) else None
                 names = [f"{method.upper()} {path}", *(tags if isinstance(tags, list) else [])]
                 if selection.wants([own, *names]):
+                    if method not in METHODS:
+                        flaw = Flaw((*place, method), f"{method!r:.80} isn't a method known here")
+                        yield (*place, method), flaw
+                        continue
                     try:
                         yield (*place, method), self._operation(path, method, item)
                     except UnfitDefinition as error:
                         yield (*place, method), error.flaw
+                    except RecursionError:
+                        flaw = Flaw((*place, method), "its schemas are nested too deep")
+                        yield (*place, method), flaw
 
     def _operation(
         self, path: str, method: str, item: dict[str, JSON]
@@ -200,7 +209,7 @@ class _Reader:
             "type": "object", "properties": properties, "required": required,
             "additionalProperties": False,
         }  # fmt: skip
-        made = request_schema(schema, self._document)
+        made = request_schema(schema, self._document, self._requests)
         self.notes += [f"{method.upper()} {path}: {each}" for each in made.notes]
         given = {made.names.get(name, name): each for name, each in arguments.items()}
         env = [each.variable for each in credentials if not each.is_optional]
@@ -293,11 +302,14 @@ class _Reader:
         media = min(content, key=_preference)
         inner = self._object(content[media], (*place, "content", media))
         schema = inner.get("schema")
-        if _preference(media) == _TEXTUAL:
-            schema = {"type": "string", "description": f"The body, as {media}."}
+        sent = media
+        if "*" in media and any(map(_is_file, together(schema, self._document))):
+            sent = "application/octet-stream"
+        if _preference(sent) == _TEXTUAL:
+            schema = {"type": "string", "description": f"The body, as {sent}."}
         found = _described(schema, value, (*place, "content", media, "schema"))
         parts = self._parts(found, inner, (*place, "content", media)) if _is_form(media) else {}
-        return Argument("body", media, parts=parts), found, value.get("required") is True
+        return Argument("body", sent, parts=parts), found, value.get("required") is True
 
     def _parts(self, schema: JSON, media: Mapping[str, JSON], place: Path) -> dict[str, Argument]:
         """Return the members of a form that aren't written as usual."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sovl_tools.model.document import JSON, dotted
 from sovl_tools.schema.comparison import contained
 from sovl_tools.schema.engine import meta_schema
-from sovl_tools.schema.requests import properties_of
+from sovl_tools.schema.requests import Requests, properties_of
 from sovl_tools.schema.subschemas import free_name, nodes, with_subschemas
 from sovl_tools.schema.upgrade import upgrade
 
@@ -36,27 +36,30 @@ class RequestSchema(NamedTuple):
     notes: tuple[str, ...]
 
 
-def request_schema(schema: dict[str, JSON], document: dict[str, JSON]) -> RequestSchema:
+def request_schema(
+    schema: dict[str, JSON], document: dict[str, JSON], requests: Requests
+) -> RequestSchema:
     """Return a schema of a document as it applies to requests.
 
     ``oneOf`` becomes ``anyOf`` where each value of one alternative fits another one as well, and
     names of properties that providers reject become others.
     """
-    made = upgrade(schema, document, is_request=True)
+    made = upgrade(schema, document, requests=requests)
     notes = []
-    deciding = [each for each in nodes(made, ()) if "oneOf" in each.schema]
+    every = [*nodes(made, ())]
+    deciding = [each for each in every if "oneOf" in each.schema]
     is_valid = bool(deciding) and meta_schema().is_valid(made)
     for node in deciding if is_valid else ():
         if contained(node) is not None:
             _loosen(node.schema)
             place = dotted(tuple(each for each in node.path if each != "properties"))
             notes.append(f"{place!r} takes values that fit several schemas of 'oneOf'")
-    names = _names(name for node in nodes(made, ()) for name in properties_of(node.schema))
+    names = _names(name for node in every for name in properties_of(node.schema))
     if names:
         made = _renamed(made, names)
         notes += [f"the property {old!r} is called {new!r} here" for old, new in names.items()]
-    below = {name for node in nodes(made, ()) if node.path for name in properties_of(node.schema)}
-    inner = {new: old for old, new in names.items() if new in below}
+    below = {n for node in every if node.path for n in properties_of(node.schema) if n in names}
+    inner = {new: old for old, new in names.items() if old in below}
     return RequestSchema(made, names, inner, tuple(notes))
 
 

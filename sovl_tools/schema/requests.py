@@ -8,31 +8,55 @@ from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import lookup
 
 _BRANCHES = ("allOf", "anyOf", "oneOf")
+_MOST_PARTS = 100
 _COMPONENTS = "#/components/schemas/"
 
 
-def as_request(schema: dict[str, JSON], root: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a subschema for requests; its own subschemas are unchanged, except in alternatives.
+class Requests:
+    """The schemas of one document as they apply to requests."""
 
-    - Properties that only occur in responses (``readOnly``) are left out, also behind ``$ref``.
-    - A ``discriminator`` becomes a value of the named property in each alternative.
-    - Names that are required, but listed nowhere, become properties with any value.
+    def __init__(self, root: dict[str, JSON]) -> None:
+        self._root = root
+        # with the schemas themselves, so that no other object gets the identity of one
+        self._known: dict[int, tuple[dict[str, JSON], dict[str, JSON]]] = {}
+        self._read_only: dict[int, tuple[JSON, bool]] = {}
 
-    Args:
-        schema: in any dialect, and not necessarily valid.
-        root: the document where its references are looked up.
-    """
-    schema = _discriminated(schema, root)
-    read_only = _read_only(schema, root)
-    if read_only:
-        schema = _without(schema, read_only)
-    return _with_required(schema, root)
+    def schema(self, schema: dict[str, JSON]) -> dict[str, JSON]:
+        """Return a subschema for requests; its own subschemas are unchanged, except alternatives.
+
+        - Properties that only occur in responses (``readOnly``) are left out, also behind ``$ref``.
+        - A ``discriminator`` becomes a value of the named property in each alternative.
+        - Names that are required, but listed nowhere, become properties with any value.
+
+        Args:
+            schema: in any dialect, and not necessarily valid.
+        """
+        if id(schema) not in self._known:
+            made = _discriminated(schema, self._root)
+            read_only = {
+                name
+                for part in together(made, self._root)
+                for name, each in properties_of(part).items()
+                if self._is_read_only(each)
+            }
+            made = _with_required(_without(made, read_only) if read_only else made, self._root)
+            self._known[id(schema)] = schema, made
+        return self._known[id(schema)][1]
+
+    def _is_read_only(self, schema: JSON) -> bool:
+        if id(schema) not in self._read_only:
+            parts = together(schema, self._root)
+            found = any(each.get("readOnly") is True for each in parts)
+            self._read_only[id(schema)] = schema, found
+        return self._read_only[id(schema)][1]
 
 
 def together(schema: JSON, root: JSON) -> Iterator[dict[str, JSON]]:
-    """Yield a schema, and those that it refers to or has in ``allOf``."""
+    """Yield a schema, and those that it refers to or has in ``allOf``, up to a bound."""
     pending, known = [schema], set[int]()
     for each in pending:  # which grows meanwhile
+        if len(known) == _MOST_PARTS:
+            return
         if not isinstance(each, dict) or id(each) in known:
             continue
         known.add(id(each))
@@ -47,15 +71,6 @@ def properties_of(schema: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return the properties that a schema itself lists; empty if that isn't an object."""
     found = schema.get("properties")
     return found if isinstance(found, dict) else {}
-
-
-def _read_only(schema: dict[str, JSON], root: JSON) -> set[str]:
-    return {
-        name
-        for part in together(schema, root)
-        for name, each in properties_of(part).items()
-        if any(below.get("readOnly") is True for below in together(each, root))
-    }
 
 
 def _without(schema: dict[str, JSON], names: set[str]) -> dict[str, JSON]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 from sovl_tools.model.aliases import TYPES
 from sovl_tools.model.document import JSON, JSON_KINDS, Path
 from sovl_tools.schema.keywords import ANNOTATIONS, COMBINING, IDENTITY
-from sovl_tools.schema.requests import as_request
+from sovl_tools.schema.requests import Requests
 from sovl_tools.schema.rewrite import Definitions, Rewrite
 from sovl_tools.schema.subschemas import follow
 
@@ -17,7 +17,10 @@ _MOST_DIGITS = 19
 
 
 def upgrade(
-    schema: dict[str, JSON], root: dict[str, JSON] | None = None, *, is_request: bool = False
+    schema: dict[str, JSON],
+    root: dict[str, JSON] | None = None,
+    *,
+    requests: Requests | None = None,
 ) -> dict[str, JSON]:
     """Return a schema in draft 2020-12, with the targets of its references in ``$defs``.
 
@@ -26,10 +29,10 @@ def upgrade(
     Args:
         schema: in any dialect.
         root: the document where its references are looked up; None for the schema itself.
-        is_request: whether it is of an OpenAPI document, for what a client sends (``as_request``).
+        requests: the schemas of an OpenAPI document, if it describes what a client sends.
     """
     definitions = Definitions(schema if root is None else root)
-    copy = _Upgrade(definitions, is_request=is_request)
+    copy = _Upgrade(definitions, requests)
     made = copy.schema(schema, ())
     found = copy.finish()
     # providers and checks need the type at the root
@@ -47,15 +50,14 @@ class _Upgrade(Rewrite):
         "$schema", "xml", "externalDocs", "discriminator", "propertyOrdering", "$recursiveAnchor",
     }  # fmt: skip
 
-    def __init__(self, definitions: Definitions, *, is_request: bool) -> None:
+    def __init__(self, definitions: Definitions, requests: Requests | None) -> None:
         super().__init__(definitions)
-        self._is_request = is_request
+        self._requests = requests
 
     def schema(self, schema: JSON, path: Path) -> JSON:
         """Return the copy of a subschema."""
         if isinstance(schema, dict):
-            root = self.definitions.root
-            schema = modernized(as_request(schema, root) if self._is_request else schema)
+            schema = modernized(self._requests.schema(schema) if self._requests else schema)
         return super().schema(schema, path)
 
     def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:

@@ -178,6 +178,23 @@ def _said(part: Message, name: str) -> Any:
 BINARY = {"type": "string", "format": "binary"}
 
 
+def test_a_file_of_any_type_is_sent_as_it_is(server: Recorder) -> None:
+    operation = {"requestBody": {"content": {"*/*": {"schema": BINARY}}}}
+    (made,) = api_of("/x", operation, server.url).operations.values()
+    asked = send(made, server, body="a,b")
+    assert (asked.headers["content-type"], asked.body) == ("application/octet-stream", b"a,b")
+
+
+def test_methods_that_are_not_known_are_named() -> None:
+    paths = {"/a": {"query": {}, "GET": {}, "additionalOperations": {}, "x-more": {}, "get": {},
+                    "summary": "A", "parameters": [], "servers": []}}  # fmt: skip
+    found = read_api({"openapi": "3.2.0", "paths": paths}, base_url="http://localhost").definitions
+    flaws = [each.message for each in found if isinstance(each, Flaw)]
+    names = ("query", "GET", "additionalOperations")
+    assert flaws == [f"{each!r} isn't a method known here" for each in names]
+    assert len(found) == 4
+
+
 @check_each(
     ("properties", "encoding", "value", "parts"),
     [

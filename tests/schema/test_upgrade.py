@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sovl_tools.schema.requests import Requests
 from sovl_tools.schema.upgrade import upgrade
 from tests.tables import check_each
 
@@ -66,8 +67,9 @@ def test_the_root_says_what_it_refers_to() -> None:
 def test_a_request_has_nothing_that_only_comes_back() -> None:
     properties = {"id": {"type": "integer", "readOnly": True}, "name": STRING}
     schema = {"properties": properties, "required": ["id", "name", 3]}
-    assert upgrade(schema, is_request=True) == {
+    assert upgrade(schema, requests=Requests(schema)) == {
         "properties": {"name": STRING}, "required": ["name", 3],
     }  # fmt: skip
     assert upgrade(schema) == schema
-    assert upgrade({"properties": []}, is_request=True) == {"properties": []}
+    odd: dict[str, Any] = {"properties": []}
+    assert upgrade(odd, requests=Requests(odd)) == odd
