@@ -21,6 +21,7 @@ from sovl_tools.model.document import (
     depth,
     encodes,
     number_problem,
+    size_of,
     strict_decoder,
 )
 from sovl_tools.model.result import BadArgument, Failure
@@ -46,6 +47,19 @@ _SHORT = 2 * MAX_DEPTH + 1
 _DECODER = strict_decoder()
 # The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
 _scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
+
+
+_MOST_AT_ONCE = 2_000
+"""How many values are checked without letting other work go on."""
+_CHARACTERS = 16
+"""How many characters of JSON text are counted as one value."""
+
+
+def takes_long(given: Arguments) -> bool:
+    """Return True if arguments are so large that other work shouldn't wait for their check."""
+    if isinstance(given, str | bytes | bytearray):
+        return len(given) > _CHARACTERS * _MOST_AT_ONCE
+    return size_of(given, _MOST_AT_ONCE) > _MOST_AT_ONCE
 
 
 class Unparsed(NamedTuple):

@@ -7,6 +7,7 @@ awaits has loaded it already, and others don't need it.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
@@ -16,7 +17,7 @@ from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
 from sovl_tools.annotations.jsonvalues import is_lazy
-from sovl_tools.dispatch.arguments import Arguments
+from sovl_tools.dispatch.arguments import Arguments, takes_long
 from sovl_tools.dispatch.asking import await_host
 from sovl_tools.dispatch.background import current_task, is_cancellation, outcome_of
 from sovl_tools.dispatch.call import (
@@ -72,7 +73,7 @@ async def make_call(
     since = task.cancelling()
     try:
         if isinstance(tool, PreparedTool) and scope is None:
-            outcome: Any = tool.check(given)
+            outcome: Any = await _checked(partial(tool.check, given), given)
             if not isinstance(outcome, Failure):
                 outcome = await tool.awaited(outcome, None, await_thread)
         else:
@@ -100,7 +101,7 @@ async def _attempted(
     ready: PreparedTool = (
         await run(tool, None, scope, limit) if isinstance(tool, DynamicTool) else tool
     )
-    found = check_arguments(ready, given, scope)
+    found = await _checked(partial(check_arguments, ready, given, scope), given)
     if isinstance(found, Failure):
         return found
     if not ready.hooks:
@@ -120,6 +121,24 @@ async def _attempted(
         return attempts.end(inner, keywords)
 
     return await run_hooks(ready.hooks, attempts.call, scope, attempt, since)
+
+
+async def _checked(check: Callable[[], _T], given: Arguments) -> _T:
+    """Check arguments; on a thread if that takes so long that other calls would wait.
+
+    Of those, one is checked at a time: they would take as long together, and more memory.
+    """
+    if not takes_long(given):
+        return check()
+
+    def check_alone() -> _T:
+        with _CHECKING:
+            return check()
+
+    return await await_thread(check_alone)
+
+
+_CHECKING = threading.Lock()
 
 
 async def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:

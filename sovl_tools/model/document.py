@@ -161,6 +161,32 @@ def copied(value: JSON) -> JSON:
 _CONTAINERS = frozenset({dict, list})
 
 
+def size_of(value: JSON, most: float = math.inf) -> int:
+    """Return the number of values in a value, itself included, long strings as several.
+
+    It counts no further when it has more than ``most``.
+    """
+    size, pending = 1, [value]
+    while pending and size <= most:
+        each = pending.pop()
+        if isinstance(each, str):
+            size += len(each) // _LETTERS
+        elif isinstance(each, dict | list):
+            size += len(each)
+            members = each.values() if isinstance(each, dict) else each
+            pending += [
+                member
+                for member in members
+                if (type(member) in _CONTAINERS and member)
+                or (type(member) is str and len(member) >= _LETTERS)
+            ]
+    return size
+
+
+_LETTERS = 64
+"""How many characters of a string are counted as one value."""
+
+
 def canonical(value: JSON) -> str:
     """Return a string that is the same for equal values only: 1 is not true."""
     return json.dumps(value, sort_keys=True)

@@ -8,11 +8,11 @@ not looked into.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from sovl_tools.model.document import JSON, Path, value_at
+from sovl_tools.model.document import JSON, Path, size_of, value_at
 from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.problem import (
     MAX_PROBLEMS,
@@ -33,8 +33,6 @@ _QUESTION = 300
 """The work of asking an engine anything, in values that it checks."""
 _COMPILING = 100
 """The work of compiling one value of a schema."""
-_LETTERS = 64
-"""The characters of a string that are as much work as a value."""
 
 _LARGE = 1_000
 """The size of a value that isn't counted twice."""
@@ -92,7 +90,7 @@ class Explainer:
                 is_met = self._compile(part)
             except SchemaError:  # it makes sense only within the whole
                 is_met = bool
-            question = _Question(is_met, _size(part))
+            question = _Question(is_met, size_of(part))
             if self._size > _MOST_COMPILED:
                 self._questions.clear()
                 self._size = 0
@@ -181,7 +179,7 @@ class _Search:
     def _size(self, value: JSON) -> int:
         size = self._sizes.get(id(value))
         if size is None:
-            size = _size(value)
+            size = size_of(value)
             if size >= _LARGE:
                 self._sizes[id(value)] = size
         return size
@@ -286,7 +284,7 @@ class _Search:
     def names(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
         if isinstance(value, dict):
             names = [*value]
-            for index in islice(self._failing(_at(node, (keyword,)), names, _size(names)), 1):
+            for index in islice(self._failing(_at(node, (keyword,)), names, size_of(names)), 1):
                 yield Problem(keyword, path, names[index])
 
     def prefix(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
@@ -296,17 +294,18 @@ class _Search:
 
     def items(self, node: SchemaNode, keyword: str, value: JSON, path: Path) -> Iterator[Problem]:
         if isinstance(value, list):
-            places = range(len(node.schema.get("prefixItems", ())), len(value))
-            yield from self.members(_at(node, (keyword,)), value, places, path)
+            begin = len(node.schema.get("prefixItems", ()))
+            below, members = _at(node, (keyword,)), value[begin:] if begin else value
+            for index in self._failing(below, members, self._size(value)):
+                yield from self.rejected(below, members[index], (*path, begin + index))
 
     def members(
-        self, node: SchemaNode, value: JSON, keys: Sequence[Any], path: Path
+        self, node: SchemaNode, value: dict[str, JSON], names: list[str], path: Path
     ) -> Iterator[Problem]:
-        """Yield what one subschema rejects in some members of a value."""
-        members = [value[key] for key in keys]
+        """Yield what one subschema rejects in some members of an object."""
+        members = [value[name] for name in names]
         for index in self._failing(node, members, self._size(value)):
-            key = keys[index]
-            yield from self.rejected(node, value[key], (*path, key))
+            yield from self.rejected(node, members[index], (*path, names[index]))
 
     def _failing(
         self, node: SchemaNode, members: list[JSON], size: int, begin: int = 0
@@ -400,29 +399,6 @@ _SEARCHES: dict[str, Callable[[_Search, SchemaNode, str, JSON, Path], Iterator[P
     "unevaluatedProperties": _Search.unevaluated_properties,
 }
 """How the problems with each keyword are found."""
-
-
-def _size(value: JSON) -> int:
-    """Return the number of values in a value, itself included, long strings as several."""
-    size, pending = 1, [value]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, str):
-            size += len(each) // _LETTERS
-        elif isinstance(each, dict | list):
-            size += len(each)
-            members = each.values() if isinstance(each, dict) else each
-            pending += [
-                member
-                for member in members
-                if type(member) in _SIZED
-                and member
-                and (type(member) is not str or len(member) >= _LETTERS)
-            ]
-    return size
-
-
-_SIZED = frozenset({str, list, dict})
 
 
 def _at(node: SchemaNode, place: Path) -> SchemaNode:

@@ -9,6 +9,9 @@ from sovl_tools.formats.providers import OPENAI
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 """The maximum size of a request."""
 
+MAX_CONTAINERS: Final = 100_000
+"""The maximum number of arrays and objects in a request; each takes 100 to 200 bytes of memory."""
+
 MAX_CONCURRENCY: Final = 100
 """The maximum number of calls at a time."""
 

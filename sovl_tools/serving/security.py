@@ -13,7 +13,7 @@ from typing import Any, cast
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sovl_tools.serving.limits import MAX_BODY_BYTES, MAX_CONCURRENCY
+from sovl_tools.serving.limits import MAX_BODY_BYTES, MAX_CONCURRENCY, MAX_CONTAINERS
 from sovl_tools.serving.problems import problem
 from sovl_tools.serving.traffic import CLIENT, Client, Traffic
 
@@ -202,6 +202,8 @@ class Guard:
             if len(body) > self._security.max_body_bytes:
                 return self._security.too_long()
             if not message.get("more_body", False):
+                if body.count(b"[") + body.count(b"{") > MAX_CONTAINERS:
+                    return problem(413, f"a request may have {MAX_CONTAINERS:,} '[' and '{{'")
                 return {"type": "http.request", "body": bytes(body), "more_body": False}
         return None
 

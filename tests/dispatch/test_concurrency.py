@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
@@ -248,3 +249,44 @@ def test_one_dispatcher_serves_many_threads() -> None:
         thread.join()
     assert wrong == []
     assert dispatcher.statistics()["twice"].calls == 4 * 200
+
+
+def _nested(levels: int) -> Any:
+    return [_nested(levels - 1)] * 10 if levels else ["x"]
+
+
+@check_each(
+    "value",
+    [
+        ["x"] * 200_000,
+        [[]] * 200_000,
+        [{"a": 1}] * 200_000,
+        {str(number): 1 for number in range(100_000)},
+        [1] * 200_000 + ["x"],
+        "a" * 4_000_000,
+        [None, 1.5] * 100_000,
+        _nested(4),
+        ["ab" * 100] * 5_000,
+        [{"b": ["x"] * 50}] * 5_000,
+    ],
+)
+async def test_the_loop_goes_on_while_large_arguments_are_rejected(value: Any) -> None:
+    def total(values: list[int | None] | None) -> int:
+        return len(values or ())
+
+    dispatcher, turns = tooler(total), 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    for given in ({"values": value}, json.dumps({"values": value})):
+        turns = 0
+        result = await dispatcher.call("total", given)
+        assert result.error is not None
+        assert result.error.kind == "invalid_arguments"
+        assert turns > 0
+    counting.cancel()

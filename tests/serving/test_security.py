@@ -215,6 +215,13 @@ async def test_a_body_that_turns_out_too_long_is_refused() -> None:
     assert (await exchange.next())["status"] == 413
 
 
+async def test_a_body_with_too_many_arrays_is_refused() -> None:
+    exchange = Exchange(app_of(registry_of()), "POST", "/tools/add")
+    body = b'{"first": [' + b"[],{}," * 60_000 + b"1]}"
+    exchange.messages.put_nowait({"type": "http.request", "body": body, "more_body": False})
+    assert (await exchange.next())["status"] == 413
+
+
 @pytest.mark.parametrize("path", ["/tools/wait", "/tools/wait/stream"])
 async def test_what_a_shutdown_cuts_off_is_answered(path: str) -> None:
     slow = Slow()
