@@ -12,7 +12,15 @@ from sovl_tools.formats.foreign import Definition, Flaw, ForeignTool, Selection,
 from sovl_tools.model.content import encodable
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, kind
 from sovl_tools.model.errors import SovlToolsError
-from sovl_tools.remote.operation import FORM, MULTIPART, Argument, Operation, Where, is_json
+from sovl_tools.remote.operation import (
+    FORM,
+    MULTIPART,
+    Argument,
+    Credential,
+    Operation,
+    Where,
+    is_json,
+)
 from sovl_tools.remote.request_schema import request_schema
 from sovl_tools.remote.security import Security
 from sovl_tools.schema.references import with_plain_references
@@ -20,7 +28,7 @@ from sovl_tools.schema.requests import Requests, properties_of, together
 from sovl_tools.schema.subschemas import lookup
 
 PACKAGE = "httpx>=0.28,<1"
-"""What the function of an imported operation needs."""
+"""The requirement of each imported function."""
 
 METHODS: Mapping[str, Mapping[str, bool]] = {
     "get": {"read_only": True},
@@ -32,7 +40,7 @@ METHODS: Mapping[str, Mapping[str, bool]] = {
     "patch": {},
     "trace": {"read_only": True},
 }
-"""The methods that an operation may have, and what each says of a tool."""
+"""The supported methods, with the annotations that each gives a tool."""
 
 _NO_METHODS = frozenset({"$ref", "summary", "description", "servers", "parameters"})
 _DEEPEST = 4 * MAX_DEPTH
@@ -45,21 +53,21 @@ _STYLES = {
     "cookie": ("form",),
 }
 _IGNORED = frozenset({"accept", "content-type", "authorization"})
-"""Headers that OpenAPI says are no parameters: media types and security schemes set them."""
+"""Headers that aren't parameters in OpenAPI: media types and security schemes set them."""
 _TEMPLATE = re.compile(r"\{([^{}]+)\}")
 
 
 class DocumentError(SovlToolsError, ValueError):
-    """A document that is none of OpenAPI 3, or says nothing of where its server is."""
+    """A document that isn't OpenAPI 3, or doesn't say where its server is."""
 
 
 class Api(NamedTuple):
-    """What a document offers.
+    """The content of a document.
 
     Attributes:
-        definitions: the operations as tools, and what is wrong with those that can't be any.
-        operations: what each tool calls, by its place in the document.
-        notes: what users have to know.
+        definitions: the operations as tools, or flaws.
+        operations: the operation of each tool, by its place in the document.
+        notes: messages for users.
     """
 
     definitions: list[Definition]
@@ -82,11 +90,11 @@ def read_api(
         selection: which are wanted.
         base_url: where the server is, unless it is where the document says.
         source: the address of the document, if it came from one.
-        credentials: environment variables with what security schemes ask for, by their names.
+        credentials: the environment variables for security schemes, by the schemes' names.
 
     Raises:
-        DocumentError: it is no such document, says nothing of where its server is, or has no such
-            security scheme.
+        DocumentError: it isn't OpenAPI 3, doesn't say where its server is, or lacks one of the
+            security schemes.
     """
     _check(document)
     reader = _Reader(with_plain_references(_encodable(document)), base_url, source, credentials)
@@ -121,7 +129,7 @@ def _check(document: JSON) -> None:
 
 
 def _encodable(value: JSON) -> JSON:
-    """Return a value in which halves of surrogate pairs are U+FFFD, as nothing could send them."""
+    """Return a value with U+FFFD for each half of a surrogate pair, which can't be sent."""
     if isinstance(value, str):
         return encodable(value)
     if isinstance(value, dict):
@@ -135,7 +143,7 @@ class _Reader:
     Attributes:
         security: the security schemes, and the variables that operations need for them.
         notes: differences from the document.
-        without_server: why the last operation without an address of a server has none.
+        without_server: the reason why an operation lacks the address of a server; "" if none does.
     """
 
     def __init__(
@@ -147,9 +155,12 @@ class _Reader:
     ) -> None:
         self._document = document
         self._requests = Requests(document)
-        self._base_url = base_url
         self._source = source
         self.security = Security(document, credentials)
+        self._base_url = base_url
+        self._own: list[Credential] = []
+        if base_url is not None:
+            self._base_url, self._own = self.security.of_address(base_url)
         self.notes: list[str] = []
         self.without_server = ""
         for name in credentials:
@@ -204,7 +215,7 @@ class _Reader:
             arguments[name], properties[name] = argument, schema
             required += [name] if is_required else []
         url = _joined(self._server(own, item, place), path)
-        credentials = self.security.credentials(own, place, url)
+        credentials = [*self._own, *self.security.credentials(own, place, url)]
         schema = {
             "type": "object", "properties": properties, "required": required,
             "additionalProperties": False,
@@ -404,7 +415,7 @@ _TEXTUAL = 9
 
 
 def is_address(url: str) -> bool:
-    """Tell whether something is an address of the web."""
+    """Return True for an http or https address."""
     try:
         parts = urlsplit(url)
         return parts.scheme in {"http", "https"} and bool(parts.hostname)
@@ -431,7 +442,7 @@ def _is_form(media: str) -> bool:
 
 
 def _preference(media: str) -> int:
-    """Return how well a media type can be made of JSON: the lowest is best."""
+    """Return the rank of a media type; the lowest is the easiest to write from JSON."""
     plain = _plain(media)
     if is_json(plain):
         return 0 if plain == "application/json" else 1
@@ -440,7 +451,7 @@ def _preference(media: str) -> int:
 
 
 def _query_style(style: str, *, explode: bool) -> str:
-    """Return how a query is written by a style: "" for each item or member on its own."""
+    """Return the style of a query's argument; "" writes each item or member separately."""
     if style == "deepObject":
         return style
     if explode:
@@ -449,7 +460,7 @@ def _query_style(style: str, *, explode: bool) -> str:
 
 
 def _first_media(types: JSON) -> str:
-    """Return the first of several media types that isn't a range; "" if there is none."""
+    """Return the first media type of a list that isn't a range, or else ""."""
     every = types.split(",") if isinstance(types, str) else []
     return next((each.strip() for each in every if "/" in each and "*" not in each), "")
 
@@ -461,7 +472,7 @@ def _is_file(schema: Mapping[str, JSON]) -> bool:
 
 
 def _described(schema: JSON, value: Mapping[str, JSON], place: Path) -> JSON:
-    """Return a schema with the description that is beside it."""
+    """Return a schema with the description of the object around it."""
     if schema is None or isinstance(schema, bool):
         schema = {}
     if not isinstance(schema, dict):

@@ -57,7 +57,7 @@ class Credential(NamedTuple):
         kind: ``bearer``, ``basic`` (of ``user:password``), or where an API key goes.
         name: the name of the header, query parameter or cookie.
         variable: the name of the environment variable.
-        is_optional: whether calls are made without it as well.
+        is_optional: whether calls without it are possible.
     """
 
     kind: Literal["bearer", "basic", "header", "query", "cookie"]
@@ -84,7 +84,7 @@ class Operation:
         arguments: where each argument goes, by its name.
         credentials: what proves who calls.
         timeout: in seconds.
-        names: what the API calls members of arguments that have other names here.
+        names: the API's names of members that are renamed here, by the new names.
     """
 
     method: str

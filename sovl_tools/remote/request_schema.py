@@ -25,8 +25,8 @@ class RequestSchema(NamedTuple):
 
     Attributes:
         schema: in draft 2020-12.
-        names: the name of each property that has another one in the document, by that.
-        inner: those of them that aren't names of arguments only, the other way round.
+        names: new names of properties, by their names in the document.
+        inner: the document's names of properties below the arguments, by the new names.
         notes: differences from the document, for users.
     """
 
@@ -41,8 +41,8 @@ def request_schema(
 ) -> RequestSchema:
     """Return a schema of a document as it applies to requests.
 
-    ``oneOf`` becomes ``anyOf`` where each value of one alternative fits another one as well, and
-    names of properties that providers reject become others.
+    ``oneOf`` becomes ``anyOf`` where each value of one alternative is valid for a second one as
+    well. Properties whose names providers reject are renamed.
     """
     made = upgrade(schema, document, requests=requests)
     notes = []
@@ -72,7 +72,7 @@ def _loosen(schema: dict[str, JSON]) -> None:
 
 
 def _names(every: Iterable[str]) -> dict[str, str]:
-    """Return a fitting name for each that doesn't fit."""
+    """Return a new name for each name that providers reject."""
     known = dict.fromkeys(every)
     found: dict[str, str] = {}
     for name in known:

@@ -20,7 +20,7 @@ _NAME = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _PLAIN = re.compile(r"(?:[\d.,]*|true|false|yes|no|on|off|none|\.{0,2}/.*|~/.*)", re.IGNORECASE)
-"""Values that are no secrets, whatever they are called: numbers, switches, paths."""
+"""Values that aren't secrets under any name: numbers, switches, paths."""
 _KNOWN = re.compile(
     r"""(?:sk|pk|rk|ghp|gho|ghu|ghs|ghr|github_pat|glpat|xox[a-z]|hf|npm|pypi|shpat|dop_v1|SG|AKIA
       |AIza|ya29|lin_api|ntn|secret|whsec)[-_.A-Z0-9]\S{6,}|eyJ[\w-]{8,}\.\S*""",
@@ -37,9 +37,9 @@ _LAUNCHERS = frozenset(
 
 
 def without_secrets(server: McpServer) -> McpServer:
-    """Return a server whose address and variables hold nothing that looks like a secret.
+    """Return a server without the parts of its address and variables that look like secrets.
 
-    What does is read from environment variables: ``placeholders``, or a variable of ``env`` itself.
+    It reads those parts from environment variables: ``placeholders``, or the variable of ``env``.
     """
     found = _Address(server)
     env = tuple(
@@ -56,7 +56,7 @@ def without_secrets(server: McpServer) -> McpServer:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Tell whether a value looks like a secret, by its name or by itself."""
+    """Return True if a value or its name looks like that of a secret."""
     if _PLAIN.fullmatch(value):
         return False
     return _NAME.search(name) is not None or _looks_secret(value)
@@ -70,7 +70,7 @@ def _looks_secret(value: str) -> bool:
 
 
 class _Address:
-    """Takes secrets out of one address.
+    """Replaces the secrets of one address.
 
     Attributes:
         values: the secrets, by the names of their variables.
@@ -131,7 +131,7 @@ class _Address:
 
 
 def _label(server: McpServer) -> str:
-    """Return what a server is called in the names of variables."""
+    """Return the server's part of the names of its variables."""
     if server.is_url:
         return urlsplit(server.address).hostname or ""
     words = [os.path.basename(each.rstrip("/")) for each in shlex.split(server.address)]

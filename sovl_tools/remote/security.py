@@ -1,4 +1,4 @@
-"""What an OpenAPI document asks for to know who calls, and the variables that hold it."""
+"""The security schemes of an OpenAPI document, and environment variables for their credentials."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping
 from typing import Literal, cast
 from unicodedata import normalize
-from urllib.parse import urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
 from sovl_tools.formats.foreign import UnfitDefinition
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.remote.operation import Credential
+from sovl_tools.remote.secrets import is_secret
 
 PREFIX = "SOVL_"
 """Derived names begin with this: a document must not choose a variable that others use."""
@@ -41,9 +42,9 @@ class Security:
         self._left: list[str] = []
 
     def credentials(self, operation: Mapping[str, JSON], place: Path, url: str) -> list[Credential]:
-        """Return what the first alternative that can be used asks for.
+        """Return the credentials of the first supported alternative.
 
-        It is optional if calls without it are possible as well.
+        They are optional if calls without credentials are possible.
 
         Raises:
             UnfitDefinition: no alternative can be used.
@@ -68,8 +69,27 @@ class Security:
             raise UnfitDefinition((*place, "security"), reason)
         return []
 
+    def of_address(self, url: str) -> tuple[str, list[Credential]]:
+        """Return an address without the parts that look like secrets, and these as credentials."""
+        parts = urlsplit(url)
+        user, _, host = parts.netloc.rpartition("@")
+        found = [(Credential("basic", "", self._variable("user")), "user:password")] if user else []
+        pairs = []
+        for pair in parts.query.split("&"):
+            key, _, value = pair.partition("=")
+            if is_secret(key, value):
+                name = unquote_plus(key)
+                credential = Credential("query", name, self._variable(name))
+                found.append((credential, f"{name!r} of the base URL"))
+            else:
+                pairs.append(pair)
+        for credential, words in found:
+            self._note(credential.variable, words, url, is_optional=False)
+        plain = parts._replace(netloc=host, query="&".join(pairs)).geturl()
+        return plain, [each for each, _ in found]
+
     def notes(self) -> list[str]:
-        """Return which variables are to be set, and where their values will go."""
+        """Return messages that name the variables to set, and the hosts that get their values."""
         found = [*self._left]
         for variable, (words, is_optional, hosts) in self._uses.items():
             optional = " (optional)" if is_optional else ""
@@ -98,11 +118,11 @@ class Security:
         if type_ == "apiKey" and part in ("header", "query", "cookie") and isinstance(key, str):
             where = cast('Literal["header", "query", "cookie"]', part)
             return Credential(where, key, self._variable(name)), f"the API key ({part} {key!r})"
-        words = f"the security scheme {name!r:.80} is of a kind that can't be used"
+        words = f"the security scheme {name!r:.80} isn't supported"
         raise UnfitDefinition((*_SCHEMES, name), words)
 
     def _variable(self, scheme: str) -> str:
-        """Return the environment variable of a scheme: the user's, or one that isn't set."""
+        """Return the environment variable of a scheme: the user's, or an unused name."""
         if scheme in self.given:
             return self.given[scheme]
         if scheme not in self._names:

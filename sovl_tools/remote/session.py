@@ -496,8 +496,8 @@ def _variable(name: str) -> str:
 def value_of(answer: Mapping[str, Any]) -> Any:
     """Return the value of an answer to ``tools/call``, which the SDK has checked, in our types.
 
-    Structured content is the value; with pictures, sounds, resources or texts that say something
-    else, a model reads those as well. One text alone is a string.
+    Structured content is the value. A model also reads pictures, sounds, resources, and text that
+    doesn't repeat it. A single text is a string.
 
     Raises:
         ToolError: the tool says that it failed, or has content that can't be decoded.
@@ -520,7 +520,7 @@ def value_of(answer: Mapping[str, Any]) -> Any:
 
 
 def _repeats(text: Text, structured: JSON) -> bool:
-    """Tell whether a text is a part of structured content, which servers repeat for old clients."""
+    """Return True for text that repeats structured content, as servers send it to old clients."""
     members = [*structured.values()] if isinstance(structured, dict) else []
     members += [
         each for items in [structured, *members] if isinstance(items, list) for each in items

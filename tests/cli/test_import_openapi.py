@@ -129,7 +129,7 @@ def test_a_variable_for_a_credential_is_named_by_the_user(
     assert server.last.headers["authorization"] == "Bearer mine"
     for given, words in [("token", "is not NAME=ENV"), ("odd=X", "no security scheme 'odd'")]:
         done = run("import", "openapi", "api.json", *only, "--credential", given)
-        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert done.code == 2
         assert words in done.err
 
 

@@ -288,7 +288,7 @@ def test_references_in_circles_and_to_nowhere_are_flaws_of_their_operation() -> 
         ({"security": 3}, "must be a list, not 'integer'"),
         ({"security": [3]}, "must be a list of objects"),
         ({"security": [{"odd": []}]}, "'odd' isn't defined under 'securitySchemes'"),
-        ({"security": [{"tls": []}]}, "'tls' is of a kind that can't be used"),
+        ({"security": [{"tls": []}]}, "'tls' isn't supported"),
         ({"operationId": 3}, "must be a text, not 'integer'"),
         ({"servers": [3]}, "the first server has no address"),
         (3, "must be an object, not 'integer'"),

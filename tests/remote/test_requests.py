@@ -100,6 +100,28 @@ def test_a_key_in_the_query_replaces_nothing(
     assert send(operation, server, q="1").target == "/?Action=List&q=1&key=s%26t"
 
 
+def test_secrets_of_a_base_url_are_variables(
+    server: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = server.url.replace("//", "//me:hush@") + "/v1?api-version=2024&api_key=hush&x=1"
+    api = api_of("/a", {}, base, info={"title": "Clock"})
+    (operation,) = api.operations.values()
+    assert operation.url == f"{server.url}/v1/a?api-version=2024&x=1"
+    host = server.url.removeprefix("http://")
+    assert api.notes == [
+        f"set SOVL_CLOCK_USER: user:password, sent to {host}",
+        f"set SOVL_CLOCK_API_KEY: 'api_key' of the base URL, sent to {host}",
+    ]
+    (tool,) = api.definitions
+    assert isinstance(tool, ForeignTool)
+    assert tool.requires["env"] == ["SOVL_CLOCK_USER", "SOVL_CLOCK_API_KEY"]
+    monkeypatch.setenv("SOVL_CLOCK_USER", "me:hush")
+    monkeypatch.setenv("SOVL_CLOCK_API_KEY", "hush")
+    asked = send(operation, server)
+    assert asked.target == "/v1/a?api-version=2024&x=1&api_key=hush"
+    assert asked.headers["authorization"] == "Basic bWU6aHVzaA=="
+
+
 PLAIN = st.text(st.characters(codec="utf-8"), max_size=5)
 
 
@@ -526,6 +548,40 @@ def test_names_that_become_the_same_stay_apart(server: Recorder) -> None:
     assert own == ["filter_x_2", "filter_x", "filter_x_3", "Filter_x"]
     asked = send(operation, server, **{each: str(at) for at, each in enumerate(own)})
     assert asked.target == "/x?filter%5Bx%5D=0&filter_x=1&filter%7Bx%7D=2&Filter+x=3"
+
+
+def nested(levels: int, keyword: str) -> Any:
+    schema: Any = TEXT
+    for _ in range(levels):
+        schema = {keyword: [schema] if keyword == "allOf" else schema}
+    return schema
+
+
+@check_each(
+    ("schema", "schemas"),
+    [
+        (nested(60, "not"), {}),
+        (nested(220, "not"), {}),
+        (nested(110, "allOf"), {}),
+        (of("S0"), {f"S{i}": {"allOf": [of(f"S{i + 1}"), obj(x=ID)]} for i in range(500)}),
+        (of("S0"), {f"S{i}": obj(**{f"a{j}": of(f"S{j}") for j in range(30)}) for i in range(30)}),
+        ({"oneOf": [obj(**{f"a{j}": {"maxLength": i} for j in range(9)}) for i in range(99)]}, {}),
+        (obj(**{"[" * i: TEXT for i in range(1, 300)}), {}),
+        ({"allOf": [{"$ref": f"#x{i}"} for i in range(300)]}, {}),
+        (of("A"), {"A": of("B"), "B": of("A")}),
+        (of("A"), {"A": {"allOf": [of("A")], "readOnly": True, "required": ["a"]}}),
+        ({"oneOf": [of("A")], "discriminator": {"propertyName": "t"}},
+         {"A": {"oneOf": [of("A")], "discriminator": {"propertyName": "t"}}}),
+        ({"$recursiveRef": "#"}, {}),
+        ({"$dynamicRef": "#/paths"}, {}),
+    ],
+)  # fmt: skip
+def test_hostile_schemas_are_tools_or_flaws(schema: Any, schemas: Any) -> None:
+    content = {"application/json": {"schema": schema}}
+    (found,) = api_of(
+        "/x", {"requestBody": {"content": content}}, **components(**schemas)
+    ).definitions
+    assert isinstance(found, Flaw | ForeignTool)
 
 
 @check_each(
