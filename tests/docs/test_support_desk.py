@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -13,24 +12,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpx
-import mcp_types as types
 import openai
 import pytest
-from mcp.client._memory import InMemoryTransport
-from mcp.client.client import Client
 
-from sovl_tools import Agent, Answer, Host, Tooler, open_registry
-from sovl_tools.configuration import project_configuration
+from sovl_tools import Agent, open_registry
 from sovl_tools.testing import ScriptedServer, calls, says
 from tests.cli.sessions import session
 from tests.conftest import REPOSITORY, Run
+from tests.entry_points import Found, Way, by_agent, by_json_api, by_mcp, by_tooler
 from tests.patience import PATIENCE
-from tests.serving.apps import app_of
-from tests.serving.servers import running
 
 DESK = REPOSITORY / "docs" / "examples" / "support_desk"
-REASON = {"reason": "broken"}
 
 
 class Rates(BaseHTTPRequestHandler):
@@ -78,96 +70,25 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rates: str) -> Path:
     return tmp_path
 
 
-class Found:
-    """What came of a call.
-
-    Attributes:
-        text: the result, or the error.
-        told: what was heard of it meanwhile.
-    """
-
-    def __init__(self, text: str, told: str = "") -> None:
-        self.text = text
-        self.told = told
-
-
-def by_tooler(name: str, arguments: Any) -> Found:
-    told: list[Any] = []
-    host = Host(on_event=told.append, on_elicit=lambda _: ANSWER, on_approve=lambda _: True)
-    tooler = Tooler(open_registry(), policy=project_configuration().policy, host=host)
-    result = tooler.call_sync(name, arguments)
-    return Found(str(result.error or json.dumps(result.value)), str(told))
-
-
-def by_agent(name: str, arguments: Any) -> Found:
-    told: list[Any] = []
-    host = Host(on_event=told.append, on_elicit=lambda _: ANSWER, on_approve=lambda _: True)
-    with (
-        ScriptedServer([calls((name, arguments)), says("Done.")]) as server,
-        openai.OpenAI(base_url=server.openai_url, api_key="any") as client,
-    ):
-        policy = project_configuration().policy
-        agent = Agent(client, model="any", tools=open_registry(), host=host, policy=policy)
-        agent.chat_sync("Help.")
-    return Found(str(agent.messages[2]["content"]), str(told))
-
-
-def by_mcp(name: str, arguments: Any) -> Found:
-    told: list[str] = []
-
-    async def elicit(_: Any, params: Any) -> Any:
-        is_approval = "approve" in params.requested_schema["properties"]
-        content: Any = {"approve": True} if is_approval else REASON
-        return types.ElicitResult(action="accept", content=content)
-
-    async def hear(done: float, total: float | None, message: str | None) -> None:
-        told.append(f"{done} {total} {message}")
-
-    async def call() -> Found:
-        registry = open_registry()
-        tooler = Tooler(registry, policy=project_configuration().policy)
-        transport = InMemoryTransport(registry.mcp_server(tooler).server)
-        options: Any = {"mode": "legacy", "elicitation_callback": elicit}
-        async with Client(transport, **options) as client:
-            heard: Any = hear
-            result = await client.call_tool(name, arguments, progress_callback=heard)
-        return Found(str([getattr(each, "text", each) for each in result.content]), str(told))
-
-    return asyncio.run(call())
-
-
-def by_json_api(name: str, arguments: Any) -> Found:
-    registry = open_registry()
-    tooler = Tooler(registry, policy=project_configuration().policy)
-    told = []
-    with running(app_of(registry, tooler)) as url, httpx.Client(base_url=url) as client:
-        with client.stream("POST", f"/tools/{name}/stream", json=arguments) as response:
-            for line in response.iter_lines():
-                told.append(line)
-                if line.startswith("data: ") and '"kind"' in line:
-                    ask = json.loads(line.removeprefix("data: "))
-                    is_approval = ask["kind"] == "approve"
-                    answer = {"action": "accept", "content": REASON}
-                    client.post(
-                        f"/answers/{ask['id']}",
-                        json={"approved": True} if is_approval else answer,
-                    )
-        return Found([line for line in told if line][-1], str(told))
-
-
-ANSWER = Answer("accept", REASON)
-Entry = Callable[[str, Any], Found]
-ENTRIES: dict[str, Entry] = {
+ENTRIES: dict[str, Way] = {
     "Tooler": by_tooler,
     "Agent": by_agent,
     "MCP": by_mcp,
     "JSON API": by_json_api,
 }
-each_entry = pytest.mark.parametrize("call", [*ENTRIES.values()], ids=[*ENTRIES])
+
+
+@pytest.fixture(params=[*ENTRIES])
+def call(request: pytest.FixtureRequest) -> Callable[[str, Any], Found]:
+    """Return what makes one call in one of the ways."""
+    way = ENTRIES[request.param]
+    return lambda name, arguments: way([(name, arguments)])[0]
+
+
+Entry = Callable[[str, Any], Found]
 
 
 @pytest.mark.usefixtures("desk")
-@each_entry
 def test_nested_filters_find_orders(call: Entry) -> None:
     found = call("find_orders", {"filters": {"customer": "Ada", "total": {"minimum": 100}}})
     assert "2026-11-02" in found.text
@@ -176,7 +97,6 @@ def test_nested_filters_find_orders(call: Entry) -> None:
 
 
 @pytest.mark.usefixtures("desk")
-@each_entry
 def test_a_refund_asks_for_the_reason(call: Entry) -> None:
     assert "order 3 is refunded: broken" in call("refund_order", {"number": 3}).text
     found = call("find_orders", {"filters": {"status": "refunded"}})
@@ -184,7 +104,6 @@ def test_a_refund_asks_for_the_reason(call: Entry) -> None:
 
 
 @pytest.mark.usefixtures("desk")
-@each_entry
 def test_a_rate_is_looked_up_again_after_a_failure(call: Entry) -> None:
     Rates.failures = 2
     assert "1.25" in call("exchange_rate", {"currency": "USD"}).text
@@ -193,14 +112,12 @@ def test_a_rate_is_looked_up_again_after_a_failure(call: Entry) -> None:
 
 
 @pytest.mark.usefixtures("desk")
-@each_entry
 def test_an_export_tells_its_progress_and_returns_a_picture(call: Entry) -> None:
     found = call("export_orders", {"customer": "Ada"})
     assert "image/png" in found.text
     assert "drawing" in found.told
 
 
-@each_entry
 def test_settings_of_the_project_hold_everywhere(call: Entry, desk: Path) -> None:
     file = desk / "sovl-tools.toml"
     settings = 'coerce = "lenient"\napproval = "always"\nmax-result-bytes = 400\n'
