@@ -214,9 +214,8 @@ def ways(run: Run, tmp_path: Path) -> dict[str, entry_points.Way]:
     def by_pytest(calls: Sequence[Call]) -> list[Found]:
         (tmp_path / "calls.json").write_text(json.dumps(calls))
         (tmp_path / "test_calls.py").write_text(TEST_FILE)
-        entry_points.run_pytest(
-            "-p", "sovl_tools.pytest_plugin", "--sovl-tools", "tools", "test_calls.py"
-        )
+        plugin = ["-p", "sovl_tools.pytest_plugin", "--sovl-tools", "tools"]
+        entry_points.run_pytest(*plugin, "-k", "test_calls")
         return [Found(each) for each in json.loads((tmp_path / "results.json").read_text())]
 
     return {
