@@ -149,7 +149,7 @@ def _value(node: ast.expr, lookup: Lookup) -> Any:
             found = ToolContext
         case ast.Attribute(value=inner, attr=name):
             owner = _value(inner, lookup)
-            found = getattr(owner, name) if isinstance(owner, types.ModuleType) else HIDDEN
+            found = member(owner, name) if isinstance(owner, types.ModuleType) else HIDDEN
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             found = Union[_value(left, lookup), _value(right, lookup)]  # noqa: UP007 - what is joined may know no |
         case ast.Subscript(value=inner, slice=within):
@@ -162,9 +162,20 @@ def _value(node: ast.expr, lookup: Lookup) -> Any:
     return found
 
 
+def member(module: types.ModuleType, name: str) -> Any:
+    """Return what a module has of a name; HIDDEN for a module that it only imports.
+
+    ``typing.sys`` would lead from a stranger's annotation to all that the process has.
+    """
+    found = getattr(module, name, HIDDEN)
+    is_other = isinstance(found, types.ModuleType)
+    return HIDDEN if is_other and not found.__name__.startswith(f"{module.__name__}.") else found
+
+
 def _subscript(generic: Any, within: ast.expr, lookup: Lookup) -> Any:
     parts = within.elts if isinstance(within, ast.Tuple) else [within]
-    if generic is HIDDEN:
+    # one that is unpacked stands for any number
+    if generic is HIDDEN or any(isinstance(each, ast.Starred) for each in parts):
         return HIDDEN
     if generic is typing.Literal:
         return typing.Literal[tuple(ast.literal_eval(each) for each in parts)]

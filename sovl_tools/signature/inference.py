@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sovl_tools.annotations.docstrings import Documentation, documentation_of
 from sovl_tools.annotations.hints import (
-    Names,
+    HIDDEN,
     description_of,
     has_text,
     marker_of,
@@ -337,12 +337,20 @@ def _arguments(signature: Signature, function: Any) -> Iterator[_Argument]:
             yield _Argument(name, known, hint, inner, is_bare, is_required, is_rest, error)
 
 
+_NOT_IMPORTED = "its type is only known when its module is imported"
+
+
 def _hint(annotation: Annotation, function: Any) -> tuple[Any, Exception | None]:
     """Return the type that an annotation names, and why it isn't all of it, if it isn't.
 
-    Text was evaluated before as far as possible, also where some of its names are unknown.
+    Text was evaluated before as far as possible, also where some of its names are unknown. Without
+    the imported function it's a stranger's text: evaluating it would run it.
     """
-    names = Names({}) if function is None else names_of(function)
+    if function is None:
+        value = annotation.value
+        is_known = value is not HIDDEN and not has_text(value)
+        return (value, None) if is_known else (HIDDEN, InexpressibleError(_NOT_IMPORTED, ""))
+    names = names_of(function)
     try:
         return resolved(annotation.source, names), None
     except InexpressibleError as error:

@@ -12,7 +12,14 @@ from sovl_tools.annotations.bindings import DEFINITIONS, Bindings, bindings, las
 from sovl_tools.annotations.hints import HIDDEN, HIDDEN_CLASS
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.diagnostic import ModulePlace
-from sovl_tools.signature.annotation import Annotation, Lookup, conventional, evaluate, from_node
+from sovl_tools.signature.annotation import (
+    Annotation,
+    Lookup,
+    conventional,
+    evaluate,
+    from_node,
+    member,
+)
 from sovl_tools.signature.signature import (
     ANYTHING,
     REQUIRED,
@@ -122,7 +129,8 @@ def _stands_for(name: str, node: ast.AST, lookup: Lookup) -> Any:
         alias = next(each for each in node.names if name == (each.asname or each.name))
         if alias.name == ToolContext.__name__:
             return ToolContext
-        return getattr(_library(node.module or ""), alias.name, HIDDEN)
+        library = _library(node.module or "")
+        return HIDDEN if library is HIDDEN else member(library, alias.name)
     if isinstance(node, ast.Import):
         return _library(
             next(

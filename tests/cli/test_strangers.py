@@ -77,6 +77,65 @@ def test_a_configuration_names_reports_in_its_project_and_the_user_any_file(
     assert (done.code, (tmp_path / "evil.pth").is_file()) == (0, True)
 
 
+RUN = "__import__('pathlib').Path('{ran}').touch()"
+HEADS = {
+    "an annotation": "def echo(text: {run}): ...",
+    "one of text": "def echo(text: {text}): ...",
+    "one in a list": "def echo(text: list[{run}]): ...",
+    "text in a list": "def echo(text: list[{text}]): ...",
+    "an alternative": "def echo(text: {run} | None = None): ...",
+    "text in an optional": "import typing\ndef echo(text: typing.Optional[{text}] = None): ...",
+    "annotated": "from typing import Annotated\ndef echo(text: Annotated[str, {run}]): ...",
+    "a literal": "from typing import Literal\ndef echo(text: Literal[{run}]): ...",
+    "a default": "def echo(text: str = {run}): ...",
+    "a result": "def echo(text: str) -> {run}: ...",
+    "keywords": "def echo(text: str, **rest: {run}): ...",
+    "unpacked": "from typing import Unpack\ndef echo(text: str, **rest: Unpack[{text}]): ...",
+    "more": "def echo(text: str, *rest: {run}): ...",
+    "an alias": "A = {text}\ndef echo(text: A): ...",
+    "an alias of one": "A = {run}\nB = A\ndef echo(text: B): ...",
+    "a new type": "from typing import NewType\nA = NewType('A', {text})\ndef echo(text: A): ...",
+    "a variable": (
+        "from typing import TypeVar\nA = TypeVar('A', bound={text})\ndef echo(text: A): ..."
+    ),
+    "a class": "class A:\n    a: {run}\n    b = {run}\ndef echo(text: A): ...",
+    "a decorator": "@{run}\ndef echo(text: str): ...",
+    "a lambda": "echo = lambda text={run}: text",
+    "a format": "def echo(text: f'{{{run}}}'): ...",
+    "phrases": "ACTIVATION_PHRASES = [{run}]\ndef echo(text: str): ...",
+    "handlers": "STEP_HANDLERS = {{'a': {run}}}\ndef echo(text: str): ...",
+    "a later import": "from __future__ import annotations\ndef echo(text: {run}): ...",
+    "a library's module": (
+        "import typing\nfrom uuid import os\n"
+        "def echo(text: typing.sys.modules['os'].system('touch {ran}'), b: os.system): ..."
+    ),
+}
+COMMANDS = (
+    "validate --no-import",
+    "validate --no-import --fix --unsafe-fixes",
+    "lock",
+    "diff {old}",
+)
+
+
+@check_each("head", HEADS)
+def test_no_code_of_a_module_is_run_or_evaluated(
+    head: str, run: Run, tmp_path: Path, write: Write
+) -> None:
+    ran = tmp_path / "ran"
+    ran.unlink(missing_ok=True)
+    program = RUN.format(ran=ran)
+    source = HEADS[head].format(run=program, text=repr(program), ran=ran)
+    for kind in ("string", "integer", "array"):
+        schema = {"type": "object", "properties": {"text": {"type": kind}}, "required": ["text"]}
+        write("echo", manifest_of("echo", parameters=schema), f"{source}\n")
+        for command in COMMANDS:
+            done = run(*command.format(old=tmp_path / "tools").split())
+            assert done.code in {0, 1, 2}
+            assert "internal error" not in done.out + done.err
+            assert not ran.exists(), command
+
+
 # of (place, flags): what PEP 552 calls unchecked, checked, and keyed on the time
 COMPILED = [(name, flags) for name in ("echo", "helper", "_shared") for flags in (0b01, 0b11, 0)]
 
