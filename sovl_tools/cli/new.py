@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -20,7 +21,12 @@ from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import fitting_name, name_problem
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.text import plain
-from sovl_tools.scaffolding.files import create_folder, replace_files
+from sovl_tools.scaffolding.files import (
+    EDITOR_SCHEMA,
+    create_folder,
+    replace_files,
+    write_editor_schema,
+)
 from sovl_tools.scaffolding.new_tool import (
     NewParameter,
     NewTool,
@@ -34,8 +40,8 @@ EXAMPLES = """\b
 Examples:
   sovl-tools new get_weather --param city:string --param days:integer=3
   sovl-tools new find_books --param 'author:string?' --async
-  sovl-tools new plan_trip --param day:date --param 'stops:array(string)' \
-      --param 'unit:enum(km,mi)=km'
+  sovl-tools new plan_trip --param day:date --param 'stops:array(string)'
+  sovl-tools new measure --param 'unit:enum(km,mi)=km'
   sovl-tools new --from weather.service:forecast
 
 TYPE is string, integer, number, boolean, array or object, or what Python calls them; date, datetime
@@ -84,9 +90,10 @@ def new(
 ) -> None:
     """Write the folder of a new tool, ready to validate and to call.
 
-    It goes into the first tools directory, which is created if it is missing. The function returns
-    its arguments until you write its body. With --from it is imported from its module, which can
-    be in the current directory, and NAME defaults to its own.
+    It goes into the first tools directory, which is created if it is missing, with a schema for
+    editors next to the folders. The function returns its arguments until you write its body. With
+    --from it is imported from its module, which can be in the current directory, and NAME defaults
+    to its own.
     """
     if name is None and origin is None:
         raise click.MissingParameter(param_hint="'NAME'", param_type="argument")
@@ -117,7 +124,12 @@ def new(
         except InferenceError as error:
             raise Misuse(f"--from: {error}") from error
     _save(made, place, force=force)
-    write("\n".join(plain(f"{place}/{file}") for file in made.files))
+    directory = os.path.dirname(place) or "."
+    written = [f"{place}/{file}" for file in made.files]
+    with suppress(OSError):  # the tool works without it
+        if write_editor_schema(directory):
+            written.append(f"{directory}/{EDITOR_SCHEMA}")
+    write("\n".join(map(plain, written)))
     for line in (*made.notes, _advice(made, tools, origin=origin, path=path)):
         note(line)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 
 import click
@@ -17,12 +18,13 @@ from sovl_tools.cli.command import (
     tools_option,
 )
 from sovl_tools.cli.load_tools import complete_names
-from sovl_tools.cli.output import show, show_diagnostics
+from sovl_tools.cli.output import listed, show, show_diagnostics
 from sovl_tools.configuration import Configuration
 from sovl_tools.loading.sources import Collected, collect
 from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import Piece, plain
+from sovl_tools.scaffolding.files import write_editor_schema
 from sovl_tools.scaffolding.sync import Sync, plan_sync
 
 EXAMPLES = """\b
@@ -31,7 +33,8 @@ Examples:
   sovl-tools sync get_weather          one tool
   sovl-tools sync --check              in CI: fail if a manifest would change
   sovl-tools sync get_weather --prune  also remove other properties
-  sovl-tools sync --descriptions       also take the docstrings' words"""
+  sovl-tools sync --descriptions       also take the docstrings' words
+  sovl-tools sync --output-schema      also take what the functions return"""
 EXITS = {1: "A contradiction needs fixing by hand, or with --check a manifest would change."}
 
 
@@ -45,6 +48,9 @@ EXITS = {1: "A contradiction needs fixing by hand, or with --check a manifest wo
 @click.option(
     "--descriptions", is_flag=True, help="Take the docstring's words instead of the manifest's."
 )
+@click.option(
+    "--output-schema", is_flag=True, help="Add the result's schema, by the return annotation."
+)
 @click.pass_context
 def sync(
     ctx: click.Context,
@@ -54,19 +60,27 @@ def sync(
     check: bool,
     prune: bool,
     descriptions: bool,
+    output_schema: bool,
 ) -> None:
     """Bring manifests into line with their functions, and show what changed.
 
     Adds properties, values, defaults and descriptions that the signature, the docstring and @tool
     have and the manifest lacks, and corrects "required". The manifest's own values and layout stay;
     placeholders of "sovl-tools new" give way to the docstring.
-    A folder without a manifest gets one. Contradictions are reported for you to fix.
+    A folder without a manifest gets one. Contradictions are reported for you to fix. Where
+    tool.schema.json is next to the folders, manifests get a "$schema" for editors.
     """
     found = settings(tools)
     collected = _collected(found, name)
     limit = found.import_timeout
     syncs = [
-        plan_sync(folder, prune=prune, descriptions=descriptions, limit=limit)
+        plan_sync(
+            folder,
+            prune=prune,
+            descriptions=descriptions,
+            output_schema=output_schema,
+            limit=limit,
+        )
         for folder in collected.folders
     ]
     done = [each for each in syncs if check or _save(each)]
@@ -82,6 +96,7 @@ def sync(
             names = [repr(name) if name else "the tool" for name in each.reworded]
             words = f"the docstring describes {', '.join(names)} in other words"
             note(f"{each.folder.path}: {words}; sovl-tools sync --descriptions takes them")
+    _note_results(done)
     changed = sum(each.is_changed for each in done)
     words = f"{counted(changed, 'manifest')} {'would change' if check else 'changed'}"
     tint = "yellow" if changed else "green"
@@ -89,6 +104,15 @@ def sync(
     is_flawed = len(done) < len(syncs) or any(each.diagnostics() for each in done)
     is_flawed |= any(each.severity == "error" for each in collected.diagnostics)
     ctx.exit(FINDINGS if is_flawed or (check and any(each.is_changed for each in done)) else 0)
+
+
+def _note_results(done: Sequence[Sync]) -> None:
+    """Offer the schemas of results, if functions say what members theirs have."""
+    names = [each.folder.name for each in done if each.offers_output]
+    if names:
+        advice = f"sovl-tools sync{f' {names[0]}' if len(names) == 1 else ''} --output-schema"
+        verb = "says" if len(names) == 1 else "say"
+        note(f"{listed(names)} {verb} what is returned: {advice} writes it")
 
 
 def _collected(found: Configuration, name: str | None) -> Collected:
@@ -108,6 +132,8 @@ def _save(each: Sync) -> bool:
     try:
         if each.is_changed:
             each.save()
+            if each.before is None:
+                write_editor_schema(os.path.dirname(each.folder.location))
     except OSError as error:
         path = f"{each.folder.path}/{each.folder.manifest_name}"
         show(plain(f"{path} can't be written: {error.strerror}"), err=True)

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from secrets import token_hex
 from typing import NamedTuple, Self
 
+from sovl_tools.schema.engine import schema_text
+
 
 def create_folder(location: str, files: Mapping[str, bytes]) -> None:
     """Make a folder with files at once, and its parent directory if necessary.
@@ -69,6 +71,22 @@ def create_folders(root: str, folders: Mapping[str, Mapping[str, bytes]]) -> Non
             for each in [*made, *([root] if is_new_root else [])]:
                 shutil.rmtree(each, ignore_errors=True)
             raise
+
+
+EDITOR_SCHEMA = "tool.schema.json"
+"""The file next to the tool folders to which the ``$schema`` of their manifests leads."""
+
+
+def write_editor_schema(directory: str) -> bool:
+    """Write the schema of manifests next to tool folders, for editors; return False if it's there.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    if os.path.lexists(os.path.join(directory, EDITOR_SCHEMA)):
+        return False
+    replace_files(directory, {EDITOR_SCHEMA: schema_text("tool").encode()})
+    return True
 
 
 class FileEdit(NamedTuple):

@@ -20,6 +20,7 @@ from sovl_tools.loading.rules.schema import (
 from sovl_tools.model.document import JSON, JSON_TYPES, Path, copied, dotted, kind
 from sovl_tools.model.folder import name_problem
 from sovl_tools.model.suggestion import did_you_mean
+from sovl_tools.scaffolding.files import EDITOR_SCHEMA
 from sovl_tools.scaffolding.jsonedit import render_json
 from sovl_tools.scaffolding.patch import insert, overwrite
 from sovl_tools.schema.applicators import alternatives_of, values_of
@@ -27,6 +28,9 @@ from sovl_tools.schema.engine import compile_schema, problems_at
 from sovl_tools.schema.problem import describe
 from sovl_tools.schema.subschemas import SchemaNode, follow, nodes
 from sovl_tools.signature.agreement import PARAMETERS
+
+HEAD: Mapping[str, JSON] = MappingProxyType({"$schema": f"../{EDITOR_SCHEMA}"})
+"""What new manifests begin with, so that editors complete and check them."""
 
 
 def manifest_of(name: str, spec: FunctionSpec, *, description: str = "") -> dict[str, JSON]:
@@ -254,7 +258,7 @@ def tool_of_parameters(
         "properties": properties,
         "required": [each.name for each in ordered if each.is_required],
     }
-    document: dict[str, JSON] = {"name": name, "description": purpose, "parameters": schema}
+    document: dict[str, JSON] = {**HEAD, "name": name, "description": purpose, "parameters": schema}
     declared = []
     for each in ordered:
         annotation, default = each.annotation or PYTHON[each.type], each.default
@@ -341,7 +345,8 @@ def tool_of_function(
     )
     left_out = [f"{name!r} is left out: {each.message}" for name, each in omissible.items()]
     notes = (*left_out, *spec.notes, *spec.undescribed(spec.names))
-    return NewTool(name, manifest_of(name, spec, description=description), source, notes)
+    document = {**HEAD, **manifest_of(name, spec, description=description)}
+    return NewTool(name, document, source, notes)
 
 
 _DEEPEST = 8

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from types import FunctionType
 from typing import NamedTuple
 
-from sovl_tools.loading.function_spec import FunctionSpec, function_spec
+from sovl_tools.loading.function_spec import FunctionSpec, function_spec, unwritable
 from sovl_tools.loading.import_errors import import_verdicts, own_place
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator
@@ -33,15 +33,17 @@ from sovl_tools.model.diagnostic import (
     ask,
     internal_diagnostic,
 )
+from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import InferenceError, TimeLimitError
 from sovl_tools.model.folder import IMPORT_TIMEOUT, Manifest, Settings, ToolFolder, name_problem
-from sovl_tools.scaffolding.files import FileEdit
+from sovl_tools.scaffolding.files import EDITOR_SCHEMA, FileEdit
 from sovl_tools.scaffolding.jsonedit import MARK, edit_json, render_json
-from sovl_tools.scaffolding.new_tool import manifest_of
-from sovl_tools.scaffolding.patch import patch_manifest, rewordings
+from sovl_tools.scaffolding.new_tool import HEAD, manifest_of
+from sovl_tools.scaffolding.patch import insert, patch_manifest, rewordings
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import excess, nodes
 from sovl_tools.signature.agreement import PARAMETERS
+from sovl_tools.signature.returned import has_fields, returned
 from sovl_tools.signature.signature import from_function
 from sovl_tools.threads import Stalled, run_within
 
@@ -52,6 +54,8 @@ _OF_DEFAULTS = (invalid_default, default_on_required)
 class _Ways(NamedTuple):
     prune: bool
     descriptions: bool
+    output_schema: bool
+    head: bool
 
 
 class Sync(NamedTuple):
@@ -67,6 +71,8 @@ class Sync(NamedTuple):
         reworded: the properties that the docstring describes in other words, and None for the tool.
         adds_options: whether optional properties are added: the author may have hidden them from
             models.
+        offers_output: whether the function says the members of its result, and the manifest has no
+            ``output_schema``.
     """
 
     folder: ToolFolder
@@ -77,6 +83,7 @@ class Sync(NamedTuple):
     notes: tuple[str, ...] = ()
     reworded: tuple[str | None, ...] = ()
     adds_options: bool = False
+    offers_output: bool = False
 
     @property
     def is_changed(self) -> bool:
@@ -100,12 +107,13 @@ class Sync(NamedTuple):
         return self.refusals or Locator(self.folder).diagnostics(self.verdicts)
 
 
-def plan_sync(
+def plan_sync(  # noqa: PLR0913 - as many as the command has
     folder: ToolFolder,
     *,
     manifest: Manifest | None = None,
     prune: bool = False,
     descriptions: bool = False,
+    output_schema: bool = False,
     limit: float = IMPORT_TIMEOUT,
 ) -> Sync:
     """Compare a folder's manifest with its function, and return the new text; writes no file.
@@ -115,13 +123,17 @@ def plan_sync(
         manifest: to start from; the folder's by default.
         prune: remove properties that the function doesn't take.
         descriptions: take the docstring's words instead of the manifest's.
+        output_schema: add the schema of the result, which the return annotation says.
         limit: the time limit of the import, in seconds.
 
     Raises:
         KeyboardInterrupt: the only exception that leaves the import of a tool.
     """
     try:
-        return _plan(folder, manifest, _Ways(prune, descriptions), limit=limit)
+        schema = os.path.join(os.path.dirname(folder.location), EDITOR_SCHEMA)
+        head = manifest is None and os.path.isfile(schema)
+        ways = _Ways(prune, descriptions, output_schema, head)
+        return _plan(folder, manifest, ways, limit=limit)
     except Exception as error:  # noqa: BLE001 - the barrier: the other tools are synced
         return Sync(folder, refusals=(internal_diagnostic(error, folder.path, folder.name),))
 
@@ -154,7 +166,7 @@ def _plan(folder: ToolFolder, manifest: Manifest | None, ways: _Ways, *, limit: 
         return _refused(folder)
     found = _import_function(snapshot, limit=limit)
     if found.spec is not None:
-        return _patch(folder, manifest, spec=found.spec, interface=found.interface, ways=ways)
+        return _patch(folder, manifest, found.spec, imported=found, ways=ways)
     wrong = check_manifest(folder, manifest).verdicts if manifest else ()
     # an invalid ``requires`` is reported, and can't be read
     places = [each.finding.place for each in wrong]
@@ -182,12 +194,14 @@ class _ImportedFunction(NamedTuple):
     Attributes:
         interface: the function's signature, and the names of the other functions.
         spec: the manifest's content according to the function; None if it is unknown.
+        returned: the schema of its result; None if it is unknown.
         reason: why it is unknown although there is a function.
         verdicts: why the import failed; empty if it succeeded.
     """
 
     interface: Interface = Interface()
     spec: FunctionSpec | None = None
+    returned: dict[str, JSON] | None = None
     reason: str = ""
     verdicts: tuple[Verdict, ...] = ()
 
@@ -215,7 +229,8 @@ def _run(snapshot: Snapshot) -> _ImportedFunction:
             if signature is None or not signature.is_function:
                 return _ImportedFunction(interface)
             try:
-                return _ImportedFunction(interface, function_spec(members[name], signature))
+                spec = function_spec(members[name], signature)
+                return _ImportedFunction(interface, spec, returned(members[name]))
             except InferenceError as error:
                 return _ImportedFunction(interface, reason=str(error))
     except BaseException as error:  # noqa: BLE001 - the border where a module's failures stop
@@ -225,15 +240,15 @@ def _run(snapshot: Snapshot) -> _ImportedFunction:
 def _patch(
     folder: ToolFolder,
     manifest: Manifest | None,
-    *,
     spec: FunctionSpec,
-    interface: Interface,
+    *,
+    imported: _ImportedFunction,
     ways: _Ways,
 ) -> Sync:
+    interface, returns = imported.interface, imported.returned
     reworded: Collection[str | None] = ()
     if manifest is None:
-        document = manifest_of(folder.name, spec)
-        before, after = None, f"{render_json(document)}\n"
+        document = {**HEAD, **manifest_of(folder.name, spec)}
     else:
         document = patch_manifest(
             manifest.document,
@@ -243,6 +258,15 @@ def _patch(
             descriptions=ways.descriptions,
         )
         reworded = rewordings(document, spec)
+        if ways.head and "$schema" not in document:
+            document = {**HEAD, **document}
+    is_offered = returns is not None and "output_schema" not in document
+    is_offered = is_offered and unwritable(returns) is None
+    if is_offered and ways.output_schema:
+        document = insert(document, "output_schema", _output(returns, spec), after=_BEFORE_OUTPUT)
+    if manifest is None:
+        before, after = None, f"{render_json(document)}\n"
+    else:
         before, after = manifest.text, edit_json(manifest.text, document)
     # reported places are places in the new text
     new = Manifest(document, after)
@@ -275,7 +299,18 @@ def _patch(
         notes=tuple(notes),
         reworded=tuple(reworded),
         adds_options=adds_options,
+        offers_output=is_offered and not ways.output_schema and has_fields(returns or {}),
     )
+
+
+_BEFORE_OUTPUT = ("$schema", "name", "title", "description", "parameters")
+
+
+def _output(returns: dict[str, JSON] | None, spec: FunctionSpec) -> dict[str, JSON]:
+    """Return the schema of a result with the docstring's words for it, as ``@tool`` does."""
+    text = spec.document().returns
+    is_said = bool(text) and unwritable(text) is None
+    return {**(returns or {}), **({"description": text} if is_said else {})}
 
 
 def _advice(verdict: Verdict, spec: FunctionSpec) -> str | None:

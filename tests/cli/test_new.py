@@ -62,7 +62,7 @@ def test_a_new_tool_validates_and_can_be_called(run: Run) -> None:
     done = run("new", "get_weather", "--param", "city:string", "--param", "days:integer=3")
     assert (done.code, done.out) == (
         0,
-        "tools/get_weather/get_weather.json\ntools/get_weather/get_weather.py\n",
+        "tools/get_weather/get_weather.json\ntools/get_weather/get_weather.py\ntools/tool.schema.json\n",
     )
     assert done.err == (
         "next: write the function in get_weather.py, then: sovl-tools call get_weather city=text\n"

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from sovl_tools import ToolRegistry
 from tests.conftest import Run, Write, manifest_of
+from tests.serving.conftest import client_of
 from tests.tables import check_each
 
 CODE = '''def {}(text: str, times: int = 2) -> str:
@@ -75,6 +77,73 @@ def test_the_diff_is_coloured_on_a_terminal(terminal: Run, write: Write) -> None
     assert '\x1b[32m+      "times": {' in text
     assert "\x1b[33m1 manifest would change, of 1 tool\x1b[0m" in text
     assert "\x1b" not in terminal("sync", "--check", NO_COLOR="1").out
+
+
+RETURNING = """from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass
+class Hit:
+    title: str
+    score: float | None = None
+
+
+def find(text: str) -> list[Hit]:
+    \"\"\"Find things.
+
+    Args:
+        text: What to find.
+
+    Returns:
+        The best ones first.
+    \"\"\"
+    return [Hit(text)]
+"""
+
+
+async def test_the_schema_of_results_is_offered_and_written(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    (write("find", "", RETURNING) / "find.json").unlink()
+    write("echo", MANIFEST, CODE.format("echo").replace(", times: int = 2", ""))
+    done = run("sync")
+    assert done.err == (
+        "find says what is returned: sovl-tools sync find --output-schema writes it\n"
+    )
+    assert "output_schema" not in done.out
+    assert run("sync", "find", "--output-schema").code == 0
+    written = json.loads((tmp_path / "tools" / "find" / "find.json").read_text())
+    assert written["output_schema"]["items"]["required"] == ["title"]
+    assert written["output_schema"]["description"] == "The best ones first."
+    assert run("sync", "find", "--output-schema", "--check").err == ""
+    assert json.loads(run("call", "find", "text=a").out) == [{"title": "a", "score": None}]
+    registry = ToolRegistry.from_directory(tmp_path / "tools")
+    for era, result in (("legacy", {"result": [{"title": "a", "score": None}]}), ("auto", None)):
+        async with client_of(registry.mcp_server(), era) as client:
+            called = await client.call_tool("find", {"text": "a"})
+            assert not called.is_error
+            assert result in (None, called.structured_content)
+
+
+def test_a_schema_for_editors_is_named_where_there_is_one(
+    run: Run, write: Write, tmp_path: Path
+) -> None:
+    write("echo", MANIFEST, CODE.format("echo"))
+    (write("find", "", CODE.format("find")) / "find.json").unlink()
+    run("sync", "echo")
+    place = tmp_path / "tools"
+    assert not (place / "tool.schema.json").exists()
+    assert run("sync", "--check").code == 1
+    assert not (place / "tool.schema.json").exists()
+    run("sync", "find")
+    for name in ("find", "echo"):
+        run("sync")
+        schema = json.loads((place / name / f"{name}.json").read_text())["$schema"]
+        assert (place / name / schema).resolve() == place / "tool.schema.json"
+    assert (place / "tool.schema.json").read_text().rstrip() == run("schema", "tool").out.rstrip()
+    assert run("sync", "--check").code == 0
+    assert " 2 loaded;" in run("validate").out
 
 
 def test_one_tool_can_be_named(run: Run, write: Write) -> None:

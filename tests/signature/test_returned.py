@@ -1,0 +1,155 @@
+"""The schemas of results, by return annotations."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from enum import Enum
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+from uuid import UUID
+
+import pydantic
+
+from sovl_tools import Image
+from sovl_tools.annotations.jsonvalues import to_json
+from sovl_tools.schema.engine import compile_schema
+from sovl_tools.signature.returned import has_fields, returned
+from tests.tables import check_each
+
+
+class Color(Enum):
+    RED = "red"
+
+
+class Point(NamedTuple):
+    x: int
+    y: float = 0.5
+
+
+class Row(TypedDict):
+    name: str
+    note: NotRequired[str | None]
+
+
+@dataclass
+class Order:
+    """An order.
+
+    Attributes:
+        number: Its number.
+    """
+
+    number: int
+    day: date | None = None
+    points: list[Point] = dataclasses.field(default_factory=list)
+    total: float = dataclasses.field(init=False, default=0.0)
+
+
+@dataclass
+class Tree:
+    left: Tree | None = None
+
+
+class Model(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(populate_by_name=True)
+
+    name: str
+    price: Decimal | None = None
+    size: Annotated[int, pydantic.Field(serialization_alias="theSize")] = 1
+
+
+@check_each(
+    ("annotation", "values"),
+    [
+        (str, ["a", ""]),
+        (int, [1, -2]),
+        (float, [1, 1.5]),
+        (bool, [True]),
+        (str | None, ["a", None]),
+        (list[int], [[], [1]]),
+        (set[str], [set(), {"a", "b"}]),
+        (tuple[int, str], [(1, "a")]),
+        (dict[str, int], [{}, {"a": 1}]),
+        (dict[int, str], [{1: "a"}]),
+        (Mapping[str, Sequence[float]], [{"a": [1.5]}]),
+        (Literal["a", 1], ["a", 1]),
+        (Color, [Color.RED]),
+        (date, [date(2026, 1, 31)]),
+        (datetime, [datetime(2026, 1, 31, 12, tzinfo=UTC)]),
+        (timedelta, [timedelta(seconds=1.5)]),
+        (Decimal, [Decimal("0.10"), Decimal(7)]),
+        (UUID, [UUID(int=1)]),
+        (PurePosixPath, [PurePosixPath("/a")]),
+        (Point, [Point(1), Point(1, 2)]),
+        (Row, [{"name": "a"}, {"name": "a", "note": None}]),
+        (Order, [Order(1), Order(2, date(2026, 1, 31), [Point(1)])]),
+        (list[Order], [[], [Order(1)]]),
+        (Order | Row, [Order(1), {"name": "a"}]),
+        (Tree, [Tree(), Tree(Tree(Tree()))]),
+        (Model, [Model(name="a"), Model(name="a", price=Decimal("1.5"), size=2)]),
+        (Annotated[list[Model], "many"], [[Model(name="a")]]),
+    ],
+    ids=str,
+)
+def test_results_fit_the_schema_of_the_annotation(annotation: Any, values: list[Any]) -> None:
+    def function() -> Any: ...
+
+    function.__annotations__["return"] = annotation
+    schema = returned(function)
+    assert schema is not None
+    validator = compile_schema(schema, with_formats=True)
+    for value in values:
+        assert validator.problems(to_json(value)) == [], schema
+
+
+def one() -> Iterator[Point]: ...  # type: ignore[empty-body]
+async def several() -> AsyncIterator[Point]: ...  # type: ignore[empty-body]
+async def awaited() -> Point: ...  # type: ignore[empty-body]
+def as_text() -> Order: ...  # type: ignore[empty-body]
+def plain() -> dict: ...  # type: ignore[empty-body, type-arg]
+
+
+silent = lambda: 1  # noqa: E731
+
+
+def nothing() -> None: ...
+def anything() -> Any: ...
+def content() -> list[Image | str]: ...  # type: ignore[empty-body]
+def missing() -> Missing: ...  # type: ignore[name-defined]  # noqa: F821
+
+
+@check_each(
+    ("function", "kind", "is_offered"),
+    [
+        (one, "array", True),
+        (several, "array", True),
+        (awaited, "object", True),
+        (as_text, "object", True),
+        (plain, "object", False),
+        (silent, None, False),
+        (nothing, None, False),
+        (anything, None, False),
+        (content, None, False),
+        (missing, None, False),
+    ],
+)
+def test_an_annotation_says_what_comes_back(
+    function: Callable[..., Any], kind: str | None, *, is_offered: bool
+) -> None:
+    schema = returned(function)
+    assert (schema and schema["type"]) == kind
+    assert has_fields(schema or {}) is is_offered
+
+
+def test_the_annotation_of_a_wrapped_function_counts() -> None:
+    from functools import partial, wraps
+
+    @wraps(as_text)
+    def wrapper(*args: Any, **known: Any) -> Any:
+        return as_text(*args, **known)
+
+    assert returned(wrapper) == returned(partial(as_text)) == returned(as_text)
