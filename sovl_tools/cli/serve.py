@@ -35,6 +35,7 @@ from sovl_tools.model.call import Mode
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
+from sovl_tools.serving.error_output import passed_on
 from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 
 _HTTP_OPTIONS = (
@@ -221,7 +222,7 @@ def serve(
     _check_transport(transport, http)
     found = tools.settings()
     # it listens first, so that wrong options are rejected before any tool is imported
-    with until_ended(), _listening(transport, **http) as serve_http:
+    with until_ended(), passed_on(), _listening(transport, **http) as serve_http:
         registry = all_tools(tools)
         for each in procedures:
             registry.load_procedures(each)

@@ -8,7 +8,7 @@ from contextlib import aclosing, suppress
 from typing import Any, NamedTuple, cast
 
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Send
+from starlette.types import Receive, Scope, Send
 
 from sovl_tools.dispatch.arguments import Arguments
 from sovl_tools.dispatch.async_runner import serving
@@ -73,10 +73,10 @@ class EventStream(StreamingResponse):
         super().__init__(chunks(), headers=headers)
         self._events = events
 
-    async def stream_response(self, send: Send) -> None:
-        """Send the events, and end the call even if the client leaves between two of them."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events; end the call if the client leaves between two, or before the first."""
         async with aclosing(self._events):
-            await super().stream_response(send)
+            await super().__call__(scope, receive, send)
 
 
 async def stream_call(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from sovl_tools.serving.security import Security
 from tests.conftest import REPOSITORY, Run, Write, clean_environment
 from tests.forked_commands import Forker
 from tests.patience import PATIENCE
+from tests.serving.lines import ENVELOPE
 
 TOKEN = "s3cret"
 HEADERS = {"authorization": f"Bearer {TOKEN}"}
@@ -158,3 +161,52 @@ def test_calls_can_be_traced(run: Run, write: Write) -> None:
     write("echo")
     done = run("serve", "--otel", "--no-watch")
     assert (done.code, done.out) == (0, "")
+
+
+_NOISY = """
+import sys
+
+def noisy(text: str) -> int:
+    for _ in range(2_000):
+        print("x" * 100)
+        sys.stderr.write("y" * 100)
+    return 1
+"""
+_QUIET = """
+import asyncio
+
+async def noisy(text: str) -> int:
+    for _ in range(2_000):
+        print("x" * 100)
+        await asyncio.sleep(0)
+    return 1
+"""
+
+
+@pytest.mark.parametrize("reader", ["sleeps", "is gone"])
+@pytest.mark.parametrize("code", [_NOISY, _QUIET], ids=["sync", "async"])
+def test_an_error_output_that_no_one_reads_hinders_nothing(
+    reader: str, code: str, write: Write, forks: Forker
+) -> None:
+    tools = write("noisy", code=code).parent
+    reading, writing = os.pipe()
+    command = [forks.python, "-m", "sovl_tools", "serve", "--tools", str(tools)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=writing
+    ) as process:
+        os.close(writing)
+        if reader == "is gone":
+            os.close(reading)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        params = {"name": "noisy", "arguments": {"text": "a"}, **ENVELOPE}
+        for number in range(3):
+            call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+            process.stdin.write(json.dumps(call).encode() + b"\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            assert answer["result"]["content"] == [{"type": "text", "text": "1"}], answer
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+    if reader == "sleeps":
+        os.close(reading)
