@@ -95,12 +95,15 @@ def quotable(places: Places, named: Iterable[str]) -> tuple[str, ...]:
     roots = set[str]()
     for each in dict.fromkeys(directories):
         around = [begin for begin in beginnings if Path(each).is_relative_to(begin)]
-        if around:
-            begin = min(around, key=len)
-            real = os.path.join(os.path.realpath(begin), os.path.relpath(each, begin))
-            if os.path.realpath(each) == os.path.normpath(real):
-                roots.add(os.path.realpath(each))
+        if around and is_direct(each, min(around, key=len)):
+            roots.add(os.path.realpath(each))
     return tuple(roots)
+
+
+def is_direct(path: str, begin: str) -> bool:
+    """Return whether no link leads from a directory to a path below it."""
+    real = os.path.join(os.path.realpath(begin), os.path.relpath(path, begin))
+    return os.path.realpath(path) == os.path.normpath(real)
 
 
 def changed_places(places: Places, changed: Collection[str]) -> Places:

@@ -23,7 +23,7 @@ from sovl_tools.cli.command import (
     value_reader,
 )
 from sovl_tools.cli.output import excerpt_width, listed, results, show, write, write_each
-from sovl_tools.cli.places import Places, changed_places, places_of, quotable
+from sovl_tools.cli.places import Places, changed_places, is_direct, places_of, quotable
 from sovl_tools.configuration import (
     DEFAULT_SOURCE,
     KEYS,
@@ -288,14 +288,29 @@ class _Options(NamedTuple):
     show_settings: bool
 
 
+def _check_links(asked: _Options, found: Configuration) -> None:
+    """Reject a file that a stranger's link leads to.
+
+    Raises:
+        Misuse: a link of the project is on the way to a file.
+    """
+    project = os.path.abspath(os.path.dirname(found.file or ""))
+    for file in [each.file for each in asked.formats if each.file] if asked.no_import else ():
+        is_inside = os.path.abspath(file).startswith(os.path.join(project, ""))
+        if is_inside and not is_direct(file, project):
+            raise Misuse(f"--format: {file!r} is behind a link; name the file that it leads to")
+
+
 def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destination, ...]:
     """Return the destinations of the result.
 
     Raises:
         ConfigurationError: the configuration names an unknown format, or a file that only the user
             may name.
+        Misuse: a file on the command line is behind a link.
     """
     if asked.formats:
+        _check_links(asked, found)
         return asked.formats
     source = f"{found.file}: format"
     try:

@@ -133,7 +133,8 @@ def unquoted(report: LoadReport, roots: Collection[str]) -> LoadReport:
 def _unquoted(found: Diagnostic, roots: Collection[str]) -> Diagnostic:
     # a finding in one file of a tool may quote the other one
     parts = [f"{os.path.dirname(found.path)}/{found.tool}.{suffix}" for suffix in ("json", "py")]
-    files = filter(os.path.isfile, (found.path, *parts))
+    # one about a folder may quote names in it
+    files = filter(os.path.isfile if found.tool is None else os.path.exists, (found.path, *parts))
     if found.code not in RULES or all(is_within(each, roots) for each in files):
         return found
     advice = "a link leads out of the tools directory, so the file isn't quoted"

@@ -186,6 +186,39 @@ def test_no_other_committed_cache_is_read_or_written(
     assert {*tmp_path.rglob("*")} == files
 
 
+@check_each(
+    ("links", "name"),
+    [
+        ({"report.txt": "{site}/evil.pth"}, "report.txt"),
+        ({"report.txt": "../{other}/evil.pth"}, "report.txt"),
+        ({"out": "../{other}"}, "out/evil.pth"),
+        ({"out": "{site}"}, "./out/evil.pth"),
+        ({"a": "b", "b": "{site}"}, "a/evil.pth"),
+        ({"report.txt": ".venv/evil.pth"}, "report.txt"),
+        ({"report.txt": ".git/config"}, "report.txt"),
+        ({"report.txt": "conftest.py"}, "report.txt"),
+        ({"out": ".venv"}, "out/evil.pth"),
+        ({"report.txt": "out", "out": "{site}/evil.pth"}, "report.txt"),
+        ({"out": "."}, "out/out/report.txt"),
+    ],
+)
+def test_no_link_of_a_checkout_leads_an_output_elsewhere(
+    links: dict[str, str], name: str, run: Run, tmp_path: Path, write: Write
+) -> None:
+    site = tmp_path.parent / f"{tmp_path.name}-site"
+    for each in (site, tmp_path / ".venv", tmp_path / ".git"):
+        each.mkdir(exist_ok=True)
+    for link, target in links.items():
+        _linked(tmp_path / link, Path(target.format(site=site, other=site.name)))
+    write("echo", code="")
+    before = {*tmp_path.rglob("*"), *site.rglob("*")}
+    done = run("validate", "--no-import", "--format", f"concise={name}")
+    assert (done.code, "is behind a link; name the file that it leads to" in done.err) == (2, True)
+    assert {*tmp_path.rglob("*"), *site.rglob("*")} == before
+    for link in links:
+        (tmp_path / link).unlink()
+
+
 PAYLOADS = [
     "##[add-mask]x",
     "###[set-env name=A;]b",
@@ -337,6 +370,12 @@ def _link_of_folder(project: Path, secrets: Path) -> None:
     (project / "tools" / "echo").symlink_to(secrets / "echo")
 
 
+def _link_to_other_files(project: Path, secrets: Path) -> None:
+    (secrets / f"{SECRET}.json").write_text(json.dumps(manifest_of("x")))
+    (secrets / f"{SECRET}.py").write_text(code_of("x"))
+    (project / "tools" / "other").symlink_to(secrets)
+
+
 def _link_of_directory(project: Path, secrets: Path) -> None:
     _link_of_folder(project, secrets)
     (project / "tools").rename(project / "elsewhere")
@@ -393,6 +432,7 @@ LINKS = [
     _link_of_module,
     _link_in_the_project,
     _link_of_folder,
+    _link_to_other_files,
     _link_of_directory,
     _link_above_the_directory,
     _path_of_directory,
