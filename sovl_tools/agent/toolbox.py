@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from sovl_tools.agent.answer import Message
 from sovl_tools.agent.history import calls_of, text_of
 from sovl_tools.authoring.decorator import tool_methods
-from sovl_tools.dispatch.failure import message_of, redact, trace_of
+from sovl_tools.dispatch.failure import message_of, trace_of
 from sovl_tools.formats.base import estimate
 from sovl_tools.loading.catalog_builder import combine
 from sovl_tools.loading.exporting import Export, Exporter
@@ -31,6 +31,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import ApprovalError, ToolError, ToolNotFoundError
 from sovl_tools.model.host import Host
+from sovl_tools.model.redaction import redact
 from sovl_tools.registry import Subscriber, ToolRegistry, tools_directory
 
 

@@ -7,7 +7,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from sovl_tools.dispatch.failure import redact
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.client_requests import (
     REQUEST_KINDS,
@@ -20,6 +19,7 @@ from sovl_tools.model.client_requests import (
     awaited_answer,
 )
 from sovl_tools.model.errors import RunCancelledError, ToolError
+from sovl_tools.model.redaction import redact
 from sovl_tools.threads import start
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from weakref import ref
 from sovl_tools.annotations.jsonvalues import InvalidResult
 from sovl_tools.dispatch.arguments import ArgumentCheck
 from sovl_tools.dispatch.asking import Secrets, find_client
-from sovl_tools.dispatch.failure import log_exception, redact, secrets_of
+from sovl_tools.dispatch.failure import log_exception, secrets_of
 from sovl_tools.dispatch.hooks import Hook
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.policy import PolicyHooks
@@ -44,6 +44,7 @@ from sovl_tools.model.errors import (
 )
 from sovl_tools.model.host import NO_HOST, Host
 from sovl_tools.model.policy import Coerce, Policy
+from sovl_tools.model.redaction import redact
 from sovl_tools.model.result import Failure
 from sovl_tools.model.suggestion import as_hint, nearest_tool, without_namespace
 from sovl_tools.schema.engine import compile_schema

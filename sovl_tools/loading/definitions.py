@@ -33,6 +33,7 @@ from sovl_tools.model.diagnostic import (
 from sovl_tools.model.document import JSON, MAX_DEPTH, depth, dotted, json_text
 from sovl_tools.model.errors import InferenceError
 from sovl_tools.model.folder import KEYS, name_problem
+from sovl_tools.model.redaction import variables_of, without_values
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
 from sovl_tools.schema.subschemas import nodes
@@ -50,9 +51,10 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         found = [*_errors(definition, document)]
     except InferenceError as error:
         found = [not_inferable(definition.function, error, definition.name)]
-        return rejected(definition.name, location, found)
+        return rejected(definition.name, location, _without_secrets(found, definition))
     if found or isinstance(document, str):
-        return rejected(definition.name, location, [*found, *_weaknesses(definition)])
+        found = _without_secrets([*found, *_weaknesses(definition)], definition)
+        return rejected(definition.name, location, found)
     place = location_of(_subject(definition))
     return Candidate(
         definition.name,
@@ -67,6 +69,11 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         line=place.line,
         column=place.column,
     )
+
+
+def _without_secrets(found: Iterable[Diagnostic], definition: ToolDefinition) -> list[Diagnostic]:
+    secrets = variables_of(definition.requires)
+    return [without_values(each, secrets) for each in found]
 
 
 def rejected(name: str, location: str, found: list[Diagnostic]) -> Candidate:
@@ -141,7 +148,8 @@ class _Lint:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """All warnings."""
         try:
-            return tuple(_warnings(self.definition, self.document))
+            found = _warnings(self.definition, self.document)
+            return tuple(_without_secrets(found, self.definition))
         except Exception as error:  # noqa: BLE001 - the barrier: the other tools are reported
             return (internal_diagnostic(error, self.definition.source, self.definition.name),)
 

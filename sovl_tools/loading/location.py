@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import linecache
 import os
 import re
@@ -25,6 +26,7 @@ from sovl_tools.model.diagnostic import (
     in_order,
 )
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.redaction import variables_of, without_values
 
 
 class Locator:
@@ -68,7 +70,18 @@ class Locator:
                 other = ":".join(map(str, self._located(verdict.finding.other)))
                 each = each._replace(help=f"{each.help}; the other side is {other}")
             found.append(each)
+        secrets = self._secrets() if found else ()
+        if secrets:
+            found = [without_values(each, secrets) for each in found]
         return in_order(found)
+
+    def _secrets(self) -> tuple[str, ...]:
+        """Return the environment variables that the manifest requires, if it can be read."""
+        try:
+            document = json.loads(self._manifest())
+        except (ValueError, RecursionError):
+            return ()
+        return variables_of(document.get("requires")) if isinstance(document, dict) else ()
 
     def _located(self, place: Place) -> tuple[str, int, int]:
         if isinstance(place, ManifestPlace):

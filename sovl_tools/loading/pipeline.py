@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -39,6 +41,7 @@ from sovl_tools.model.diagnostic import (
 )
 from sovl_tools.model.document import copied
 from sovl_tools.model.folder import FIELDS, Manifest, Settings, ToolFolder, name_problem
+from sovl_tools.model.redaction import redact, variables_of
 from sovl_tools.schema.engine import compile_schema, published
 from sovl_tools.schema.names import argument_names
 from sovl_tools.schema.problem import Validator
@@ -246,8 +249,8 @@ def _import(
             interface = inspect_module(generation.run(), folder.name, existing)
         except KeyboardInterrupt:
             raise
-        except BaseException as error:
-            _LOGGER.debug("importing %s failed", folder.path, exc_info=True)
+        except BaseException as error:  # noqa: BLE001 - logged without secrets, and reported
+            _log(error, checked)
             return _candidate(checked.with_more(import_verdicts(error, folder)), "rejected")
         finally:
             leaked = before.clean(folder, snapshot.main)
@@ -260,6 +263,17 @@ def _import(
         definition = bind(manifest, interface, source=folder.path)
         generation.keep_for(definition, Sources(manifest.text, snapshot))
     return _candidate(checked, "loaded", interface=interface, definition=definition)
+
+
+def _log(error: BaseException, checked: CheckedFolder) -> None:
+    """Log the traceback of an import, whose exception may be as broken as the tool."""
+    if not _LOGGER.isEnabledFor(logging.DEBUG):
+        return
+    trace = ""
+    with suppress(Exception):
+        trace = "".join(traceback.format_exception(error))
+    secrets = variables_of(checked.manifest.document.get("requires"))
+    _LOGGER.debug("importing %s failed\n%s", checked.folder.path, redact(trace, secrets))
 
 
 def _unique(failures: Sequence[ImportFailure]) -> list[ImportFailure]:

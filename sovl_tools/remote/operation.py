@@ -15,9 +15,9 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote, urlencode, urlsplit
 
-from sovl_tools.dispatch.failure import redact
 from sovl_tools.model.content import Audio, EmbeddedResource, Image, base64, cut, readable
 from sovl_tools.model.errors import ToolError
+from sovl_tools.model.redaction import redact
 from sovl_tools.remote.loop import remote_loop, run_remotely
 
 MAX_ANSWER = 16 << 20

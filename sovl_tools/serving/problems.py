@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import sys
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -46,16 +49,46 @@ def failed(failure: Failure) -> ProblemAnswer:
 
 
 def without_directories(failure: Failure, registry: ToolRegistry) -> Failure:
-    """Return why a call failed, for clients: files are named by the tool's folder alone.
+    """Return why a call failed, for clients: files have the name of their folder and their own.
 
-    Where tools are on this machine is nobody's business, and does not help a model.
+    Directories of this machine are no client's business, and don't help a model. Of a tool that
+    ran, only those of its code and of Python are left out: other paths may be its subject.
     """
-    if failure.kind != "unavailable":  # which alone says why a tool did not load
-        return failure
-    text = failure.message
-    for path in {each.path for each in registry.report.diagnostics if each.path in text}:
-        text = text.replace(path, "/".join(Path(path).parts[-2:]))
-    return failure._replace(message=text)
+    details = tuple(
+        each._replace(message=_without_code(each.message, registry)) for each in failure.details
+    )
+    text = _without_code(failure.message, registry)
+    if failure.kind == "unavailable":  # which says why a tool did not load
+        for path in {each.path for each in registry.report.diagnostics if each.path in text}:
+            text = text.replace(path, _ending(path))
+        text = _ABSOLUTE.sub(lambda found: _shortened(found[0]), text)
+    return failure._replace(message=text, details=details)
+
+
+_ABSOLUTE = re.compile(r"""(?<![\w/\\:.~#])(?:/|[A-Za-z]:[\\/])[^\s'"`<>|:;,()\[\]{}]+""")
+"""What looks like an absolute path."""
+
+
+def _shortened(path: str) -> str:
+    """Return the end of a path if it is one of this machine, otherwise what was given."""
+    root = Path(*Path(path).parts[:2])
+    return _ending(path) if root.exists() else path
+
+
+def _ending(path: str) -> str:
+    return "/".join(Path(path).parts[-2:])
+
+
+def _without_code(text: str, registry: ToolRegistry) -> str:
+    """Return a text without the directories of tools and of Python."""
+    if os.sep not in text:
+        return text
+    places = {os.path.dirname(each.location) for each in registry.catalog.candidates}
+    known = {os.getcwd(), *sys.path, sys.prefix, sys.base_prefix, *places}
+    for each in sorted(known, key=len, reverse=True):
+        if len(Path(each).parts) > 1 and each in text:
+            text = text.replace(each.rstrip("/\\") + os.sep, "").replace(each, Path(each).name)
+    return text
 
 
 def problem_of(failure: Failure) -> dict[str, JSON]:

@@ -25,7 +25,8 @@ from sovl_tools import (
     ToolError,
     ToolResult,
 )
-from sovl_tools.dispatch.failure import redact, trace_of, without_secrets
+from sovl_tools.dispatch.failure import trace_of, without_secrets
+from sovl_tools.model.redaction import redact
 from sovl_tools.model.result import BadArgument
 from tests.dispatch.toolbox import Call, each_way, properties, tool, tooler
 from tests.schema.strategies import moderate
