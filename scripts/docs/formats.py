@@ -61,7 +61,7 @@ PROBES: dict[str, dict[str, Any]] = {
     "`anyOf`": {"anyOf": [TEXT, NUMBER]},
     "`oneOf` that excludes by type": {"oneOf": [TEXT, NUMBER]},
     "other `oneOf`": {"oneOf": [{**TEXT, "pattern": "a"}, {**TEXT, "pattern": "b"}]},
-    "`allOf` that is one schema": {"allOf": [TEXT, {"title": "A"}]},
+    "`allOf` of several schemas": {"allOf": [TEXT, {"minLength": 1}]},
     "`not`": {**TEXT, "not": {"const": "x"}},
     "`if`, `then`": {**TEXT, "if": {"const": "x"}, "then": {"maxLength": 1}},
     "`$ref` to a definition": {"$ref": "#/$defs/text"},

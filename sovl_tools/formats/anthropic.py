@@ -12,6 +12,7 @@ from typing import Any
 from sovl_tools.formats.base import ROOT, Format, Loss, Options, Shape
 from sovl_tools.formats.form import Form, loose, not_strict, strict
 from sovl_tools.formats.providers import ANTHROPIC
+from sovl_tools.formats.size import size_of
 from sovl_tools.formats.strict import StrictError
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
@@ -52,20 +53,21 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
         options: what is wanted of the format.
         spent: what the strict tools so far have of what is limited; this one's is added.
     """
-    after = spent.copy()  # counted on a copy: a tool that turns out not to be strict spends nothing
-
-    def spend(name: str, count: int) -> None:
-        after[name] += count
-        if after[name] > ANTHROPIC.strict[name]:
-            raise _beyond(name)
-
     try:
-        spend("strict tools", 1)
-        found = _completed(strict(shape.tool, _FORM, spend), options)
+        found = strict(shape.tool, _FORM)
     except StrictError as error:
         return not_strict(shape, error)
+    size = size_of(found.definition["input_schema"])
+    after = {
+        "strict tools": spent["strict tools"] + 1,
+        "optional parameters": spent["optional parameters"] + size.optional,
+        "unions": spent["unions"] + size.unions,
+    }
+    excess = next((name for name, count in after.items() if count > ANTHROPIC.strict[name]), None)
+    if excess is not None:  # a tool that isn't strict in the end spends nothing
+        return not_strict(shape, _beyond(excess))
     spent.update(after)
-    return found
+    return _completed(found, options)
 
 
 def _beyond(name: str) -> StrictError:

@@ -27,8 +27,8 @@ class Said(NamedTuple):
     message: str = ""
 
 
-Say: TypeAlias = Callable[[dict[str, JSON], str], Said | None]
-"""From a schema and one of its keywords; None if the others can't say it."""
+Say: TypeAlias = Callable[[dict[str, JSON], str], Said]
+"""From a schema and one of its keywords."""
 
 _BOUNDS: dict[str, tuple[str, Callable[[float], int], Callable[..., float]]] = {
     "exclusiveMinimum": ("minimum", lambda bound: math.floor(bound) + 1, max),
@@ -51,7 +51,7 @@ def as_inclusive(schema: dict[str, JSON], keyword: str) -> Said:
     return Said(rest, note(keyword, bound), "rewritten", message)
 
 
-def as_choice(schema: dict[str, JSON], keyword: str) -> Said | None:
+def as_choice(schema: dict[str, JSON], keyword: str) -> Said:
     """Say values as strings and numbers to choose from, and as types."""
     given, types = schema[keyword], schema.get("type", [*JSON_KINDS])
     values = given if keyword == "enum" else [given]
@@ -63,7 +63,7 @@ def as_choice(schema: dict[str, JSON], keyword: str) -> Said | None:
     found = _alternatives(fitting)
     if len(found) == 1:
         return Said({**rest, **found[0]})
-    if found and "anyOf" not in schema:
+    if found and schema.keys().isdisjoint(("anyOf", "$ref")):
         return Said({**rest, "anyOf": found})
     if values and "type" not in schema:
         rest |= _types_of(values)
@@ -95,13 +95,3 @@ def _alternatives(values: list[JSON]) -> list[dict[str, JSON]]:
 def _types_of(values: list[JSON]) -> dict[str, JSON]:
     types = list(dict.fromkeys(map(kind, values)))
     return {"type": types[0] if len(types) == 1 else types}
-
-
-def as_alternative(schema: dict[str, JSON], keyword: str) -> Said | None:
-    """Say a reference as the only alternative, beside which other keywords may stand."""
-    if len(schema) == 1:
-        return Said(schema)
-    if "anyOf" in schema:
-        return None
-    rest = {key: each for key, each in schema.items() if key != keyword}
-    return Said({**rest, "anyOf": [{keyword: schema[keyword]}]})

@@ -6,19 +6,19 @@ taken out again before the tool is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from inspect import CO_VARKEYWORDS
 from itertools import islice, product
-from operator import le
-from types import CodeType, FunctionType
+from types import CodeType
 from typing import NamedTuple, Protocol
 
 from sovl_tools.annotations.hints import underlying
 from sovl_tools.formats.base import ROOT, Compile, Loss, Options, Shape
 from sovl_tools.formats.meaning import accepts_null
-from sovl_tools.formats.providers import Dialect, Provider, Size
-from sovl_tools.formats.strict import Spend, StrictError, StrictSubset, strict_subset
+from sovl_tools.formats.providers import Dialect, Provider
+from sovl_tools.formats.size import excess_of, size_of
+from sovl_tools.formats.strict import StrictError, strict_subset
 from sovl_tools.formats.transformer import loose as loosened
 from sovl_tools.formats.transformer import refused_names
 from sovl_tools.model.definition import ToolDefinition
@@ -64,24 +64,23 @@ def loose(tool: ToolDefinition, form: Form) -> Shape:
     return Shape(tool, form.define(tool, schema, is_strict=False), losses)
 
 
-def strict(tool: ToolDefinition, form: Form, spend: Spend = lambda _, __: None) -> Shape:
-    """Return a tool whose schema the provider enforces; for ``spend`` see ``strict_subset``.
+def strict(tool: ToolDefinition, form: Form) -> Shape:
+    """Return a tool whose schema the provider enforces.
 
     Raises:
         StrictError: it says what the provider can't enforce.
     """
     parameters, dialect, most = tool.parameters, form.provider.dialect, form.provider.size
     try:
-        found = strict_subset(parameters, dialect, require_all=dialect.require_all, spend=spend)
-        _check_size(found, most)
+        found = strict_subset(parameters, dialect, require_all=dialect.require_all)
+        excess = excess_of(size_of(found.schema), most) if most is not None else None
     except RecursionError:
         raise StrictError(ROOT, "it is nested too deep") from None
+    if excess is not None:
+        raise StrictError(ROOT, f"it has {excess}")
     losses = found.losses
     if "additionalProperties" not in parameters:
-        function = tool.function
-        # most functions are not wrapped, and there is nothing to look for behind them
-        is_plain = type(function) is FunctionType and not hasattr(function, "__wrapped__")
-        code = getattr(function if is_plain else underlying(function), "__code__", None)
+        code = getattr(underlying(tool.function), "__code__", None)
         if isinstance(code, CodeType) and code.co_flags & CO_VARKEYWORDS:
             message = "the function takes other arguments too, which can't be given"
             losses += (Loss("rewritten", ROOT, message),)
@@ -95,44 +94,6 @@ def not_strict(shape: Shape, why: StrictError) -> Shape:
     """Return a loose tool that says why it is not strict."""
     loss = Loss("loose", why.path, f"not strict: {why.message}", why.help)
     return Shape(shape.tool, shape.definition, (loss, *shape.losses))
-
-
-_SAYS = {
-    "properties": "properties", "values": "values to choose from", "depth": "levels of nesting",
-    "characters": "characters of names and values",
-    "longest": "characters of values in one long choice",
-}  # fmt: skip
-
-
-def _check_size(found: StrictSubset, most: Size | None) -> None:
-    """Raise a StrictError that says what of a schema is too much."""
-    if most is None or all(map(le, found.size, most)):
-        return
-    schema = found.schema
-    size = found.size._replace(depth=_depth(schema, schema.get("$defs", {}), ()))
-    for name, words in _SAYS.items():
-        count, limit = getattr(size, name), getattr(most, name)
-        if count > limit:
-            raise StrictError(ROOT, f"it has {count:,} {words}, more than {limit:,}")
-
-
-def _depth(
-    schema: dict[str, JSON], definitions: Mapping[str, JSON], followed: tuple[str, ...]
-) -> int:
-    reference = schema.get("$ref")
-    if reference is not None:
-        name = reference.removeprefix("#/$defs/")
-        if name in followed or name not in definitions:
-            return 0
-        return _depth(definitions[name], definitions, (*followed, name))
-    deepest = 0
-    for key in ("properties", "anyOf", "items"):
-        if key in schema:
-            found = schema[key]
-            children = found.values() if key == "properties" else found
-            for each in (found,) if key == "items" else children:
-                deepest = max(deepest, _depth(each, definitions, followed))
-    return deepest + ("properties" in schema or "items" in schema)
 
 
 # ways to read a value that are tried; their number doubles with each null that may mean itself

@@ -7,7 +7,6 @@ JSON, since that is how the model writes its arguments.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 
 from sovl_tools.annotations.jsonvalues import text_of
 from sovl_tools.model.document import JSON
@@ -167,19 +166,6 @@ def is_idle(keyword: str, value: JSON) -> bool:
 def is_silent(keyword: str) -> bool:
     """Tell whether a keyword says nothing of a value, to a model or to anybody else."""
     return keyword in _SILENT or keyword.startswith("x-")
-
-
-def audible(schema: JSON) -> JSON:
-    """Return a schema without what says nothing."""
-    silent = _silent_among(tuple(schema)) if isinstance(schema, dict) else ()
-    if not silent:
-        return schema
-    return {key: value for key, value in schema.items() if key not in silent}
-
-
-@lru_cache(maxsize=4096)
-def _silent_among(keywords: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(filter(is_silent, keywords))
 
 
 def accepts_null(

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from sovl_tools.formats.equivalents import Say, as_alternative, as_choice, as_inclusive
+from sovl_tools.formats.equivalents import Say, as_choice, as_inclusive
+from sovl_tools.formats.size import Size
 from sovl_tools.model.document import JSON
 
 # an escaped parenthesis opens nothing, but one after an escaped backslash does
@@ -44,8 +45,8 @@ class Dialect:
             properties are.
         require_all: whether every property has to be required; an optional one may be null instead.
         is_recursive: whether definitions may refer to themselves.
-        wraps_references: whether a reference that is described becomes an ``anyOf`` of one, which
-            may be described; else what it leads to takes its place.
+        wraps_references: whether a reference with other keywords beside it becomes an ``anyOf`` of
+            one, beside which they may stand.
         tells_by_first: whether objects that are alternatives must differ in their first names.
         minds_case: whether texts to choose from come back in the case in which they were given.
     """
@@ -58,7 +59,7 @@ class Dialect:
     needs_members: bool = False
     require_all: bool = False
     is_recursive: bool = True
-    wraps_references: bool = True
+    wraps_references: bool = False
     tells_by_first: bool = False
     minds_case: bool = True
 
@@ -67,25 +68,6 @@ class Dialect:
         if keyword in self.admits:
             return self.admits[keyword](value)
         return self.keeps is None or keyword in self.keeps
-
-
-class Size(NamedTuple):
-    """The size of a strict schema, as providers count it; each definition counts once.
-
-    Attributes:
-        properties: how many properties its objects have.
-        values: how many values there are to choose from.
-        characters: of all names of properties and definitions, and of all values.
-        longest: characters of the values of the longest choice of more than 250 texts.
-        depth: how many objects and arrays lie in one another, recursion not followed; where there
-            are no more of them than may lie so, how many there are.
-    """
-
-    properties: int = 0
-    values: int = 0
-    characters: int = 0
-    longest: int = 0
-    depth: int = 0
 
 
 class Provider(NamedTuple):
@@ -115,6 +97,12 @@ class Provider(NamedTuple):
 _FORMATS = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
+_STRICT = frozenset(
+    {
+        "title", "description", "type", "enum", "const", "properties", "required", "items",
+        "additionalProperties", "anyOf", "$ref",
+    }
+)  # fmt: skip
 _AT_ROOT = frozenset({"$ref", "oneOf", "anyOf", "allOf", "not", "enum", "const"})
 
 OPENAI = Provider(
@@ -128,14 +116,14 @@ OPENAI = Provider(
         needs_members=True,
     ),
     Dialect(
-        frozenset(
-            {
-                "title", "description", "multipleOf", "minimum", "maximum", "exclusiveMinimum",
-                "exclusiveMaximum", "minItems", "maxItems",
-            }
-        ),
+        _STRICT
+        | {
+            "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems",
+            "maxItems",
+        },
         {"format": _FORMATS.__contains__, "pattern": lambda pattern: not is_elaborate(pattern)},
         require_all=True,
+        wraps_references=True,
         tells_by_first=True,
     ),
     Size(properties=5000, values=1000, characters=120_000, longest=15_000, depth=10),
@@ -146,11 +134,10 @@ ANTHROPIC = Provider(
     "Anthropic",
     Dialect(root=_AT_ROOT),
     Dialect(
-        frozenset({"title", "description", "default"}),
+        _STRICT | {"default"},
         # minItems 0 is idle and 1 is enforced; a larger one is refused
         {"format": (_FORMATS | {"uri"}).__contains__, "minItems": lambda least: least == 1},
         is_recursive=False,
-        wraps_references=False,
         minds_case=False,
     ),
     strict={"strict tools": 20, "optional parameters": 24, "unions": 16},
@@ -177,11 +164,11 @@ GEMINI = Provider(
         says={
             "const": as_choice,
             "enum": as_choice,
-            "$ref": as_alternative,
             "exclusiveMinimum": as_inclusive,
             "exclusiveMaximum": as_inclusive,
         },
         doubtful=_DOUBTFUL,
+        wraps_references=True,
         root=OPENAI.loose.root,
     ),
     tools=512,

@@ -81,8 +81,8 @@ class Transformer(Rewrite):
         gone = [each for each in root if each in self.dialect.root]
         if gone and "unevaluatedProperties" in root:  # what they evaluate is unknown without them
             gone.append("unevaluatedProperties")
-        kept = {key: each for key, each in root.items() if key not in gone}
-        made = {"type": "object", "properties": {}, **self.schema({**kept, "type": "object"}, path)}
+        kept = {key: each for key, each in root.items() if key not in (*gone, "type")}
+        made = self.schema({"type": "object", "properties": {}, **kept}, path)
         if gone:
             words = f"{_listed(gone)} of all arguments {'are' if gone[1:] else 'is'} left out"
             self.losses.append(Loss("dropped", (*path, gone[0]), words, _HELP))
@@ -151,7 +151,24 @@ class Transformer(Rewrite):
         if not isinstance(schema, dict):
             return self.decided(schema, path)
         schema, path = self.direct(schema, path)
-        schema = self.prepared(schema, path)
+        schema, path = self.prepared(schema, path)
+        made, moved = self._kept(schema, path)
+        notes: list[str] = []
+        if not self.dialect.says.keys().isdisjoint(made):
+            made, notes = self._in_others(made, path)
+        for keyword in [each for each in made if each in self.dialect.doubtful and made[each]]:
+            message, advice = f"{keyword} may be ignored", "say it in the description too"
+            self.record("doubt", (*path, keyword), message, advice)
+        if moved:
+            notes += self._in_words(schema, moved, path)
+        made = with_notes(made, notes)
+        if self.dialect.wraps_references and "$ref" in made and len(made) > 1:
+            made["anyOf"] = [{"$ref": made.pop("$ref")}]
+        self.names.update(made.get("properties", ()))
+        return self.changed(schema, made, path)
+
+    def _kept(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], list[str]]:
+        """Return the keywords that may stay, and the names of the others."""
         made: dict[str, JSON] = {}
         moved = []
         for keyword, value in schema.items():
@@ -165,34 +182,18 @@ class Transformer(Rewrite):
                     self.record("rewritten", (*path, keyword), "oneOf is said as anyOf")
             else:
                 moved.append(keyword)
-        notes: list[str] = []
-        if not self.dialect.says.keys().isdisjoint(made):
-            made, notes, unsaid = self._in_others(made, path)
-            moved += unsaid
-        for keyword in [each for each in made if each in self.dialect.doubtful and made[each]]:
-            message, advice = f"{keyword} may be ignored", "say it in the description too"
-            self.record("doubt", (*path, keyword), message, advice)
-        self.names.update(made.get("properties", ()))
-        if moved:
-            notes += self._in_words(schema, moved, path)
-        return self.changed(schema, with_notes(made, notes), path)
+        return made, moved
 
-    def _in_others(
-        self, schema: dict[str, JSON], path: Path
-    ) -> tuple[dict[str, JSON], list[str], list[str]]:
-        """Return a schema with keywords said in others, notes, and what those can't say."""
-        notes, unsaid = [], []
+    def _in_others(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], list[str]]:
+        """Return a schema with keywords said in others, and notes of what those don't say."""
+        notes = []
         for keyword in [each for each in schema if each in self.dialect.says]:
             said = self.dialect.says[keyword](schema, keyword)
-            if said is None:
-                unsaid.append(keyword)
-                schema = {key: each for key, each in schema.items() if key != keyword}
-                continue
             schema = said.schema
             if said.note is not None:
                 notes.append(said.note)
                 self.record(said.kind, (*path, keyword), said.message)
-        return schema, notes, unsaid
+        return schema, notes
 
     def direct(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
         """Return a schema, or the only one of its ``allOf`` with the annotations beside it."""
@@ -205,19 +206,19 @@ class Transformer(Rewrite):
             path = (*path, "allOf", 0)
         return schema, path
 
-    def prepared(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
-        """Return a schema with what the provider wants to be said."""
-        del path
+    def prepared(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
+        """Return a schema with what the provider wants to be said, and its path."""
         if self.dialect.needs_members and "type" in schema:
             for kind, keyword in (("array", "items"), ("object", "properties")):
                 if keyword not in schema and kind in schema["type"]:
                     schema = {**schema, keyword: {}}
-        return schema
+        return schema, path
 
     def _stays(self, keyword: str, schema: dict[str, JSON]) -> bool:
         value = schema[keyword]
-        if keyword in REFERENCES and (keyword != "$ref" or self.definitions.address(value) is None):
-            return False
+        if keyword in REFERENCES:
+            is_alone = not self.dialect.wraps_references or {"anyOf", "oneOf"}.isdisjoint(schema)
+            return keyword == "$ref" and is_alone and self.definitions.address(value) is not None
         if keyword == "unevaluatedItems" and schema.get("items") == {}:  # which is new here
             return False
         if keyword in _BY_PATTERN and "patternProperties" in schema:  # these depend on one another

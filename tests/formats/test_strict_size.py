@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sovl_tools.formats.providers import OPENAI, Size
+from sovl_tools.formats import size
+from sovl_tools.formats.providers import OPENAI
+from sovl_tools.formats.size import Size
 from sovl_tools.formats.strict import strict_subset
 from tests.formats.tools import arguments, shaped, tool
 
@@ -12,7 +14,7 @@ TEXT = {"type": "string"}
 
 
 def size_of(schema: dict[str, Any]) -> Size:
-    return strict_subset(schema, OPENAI.dialect, require_all=True).size
+    return size.size_of(strict_subset(schema, OPENAI.dialect, require_all=True).schema)
 
 
 def test_everything_is_counted_once() -> None:
@@ -36,13 +38,13 @@ def test_everything_is_counted_once() -> None:
     }
     names = len("abcdefnnode")
     values = len("xnull12")
-    assert size_of(schema) == Size(properties=6, values=3, characters=names + values, depth=3)
+    assert size_of(schema) == Size(6, 3, characters=names + values, depth=3, unions=5)
 
 
 def test_the_null_for_what_is_left_out_is_counted() -> None:
     choice = {**TEXT, "enum": ["x", "yz"]}
     made = size_of({"properties": {"a": choice, "b": {**choice, "const": "x"}}, "required": ["b"]})
-    assert made == Size(properties=2, values=4, characters=len("abxyznullx"), depth=1)
+    assert made == Size(2, 4, characters=len("abxyznullx"), depth=1, unions=1)
 
 
 def test_a_long_choice_of_texts_is_measured() -> None:
