@@ -39,6 +39,7 @@ from sovl_tools.remote.loop import RemoteLoop, remote_loop, run_remotely
 MAX_TOOLS = 20_000
 _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_URL = re.compile(r"(https?://)(?:[^\s/@]*@)?([^\s/?#]+)[^\s;,]*")
 _LONGEST = 60
 _LONGEST_REASON = 500
 _PATIENCE = 3
@@ -375,9 +376,14 @@ class McpSession:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         text = " ".join(str(error)[: 4 * _LONGEST_REASON].split()) or type(error).__name__
-        address = self.server.address
+        address, name = self.server.address, str(self.server)
         for each in [address] if self.server.is_url else [address, shlex.split(address)[0]]:
-            text = text.replace(each, str(self.server))
+            text = text.replace(each, name)
+        # a redirect repeats the path, which can be secret; links to documentation stay
+        is_redirect = text.startswith("Redirect to")
+        text = _URL.sub(
+            lambda url: url[1] + url[2] if is_redirect or url[2] == name else url[0], text
+        )
         return cut_characters(text, _LONGEST_REASON)
 
     async def _keep(self, ready: asyncio.Future[Any], end: asyncio.Event) -> None:

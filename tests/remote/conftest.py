@@ -89,6 +89,8 @@ def http_server(offer: Offer, *more: str) -> Iterator[str]:
     finally:
         process.kill()
         process.wait()
+        # the fork that this process stands for ends a little later
+        eventually(lambda: not listens(port))
 
 
 def listens(port: int) -> bool:

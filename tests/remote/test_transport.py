@@ -21,6 +21,9 @@ from tests.patience import PATIENCE
         (200, "application/json; x", b" " * 2000, "longer than 1,000 bytes"),
         (200, "text/event-stream", b'data: {"jsonrpc":"2.0","id":1,"result":[]}\n\n', "result"),
         (200, "text/html", b"<html>no", "content type: text/html"),
+        (307, "https://me:hush@h.example/hush?hush", b"", "Redirect to https://h.example not"),
+        (308, "/hush/", b"", "not followed"),
+        (308, "/hush/", b"", "Redirect to http://127.0.0.1"),
     ],
 )
 def test_an_answer_of_http_that_is_none_is_told(
@@ -30,7 +33,7 @@ def test_an_answer_of_http_that_is_none_is_told(
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
             self.send_response(status)
-            self.send_header("content-type", kind)
+            self.send_header("location" if 300 < status < 400 else "content-type", kind)
             self.send_header("content-length", str(len(sent)))
             self.end_headers()
             self.wfile.write(sent)
@@ -47,3 +50,4 @@ def test_an_answer_of_http_that_is_none_is_told(
         served.shutdown()
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert "hush" not in str(caught.value)
