@@ -102,11 +102,26 @@ def literal(node: ast.AST | None) -> Any:
         return UNKNOWN
 
 
+_MOST_NAMES = 1_000
+"""The maximum number of names that one name stands for, directly or through others."""
+_MOST_LOOKUPS = 20_000
+
+
 def lookup_in(found: Bindings) -> Lookup:
-    """Return what the names in a module's annotations stand for, as far as its text tells."""
+    """Return what the names in a module's annotations stand for, as far as its text tells.
+
+    Forty lines that each name the line before twice stand for a million million names: what is
+    too much is unknown.
+    """
     pending: set[str] = set()
+    together = within = 0
 
     def lookup(name: str) -> Any:
+        nonlocal together, within
+        within = within + 1 if pending else 0
+        together += 1
+        if within > _MOST_NAMES or together > _MOST_LOOKUPS:
+            return HIDDEN
         node = found.names.get(name)
         if node is None:
             return conventional(name)
