@@ -279,7 +279,8 @@ def _check(source: str, table: JSON) -> None:
     # dates and times of TOML are no JSON; as null they are of the wrong type wherever they stand
     if depth(table) > MAX_DEPTH:
         raise ConfigurationError(source, _TOO_DEEP)
-    plain = json.loads(json.dumps(table, default=lambda _: None))
+    text = json.dumps(table, default=lambda _: None)
+    plain = json.loads(text, parse_constant=lambda _: None)
     # the first one is raised: nothing can be done with a configuration that is wrong in part
     for problem in published("config").problems(plain):
         # JSON has no word for this value, and TOML none for null
