@@ -90,7 +90,7 @@ def chat(
     registry = all_tools(tools)
     source = lines(lambda: [*NAMES, *(tool.name for tool in registry)])
     with nullcontext() if who.client is None else closing(who.client):
-        transcript = Transcript(is_quiet=is_quiet())
+        transcript = Transcript(is_quiet=is_quiet(), shows_results=who.name != "local")
         agent = Agent(
             who.client,
             tools=registry,

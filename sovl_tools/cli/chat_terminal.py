@@ -207,10 +207,14 @@ class Transcript:
 
     Attributes:
         is_quiet: whether only answers and errors are shown.
+
+    Args:
+        shows_results: whether results of calls are shown; False if they are the answers.
     """
 
-    def __init__(self, *, is_quiet: bool = False) -> None:
+    def __init__(self, *, is_quiet: bool = False, shows_results: bool = True) -> None:
         self.is_quiet = is_quiet
+        self._shows_results = shows_results
         self._is_begun = False
         self._wrap: Any = None
         if results().isatty():
@@ -229,7 +233,7 @@ class Transcript:
                 with suppress(ValueError, RecursionError):
                     arguments = json.loads(arguments)
                 self.note(f"→ {describe_call(call.name, arguments)}")
-            case ToolFinished(call=call, result=result):
+            case ToolFinished(call=call, result=result) if self._shows_results:
                 content = as_one_text(tool_message(call, result)["content"])
                 words = content if result.error is None else f"error: {content}"
                 took = f" ({result.duration:.1f} s)" if result.duration > _NOTABLE else ""

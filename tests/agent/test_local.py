@@ -107,11 +107,40 @@ def test_nothing_is_guessed(text: str) -> None:
     assert "number1 (integer): The first number." in reply
 
 
+LEAVING = 'Say "never mind" to leave it.'
+
+
+def test_a_sentence_is_no_value_unless_it_is_in_quotes() -> None:
+    agent = agent_with(PAINT)
+    said(agent, "brush the wall")
+    advice = f"If that is what color is, say it in quotes. {LEAVING}"
+    for sentence in ("I would like something else", "what are the choices", "is it red?"):
+        assert said(agent, sentence) == advice
+    assert said(agent, '"what you like best"') == "level (one of low, very high)?"
+    assert said(agent, "never mind") == "All right, paint is not called."
+    assert said(agent, "never mind") == "All right."
+
+
+def test_what_is_said_beside_a_phrase_may_be_for_an_argument() -> None:
+    @tool(activation_phrases=["what time is it"])
+    def clock(time_zone: str = "UTC") -> str:
+        """Tell the time."""
+        return f"noon in {time_zone}"
+
+    agent = agent_with(clock)
+    assert said(agent, "what time is it now, please?") == "noon in UTC"
+    assert said(agent, "what time is it in Tokyo?") == (
+        "clock: Tell the time.\nOptional, as key=value: time_zone.\n"
+        "Shall I call clock()? (yes or no)"
+    )
+    assert said(agent, "time_zone=Asia/Tokyo") == "noon in Asia/Tokyo"
+
+
 def test_a_tool_is_proposed_and_its_arguments_asked_for_one_by_one() -> None:
     agent = agent_with(ADD, PAINT)
     assert said(agent, "add numbers") == (
         "example_tool: A simple example tool that adds two numbers.\n"
-        "number1 (integer): The first number."
+        f"number1 (integer): The first number.\n{LEAVING}"
     )
     assert said(agent, "5") == "number2 (integer): The second number?"
     assert called(said(agent, "3")) == {"number1": 5, "number2": 3}
@@ -122,7 +151,7 @@ def test_what_a_tool_takes_beside_is_named_with_its_defaults() -> None:
     assert said(agent, "brush the wall") == (
         "paint: Do the paint.\n"
         "Optional, as key=value: is_glossy, coats, tags.\n"
-        "color (string): Which color?"
+        f"color (string): Which color?\n{LEAVING}"
     )
     assert said(agent, "red") == "level (one of low, very high)?"
     assert called(said(agent, "low")) == {"color": "red", "level": "low"}
@@ -368,7 +397,7 @@ def test_an_error_is_shown_in_its_words() -> None:
 def test_a_tool_that_has_gone_is_missed(write: Write, tmp_path: Path) -> None:
     folder = write("echo")
     agent = Agent(tools=str(tmp_path / "tools"), provider="local")
-    assert said(agent, "echo") == "echo: Say something.\ntext (string): What to say."
+    assert said(agent, "echo") == f"echo: Say something.\ntext (string): What to say.\n{LEAVING}"
     shutil.rmtree(folder)
     agent.tools.reload()
     assert said(agent, "hi") == "There are no tools to call."
@@ -486,7 +515,7 @@ def test_a_dynamic_part_that_fails_is_told() -> None:
     reply = said(agent, "greet")
     assert reply.startswith("It can't be called just now: ")
     assert "the register is closed" in reply
-    assert said(agent, "greet").endswith("who (one of Ada)?")
+    assert said(agent, "greet").endswith(f"who (one of Ada)?\n{LEAVING}")
     failing[:] = [True, False]
     assert said(agent, "Ada").startswith("It can't be called just now: ")
     assert said(agent, "greet who=Ada") == "Hello, Ada."

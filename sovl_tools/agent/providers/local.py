@@ -32,6 +32,24 @@ STREAM: dict[str, Any] = {}
 
 _GREETINGS = {"", "hello", "hi", "help", "what can you do"}
 _ENDS = {"never mind", "cancel", "stop"}
+_LEAVING = 'Say "never mind" to leave it.'
+_FILLERS = frozenset(
+    re.findall(
+        r"\w+",
+        "a an and any are at can could do does for get give have how i in is it "
+        "let like me my now of on or please right s show some t tell that the there this to "
+        "us want what when where which who will with would you your",
+    )
+)
+"""Words that say nothing about an argument."""
+
+_SENTENCE = re.compile(
+    r"(?:i|i'm|please|can|could|would|what|which|how|why|who|when|where|tell|show|give)\s+\S+\s+\S"
+    r"|\S+\s+\S.*\?$",
+    re.IGNORECASE,
+)
+"""How a person says something else than the value that is asked for."""
+
 _QUOTES = ("'", '"')
 # key=value, at the beginning of a word; a value with blanks is in quotes of either kind.
 _PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
@@ -111,10 +129,11 @@ class _Dialogue:
         choice = self._prompt.choice
         # The tool whose name or phrase is said; of several that of the most words.
         rest = self._rest if self._text[:1] not in _QUOTES else ""
-        said = [(1, name) for name in self._tools if name.casefold() in words(rest)]
+        said = [(1, name, name) for name in self._tools if name.casefold() in words(rest)]
         matches = [each for each in self._prompt.registry.match(rest) if each.tool in self._tools]
-        said += [(len(words(rest[each.start : each.end])), each.tool) for each in matches]
-        named = max(said, key=lambda each: each[0])[1] if said else None
+        phrases = [(rest[each.start : each.end], each.tool) for each in matches]
+        said += [(len(words(phrase)), tool, phrase) for phrase, tool in phrases]
+        _, named, phrase = max(said, key=lambda each: each[0], default=(0, None, ""))
         if pending is not None and named is None and choice in {*MODES, pending["tool"]}:
             is_asking = pending["asking"] is not None
             if self._spoken in (_ENDS if is_asking else {"no", *_ENDS}):
@@ -123,8 +142,10 @@ class _Dialogue:
             is_offered = pending["tool"] in self._tools or SEARCH in self._prompt.offered
             if is_offered and (is_asking or self._is_pairs or self._spoken == "yes"):
                 return self._fill(pending["tool"], pending, is_sure=True)
+        if pending is None and self._spoken in _ENDS and choice in MODES:
+            return Answer("All right.")
         name, is_required = named if choice in MODES else choice, choice == "required"
-        is_sure = name is not None or is_required
+        is_sure = is_required or (name is not None and not self._says_more(name, phrase))
         if name is None and (is_required or self._spoken not in _GREETINGS):
             least = 0 if is_required else _ENOUGH
             found = self._prompt.registry.search(self._rest, limit=None)
@@ -141,6 +162,11 @@ class _Dialogue:
         end = "Say the name of one or a phrase, and arguments as key=value; I ask for what lacks."
         return Answer("\n".join([f"{head}These tools are here:", *lines, end]))
 
+    def _says_more(self, name: str, phrase: str) -> bool:
+        """Return whether the user says more than a tool's phrase, which may be for an argument."""
+        more = {*words(self._rest)} - {*words(phrase)} - _FILLERS
+        return bool(more) and not self._written and bool(_optional(self._tools.get(name)))
+
     def _fill(self, name: str, pending: dict[str, Any] | None, *, is_sure: bool) -> Answer:
         """Return the call, or what is wrong with its arguments and a question for one of them."""
         form, lines = _Form(self._prompt.registry[name]), []
@@ -150,9 +176,7 @@ class _Dialogue:
             # A search may be wrong; arguments say that the user meant this one.
             is_sure = is_sure or (bool(written) and not tool.annotations.get("destructive"))
             lines.append(f"{name}: {_first_sentence(tool)}")
-            required = tool.parameters.get("required", ())
-            optional = [each for each in form.properties if each not in required]
-            if optional:
+            if optional := _optional(tool):
                 lines.append(f"Optional, as key=value: {', '.join(optional)}.")
         else:
             # Loaded anew meanwhile, the tool may lack what was asked for, or given.
@@ -160,6 +184,9 @@ class _Dialogue:
             if self._is_pairs and written.keys() <= form.properties.keys():
                 arguments |= written
             elif (asking := pending["asking"]) in form.properties:
+                if form.is_text(asking) and _SENTENCE.match(self._text):
+                    advice = f"If that is what {asking} is, say it in quotes."
+                    return Answer(f"{advice} {_LEAVING}", items=(pending,))
                 arguments[asking] = form.read(asking, self._text)
         problems = form.problems(arguments)
         unfit = [each for each in problems if each in arguments]
@@ -171,6 +198,8 @@ class _Dialogue:
         asking = next((each for each in (*unfit, *lacking) if each in form.properties), None)
         if asking is not None:
             lines.append(form.question(asking))
+            if pending is None:
+                lines.append(_LEAVING)
         elif lacking:
             why = "; ".join(lacking.values())
             return Answer("\n".join([*lines, f"{name} can't be called like this: {why}."]))
@@ -182,6 +211,13 @@ class _Dialogue:
             return Answer("", (Call(f"call_{token_hex(8)}", name, as_text(kept)),), "calls")
         pending = {"tool": name, "arguments": kept, "asking": asking}
         return Answer("\n".join(lines), items=(pending,))
+
+
+def _optional(tool: ToolDefinition | None) -> list[str]:
+    """Return the names of the parameters that can be left out."""
+    parameters = {} if tool is None else tool.parameters
+    required = parameters.get("required", ())
+    return [each for each in parameters.get("properties", {}) if each not in required]
 
 
 def _first_sentence(tool: ToolDefinition) -> str:
@@ -215,6 +251,11 @@ class _Form:
         problems = self._single.problems({name: text})
         value = parse_arguments(text) if any(each.keyword == "type" for each in problems) else text
         return text if isinstance(value, Unparsed) else value
+
+    def is_text(self, name: str) -> bool:
+        """Return whether a parameter takes any text."""
+        schema = self.properties[name]
+        return isinstance(schema, dict) and schema.get("type") == "string" and "enum" not in schema
 
     def problems(self, arguments: dict[str, JSON]) -> dict[str, str]:
         """Return what is wrong with each argument, in order; under "" what is with all of them."""
