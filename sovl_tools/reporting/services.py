@@ -210,7 +210,8 @@ def _github_command(diagnostic: Diagnostic) -> str:
 def _workflow_data(text: str) -> str:
     # a line break would end the command; what follows it could be another, of a stranger's making
     escaped = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return plain(escaped)
+    # it never begins a line, where colons would have to be escaped
+    return plain(f"x{escaped}")[1:]
 
 
 class Failure(NamedTuple):
