@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import SHUT_RDWR
 from typing import Any
 from uuid import uuid4
 
@@ -34,10 +35,12 @@ class SessionServer:
         ending: how the next call ends: ``answer``, ``forget`` (the session, before it runs),
             ``drop`` (the connection, after it ran) or ``late`` (as ``forget``, after it ran).
         refusal: status, media type and body for a session that it doesn't know.
+        streams: whether it answers with server-sent events, as FastMCP does.
     """
 
-    def __init__(self, refusal: tuple[int, str, bytes]) -> None:
+    def __init__(self, refusal: tuple[int, str, bytes], *, streams: bool = False) -> None:
         self.refusal = refusal
+        self.streams = streams
         self.sessions: set[str] = set()
         self.opened = 0
         self.runs = 0
@@ -115,21 +118,26 @@ class SessionServer:
             result = self.answer(message)
             if ending == "drop":
                 self.restart()
+                if self.streams:
+                    request.reply(200, "text/event-stream", b"", **{"content-length": "99"})
                 request.close_connection = True
-                request.connection.close()
+                request.connection.shutdown(SHUT_RDWR)
                 return None
             self._send(request, number, result)
         return None
 
     def _send(self, request: Any, number: Any, result: Any, **headers: str) -> None:
         data = json.dumps({"jsonrpc": "2.0", "id": number, "result": result}).encode()
-        request.reply(200, "application/json", data, **headers)
+        if self.streams:
+            data = b"event: message\ndata: " + data + b"\n\n"
+        media = "text/event-stream" if self.streams else "application/json"
+        request.reply(200, media, data, **headers)
 
 
 @contextmanager
-def session_server(era: str) -> Iterator[SessionServer]:
+def session_server(era: str, *, streams: bool = False) -> Iterator[SessionServer]:
     """Run a server that refuses unknown sessions as servers of an era do."""
-    found = SessionServer(UNKNOWN_SESSION[era])
+    found = SessionServer(UNKNOWN_SESSION[era], streams=streams)
     thread = threading.Thread(target=found._server.serve_forever, args=[0.02], daemon=True)
     thread.start()
     try:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,9 +46,9 @@ def test_an_unknown_session_is_opened_again_once(era: str) -> None:
         assert call(served) == "run 4"
 
 
-@check_each("era", [*UNKNOWN_SESSION])
-def test_a_call_that_may_have_run_is_repeated_if_it_is_idempotent(era: str) -> None:
-    with session_server(era) as served:
+@check_each(("era", "streams"), [(era, s) for era in UNKNOWN_SESSION for s in (False, True)])
+def test_a_call_that_may_have_run_is_repeated_if_it_is_idempotent(era: str, streams: Any) -> None:
+    with session_server(era, streams=streams) as served:
         assert call(served) == "run 1"
         served.endings = ["drop"]
         assert call(served).endswith("during the call, which may have been carried out")
