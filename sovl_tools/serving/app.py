@@ -43,7 +43,7 @@ from sovl_tools.serving.problems import (
     problem,
     without_directories,
 )
-from sovl_tools.serving.security import Guard, Security
+from sovl_tools.serving.security import LOCAL_ORIGINS, Guard, Security
 from sovl_tools.serving.traffic import CLIENT, BusyError, Traffic
 
 
@@ -67,16 +67,15 @@ def make_app(
     checks = security or Security()
     traffic = Traffic(checks.max_concurrency)
     endpoints = [] if mcp is None else [Route("/mcp", mcp)]
-    middleware = [Middleware(Guard, security=checks, traffic=traffic)]
-    if checks.origins:
-        cross_origin = Middleware(
-            CORSMiddleware,
-            allow_origins=checks.origins,
-            allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["*"],
-            expose_headers=["ETag", "Mcp-Session-Id", "WWW-Authenticate"],
-        )
-        middleware.append(cross_origin)
+    cross_origin = Middleware(
+        CORSMiddleware,
+        allow_origins=checks.origins,
+        allow_origin_regex=LOCAL_ORIGINS,  # for another host the guard has rejected them
+        allow_methods=["GET", "POST", "DELETE"],
+        allow_headers=["*"],
+        expose_headers=["ETag", "Mcp-Session-Id", "WWW-Authenticate"],
+    )
+    middleware = [Middleware(Guard, security=checks, traffic=traffic), cross_origin]
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

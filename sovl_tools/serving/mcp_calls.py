@@ -387,6 +387,13 @@ _APPROVAL: dict[str, JSON] = {
 }
 
 
+_CONSENT: dict[str, JSON] = {
+    "type": "object",
+    "properties": {"agree": {"type": "boolean", "title": "Agree", "default": True}},
+}
+"""The form of a question that asks for consent alone."""
+
+
 def _parsed(kind: Kind, form: dict[str, JSON]) -> Any:
     """Parse an answer into the first of the SDK's classes that it fits.
 
@@ -455,7 +462,9 @@ def _params(request: ClientRequest) -> dict[str, JSON]:
     if isinstance(request, Question):
         if request.url:
             return {"mode": "url", "message": request.message, "url": request.url}
-        return {"mode": "form", "message": request.message, "requestedSchema": request.schema}
+        # some clients can't show a form without fields
+        schema = request.schema if request.schema.get("properties") else _CONSENT
+        return {"mode": "form", "message": request.message, "requestedSchema": schema}
     if isinstance(request, RootsRequest):
         return {}
     params = {
@@ -484,6 +493,8 @@ def _answer(request: ClientRequest, result: Any) -> Answer | Sample | list[Root]
     if request.url or result.action != "accept":
         return Answer(result.action)
     content: dict[str, JSON] = {**(result.content or {})}
+    if not request.schema.get("properties") and content.pop("agree", True) is False:
+        return Answer("decline")
     try:
         problems = compile_schema(request.schema).problems(content)
     except SchemaError as error:

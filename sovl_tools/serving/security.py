@@ -20,6 +20,9 @@ from sovl_tools.serving.traffic import CLIENT, Client, Traffic
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """The paths that need no token: probes have none."""
 
+LOCAL_ORIGINS = r"[a-z][a-z0-9+.-]*://(localhost\.?|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?"
+"""The origins of this machine's pages, as a regular expression."""
+
 _SINGLE = (b"authorization", b"content-type", b"host", b"origin")
 _CLOSE = {"Connection": "close"}
 

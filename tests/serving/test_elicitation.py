@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Any
@@ -59,6 +60,13 @@ async def greet(context: ToolContext) -> str:
 
 
 @tool(annotations={"idempotent": True})
+async def agree(context: ToolContext) -> Any:
+    """Ask for consent alone."""
+    answer = await context.elicit("Really?")
+    return [answer.action, answer.content]
+
+
+@tool(annotations={"idempotent": True})
 def greet_sync(context: ToolContext) -> str:
     """Greet somebody from a thread."""
     answer = context.elicit_sync("Who are you?", NAME)
@@ -98,6 +106,28 @@ async def test_a_user_may_say_no(era: str, action: Any) -> None:
     callback = answering([], types.ElicitResult(action=action))
     async with client_of(server_of(greet), era, elicitation_callback=callback) as client:
         assert result(await client.call_tool("greet", {})) == (False, None, action)
+
+
+@check_each(
+    ("answer", "expected"),
+    [
+        (accepted(), ["accept", {}]),
+        (accepted(agree=True), ["accept", {}]),
+        (accepted(agree=False), ["decline", None]),
+        (types.ElicitResult(action="accept"), ["accept", {}]),
+        (types.ElicitResult(action="decline"), ["decline", None]),
+        (types.ElicitResult(action="cancel", content={"agree": True}), ["cancel", None]),
+    ],
+)
+async def test_consent_alone_is_asked_with_a_form_that_has_a_field(
+    era: str, answer: types.ElicitResult, expected: list[Any]
+) -> None:
+    asked: Asked = []
+    callback = answering(asked, answer)
+    async with client_of(server_of(agree), era, elicitation_callback=callback) as client:
+        _, _, words = result(await client.call_tool("agree", {}))
+    assert json.loads(words) == expected
+    assert [*asked[0][1]["properties"]] == ["agree"]
 
 
 async def test_an_answer_that_does_not_fit_is_an_error_that_says_so(era: str) -> None:

@@ -105,6 +105,37 @@ async def test_pages_that_may_call_are_told_so() -> None:
 
 
 @check_each(
+    ("origin", "host", "expected"),
+    [
+        ("http://localhost:3000", "127.0.0.1:8000", 200),
+        ("http://localhost", "localhost", 200),
+        ("http://127.0.0.1:5173", "localhost:8000", 200),
+        ("https://127.0.0.9", "127.0.0.1:8000", 200),
+        ("http://[::1]:3000", "[::1]:8000", 200),
+        ("tauri://localhost", "127.0.0.1:8000", 200),
+        ("http://localhost.example.com", "127.0.0.1:8000", 403),
+        ("http://127.0.0.1.example.com", "127.0.0.1:8000", 403),
+        ("http://localhost:3000", "10.0.0.1:8000", 403),
+        ("https://example.com", "127.0.0.1:8000", 403),
+        ("null", "127.0.0.1:8000", 403),
+    ],
+)
+async def test_pages_of_this_machine_may_call_a_server_on_it(
+    origin: str, host: str, expected: int
+) -> None:
+    asked = {"access-control-request-method": "POST", "access-control-request-headers": "x-a"}
+    async with client_of(app_of(registry_of())) as client:
+        headers = {"origin": origin, "host": host}
+        for path in ("/tools/add", "/mcp"):
+            preflight = await client.options(path, headers={**headers, **asked})
+            assert preflight.status_code == expected
+        answer = await client.get("/tools", headers=headers)
+        assert answer.status_code == expected
+        is_told = answer.headers.get("access-control-allow-origin") == origin
+        assert is_told == (expected == 200)
+
+
+@check_each(
     ("given", "expected"),
     [
         (None, 401),
