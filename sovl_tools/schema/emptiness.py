@@ -76,6 +76,10 @@ def _types(parts: Parts) -> Iterator[_Found]:
 
 
 def _values(parts: Parts) -> Iterator[_Found]:
+    for each in parts:
+        if each.schema.get("enum") == []:
+            yield each, "enum", "'enum' lists no value"
+            return
     listing = next((each for each in parts if values_of(each.schema)), None)
     values = values_of(listing.schema) if listing is not None else None
     if listing is None or not values:

@@ -25,6 +25,7 @@ def found(schema: dict[str, Any]) -> str | None:
     [
         (NUMBER | {"minimum": 5, "maximum": 1}, "minimum 5 is above maximum 1"),
         ({"minimum": 5, "maximum": 1}, "minimum 5 is above maximum 1"),
+        ({"enum": []}, "'enum' lists no value"),
         (
             NUMBER | {"exclusiveMinimum": 1, "exclusiveMaximum": 2},
             "exclusiveMinimum 1 leaves no value below exclusiveMaximum 2",
