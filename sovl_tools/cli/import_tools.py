@@ -285,11 +285,13 @@ def import_mcp(
     def module(name: str, tool: ForeignTool) -> str:
         return "".join(_mcp_module(name, tool, server))
 
-    write_all(import_tools(definitions, module), target, source=str(server))
+    notes = []
     for name in server.variables:
         is_new = name not in given.variables
         withheld = " (it looks like a secret, and isn't written into the folders)" if is_new else ""
-        note(f"set {name}: the server needs it{withheld}")
+        notes.append(f"set {name}: the server needs it{withheld}")
+    found = import_tools(definitions, module)
+    write_all(found._replace(notes=(*found.notes, *notes)), target, source=str(server))
 
 
 def _mcp_module(name: str, tool: ForeignTool, server: McpServer) -> Iterator[str]:
@@ -382,9 +384,8 @@ def import_openapi(
     def module(name: str, tool: ForeignTool) -> str:
         return module_of(name, tool, api.operations[tool.place])
 
-    write_all(import_tools(api.definitions, module), target, source=source)
-    for each_note in api.notes:
-        note(each_note)
+    found = import_tools(api.definitions, module)
+    write_all(found._replace(notes=(*found.notes, *api.notes)), target, source=source)
 
 
 def _fetched(url: str) -> bytes:

@@ -382,7 +382,9 @@ class _Reader:
             return whole
         reason = "has a variable without a default"
         if "{" not in url:
-            reason = "isn't a whole address, and the document is a file that has none"
+            is_relative = not self._source and "://" not in url
+            reason = "is relative to the document, which is a file"
+            reason = reason if is_relative else "isn't an http or https address"
         words = f"the server {said!r:.200} {reason}: give --base-url URL, such as {example:.200}"
         self.without_server = words
         raise UnfitDefinition((*place, "servers"), words)

@@ -110,6 +110,7 @@ def test_a_wrong_operation_costs_only_itself(run: Run, tmp_path: Path) -> None:
     flaw = "api.json: $.paths['/odd'].get.parameters: must be a list, not 'integer'\n"
     assert flaw in done.err
     assert "1 definition can't become a tool; see above\n" in done.err
+    assert "set SOVL_PETSTORE_KEY: the API key (header 'X-Key'), sent to localhost\n" in done.err
     shutil.rmtree(tmp_path / "tools")
     assert run("import", "openapi", "api.json", "--exclude", "* /odd").code == 0
 

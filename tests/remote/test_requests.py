@@ -589,13 +589,14 @@ def test_hostile_schemas_are_tools_or_flaws(schema: Any, schemas: Any) -> None:
     [
         (
             "/",
-            "a file that has none: give --base-url URL, such as https://api.example.com/",
+            "is relative to the document, which is a file: give --base-url URL,"
+            + " such as https://api.example.com/",
         ),
         ("/api/v3", "such as https://api.example.com/api/v3"),
         ("", "such as https://api.example.com"),
-        ("api.example.org/v1", "isn't a whole address"),
-        ("//example.org", "isn't a whole address"),
-        ("ftp://example.org", "isn't a whole address"),
+        ("api.example.org/v1", "is relative to the document"),
+        ("//example.org", "is relative to the document"),
+        ("ftp://example.org", "isn't an http or https address: give --base-url URL"),
         ("https://{region}.example.org", "has a variable without a default: give --base-url"),
         ("http://[", "give --base-url URL, such as https://api.example.com"),
     ],
