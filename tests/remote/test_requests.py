@@ -589,8 +589,7 @@ def test_hostile_schemas_are_tools_or_flaws(schema: Any, schemas: Any) -> None:
     [
         (
             "/",
-            "is relative to the document, which is a file: give --base-url URL,"
-            + " such as https://api.example.com/",
+            "which is a file: give --base-url URL, such as https://api.example.com/",
         ),
         ("/api/v3", "such as https://api.example.com/api/v3"),
         ("", "such as https://api.example.com"),
