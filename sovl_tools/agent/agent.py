@@ -48,6 +48,12 @@ from sovl_tools.model.policy import Coerce, Policy
 from sovl_tools.registry import ToolRegistry
 
 
+def _agent_policy(policy: Policy | None, **given: Any) -> Policy:
+    """Return the settings of an agent's calls: destructive ones need approval."""
+    found = policy or Policy()
+    return found.but(approval=found.approval or "destructive", **given)
+
+
 class Agent:
     """Holds a conversation, lets the model call tools and returns its answers.
 
@@ -179,36 +185,18 @@ class Agent:
         if options is not None:
             check_type("options", options, Mapping, "an object")
         who = choose_provider(client, provider=provider, model=model, base_url=base_url)
-        policy = policy or Policy()
         calling = {
-            "policy": policy.but(approval=policy.approval or "destructive"),
-            "timeout": timeout,
-            "mode": mode,
-            "coerce": coerce,
+            "policy": _agent_policy(policy, timeout=timeout, mode=mode, coerce=coerce),
             "executor": executor,
-            "hooks": tuple(hooks),
-            "observers": tuple(observers),
+            "hooks": (*hooks,),
+            "observers": (*observers,),
         }
         self._settings = AgentSettings(
-            self,
-            id(self),
-            type(self).__name__,
-            who,
-            tools,
-            calling,
-            check_host("host", host),
-            approve,
-            system,
-            dict(options or {}),
-            instructions=instructions,
-            strict=strict,
-            budget=Budget(max_tools, max_tool_tokens),
-            most_rounds=max_rounds,
-            trim=trim,
-            emits_tools=emit_tools,
-            parallel=parallel_calls,
-            most_characters=max_result_characters,
-        )
+            self, id(self), type(self).__name__, who, tools, calling, check_host("host", host),
+            approve, system, dict(options or {}), instructions=instructions, strict=strict,
+            budget=Budget(max_tools, max_tool_tokens), most_rounds=max_rounds, trim=trim,
+            emits_tools=emit_tools, parallel=parallel_calls, most_characters=max_result_characters,
+        )  # fmt: skip
         self.client, self.model = who.client, who.model
         self.messages: list[Message] = []
         self.emit = emit

@@ -354,7 +354,7 @@ class Engine:
             meant = self.meant(name, coerce)
         except TypeError:  # a name that a model made up may be a list, which can't be looked up
             meant = name
-        if meant != name:
+        if meant is not name:
             return self.tool(meant)
         prepared = self._prepare(name, catalog)
         # of two threads that prepared it at once both use the same one: it has the limiter
