@@ -33,6 +33,7 @@ from sovl_tools.annotations.hints import (
     read_annotations,
     resolved,
     resolved_or_any,
+    without_none,
 )
 from sovl_tools.annotations.kind import (
     EMPTY,
@@ -55,6 +56,7 @@ from sovl_tools.annotations.kind import (
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import as_hint, nearest
 from sovl_tools.schema.problem import named
+from sovl_tools.schema.subschemas import nodes
 
 
 class _Field(NamedTuple):
@@ -111,9 +113,11 @@ def _schema(builder: Builder, annotation: Any) -> Schema:
     hidden = computed_fields(kind, {name: each.default for name, each in fields.items()})
     for name, field in fields.items():
         text = documentation.parameters.get(name)
-        default = EMPTY if name in hidden else field.default
+        default, hint = EMPTY if name in hidden else field.default, field.hint
+        if default is None and not builder.with_none:
+            hint, _ = without_none(hint)
         try:
-            properties[name] = builder.build_property(field.hint, default=default, text=text)
+            properties[name] = builder.build_property(hint, default=default, text=text)
         except InexpressibleError as error:
             raise error.within(f"the field {name!r} of {kind.__name__}") from error
     schema: Schema = {"type": "object"}
@@ -236,11 +240,50 @@ def has_rules(annotation: Any) -> bool:
     )
 
 
-def dump_model(value: Any) -> JSON:
-    """Return what pydantic makes of an instance of a class that says how it is made."""
+def dump_model(value: Any, *, with_none: bool = True) -> JSON:
+    """Return what pydantic makes of an instance of a class that says how it is made.
+
+    ``with_none`` is False to leave out the fields that are None by default.
+    """
     adapter = sys.modules["pydantic"].TypeAdapter(type(value))
     found: JSON = adapter.dump_python(value, mode="json", by_alias=True)
-    return found
+    return found if with_none else _without_none(value, found)
+
+
+def _without_none(value: Any, dumped: JSON) -> JSON:
+    """Return what pydantic made of a value without the fields that are None by default."""
+    if isinstance(value, list | tuple) and isinstance(dumped, list):
+        return [*map(_without_none, value, dumped)]
+    if isinstance(value, dict) and isinstance(dumped, dict):
+        return dict(zip(dumped, map(_without_none, value.values(), dumped.values()), strict=False))
+    fields = _own_fields(type(value))
+    if not fields or not isinstance(dumped, dict):
+        return dumped
+    aliases = {name: getattr(each, "serialization_alias", None) for name, each in fields.items()}
+    names = {alias or name: name for name, alias in aliases.items()}
+    parts = {key: (getattr(value, str(names.get(key, key)), None), dumped[key]) for key in dumped}
+    return {
+        key: _without_none(own, each)
+        for key, (own, each) in parts.items()
+        if each is not None or key not in names or fields[names[key]].default is not None
+    }
+
+
+def _hide_none(schema: Schema, *, with_none: bool) -> None:
+    """Remove the defaults of fields that are None by default from pydantic's schema, and null."""
+    for node in nodes(schema, ()):
+        required = node.schema.get("required", ())
+        for name, each in node.schema.get("properties", {}).items():
+            is_none = isinstance(each, dict) and each.get("default", EMPTY) is None
+            if name in required or not is_none:
+                continue
+            del each["default"]
+            parts = each.get("anyOf", ())
+            others = [part for part in parts if part != {"type": "null"}]
+            if not with_none and 0 < len(others) < len(parts):
+                rest = {key: part for key, part in each.items() if key != "anyOf"}
+                each.clear()
+                each.update(others[0] if len(others) == 1 else {"anyOf": others}, **rest)
 
 
 class _Model(Kind):
@@ -261,6 +304,7 @@ class _Model(Kind):
             reason = f"pydantic has no schema of it: {message}"
             raise InexpressibleError(reason, is_open=is_open) from error
         _hide_computed(schema, _models_in(annotation))
+        _hide_none(schema, with_none=builder.with_none)
         return builder.hoist(schema)
 
     def convert(self, _: Build, annotation: Any) -> Convert:

@@ -46,7 +46,13 @@ MAPPINGS = (dict, Mapping)
 
 
 class Builder(Protocol):
-    """Finds the schemas of the types that a type is made of."""
+    """Finds the schemas of the types that a type is made of.
+
+    Attributes:
+        with_none: whether a field whose default is None shows null, too.
+    """
+
+    with_none: bool
 
     def build(self, annotation: Any) -> Schema:
         """Return the schema of an annotation, the caller's own; raises an InexpressibleError."""

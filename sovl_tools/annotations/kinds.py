@@ -158,9 +158,12 @@ class SchemaBuilder:
 
     Attributes:
         warnings: what the author should know, since ``warnings`` was last emptied.
+        with_none: whether a field whose default is None shows null, too, which means the same as
+            leaving it out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_none: bool = False) -> None:
+        self.with_none = with_none
         self.warnings: list[str] = []
         self._converters = Converters()
         self._made: dict[Any, _Definition] = {}
@@ -192,8 +195,8 @@ class SchemaBuilder:
         if default is not EMPTY and default is not None:
             # it may have no JSON, or the code of its class may not be up to it
             with suppress(Exception):
-                written = _to_json(default, schema)
-                if written is not None and _is_same(self._converters.build(hint)(written), default):
+                written = _to_json(default, schema, with_none=self.with_none)
+                if written is not None and is_same(self._converters.build(hint)(written), default):
                     schema["default"] = written
         return schema
 
@@ -256,12 +259,12 @@ class SchemaBuilder:
         return {**schema, "$defs": found} if found else schema
 
 
-def _to_json(value: Any, schema: Schema) -> JSON:
+def _to_json(value: Any, schema: Schema, *, with_none: bool) -> JSON:
     """Return a value as JSON; raises a TypeError or a ValueError if it has none."""
     kind = type(value)
     if kind in _NATIVE:
         return value
-    form, made = partial(_to_json, schema=schema), value
+    form, made = partial(_to_json, schema=schema, with_none=with_none), value
     if isinstance(value, Enum):
         made = _member(value)
     elif isinstance(value, dict):
@@ -270,9 +273,15 @@ def _to_json(value: Any, schema: Schema) -> JSON:
     elif isinstance(value, set | frozenset):
         made = sorted(map(form, value), key=json.dumps)
     elif is_model(kind):
-        made = dump_model(value)
+        made = dump_model(value, with_none=with_none)
     elif dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):  # all that the class takes
-        made = {name: form(getattr(value, name)) for name in inspect.signature(kind).parameters}
+        taken = inspect.signature(kind).parameters
+        held = {name: (getattr(value, name), each.default) for name, each in taken.items()}
+        made = {
+            name: form(own)
+            for name, (own, default) in held.items()
+            if with_none or own is not None or default is not None
+        }
     elif isinstance(value, list | tuple | deque):
         made = [*map(form, value)]
     elif not (kind is float and value - value == 0):
@@ -313,7 +322,7 @@ def _member(value: Enum) -> JSON:
     return enum_value(value)
 
 
-def _is_same(made: Any, value: Any) -> bool:
+def is_same(made: Any, value: Any) -> bool:
     """Tell whether two values are equal and of the same types, all that they hold included.
 
     ``==`` alone is not enough: 1 == True, and a default of 1 must not come back as True.
@@ -326,7 +335,7 @@ def _is_same(made: Any, value: Any) -> bool:
         return {(type(each), each) for each in made} == {(type(each), each) for each in value}
     parts = [_parts(made), _parts(value)]
     is_equal = isinstance(value, dict | list | tuple | deque) or made == value
-    return bool(is_equal) and len(parts[0]) == len(parts[1]) and all(map(_is_same, *parts))
+    return bool(is_equal) and len(parts[0]) == len(parts[1]) and all(map(is_same, *parts))
 
 
 def _parts(value: Any) -> list[Any]:

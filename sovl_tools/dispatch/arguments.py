@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeAlias, Union
@@ -23,6 +23,7 @@ from sovl_tools.model.document import (
     number_problem,
     size_of,
     strict_decoder,
+    value_at,
 )
 from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.schema.applicators import below, in_place
@@ -178,17 +179,19 @@ class ArgumentCheck:
     __slots__ = (
         "_convert",
         "_fill",
+        "_function",
         "_is_bare",
         "_is_valid",
         "_schema",
         "_tool",
+        "_types",
         "nullable",
         "validator",
     )
 
     def __init__(self, tool: ToolDefinition) -> None:
         signature = signature_for(tool)
-        self._tool = tool.name
+        self._tool, self._function, self._types = tool.name, tool.function, tool.types
         # Where the schema was inferred, nobody has refused null for ``T | None = default``: a model
         # sees a T that may be left out, but None is a value of it.
         admitted = [
@@ -232,7 +235,10 @@ class ArgumentCheck:
             drop_nulls(arguments, self.nullable)
         try:
             if type(arguments) is not dict or not self._is_valid(arguments):
-                return self._refused(arguments)
+                left = self._without_nulls(arguments) if type(arguments) is dict else None
+                if left is None:
+                    return self._refused(arguments)
+                arguments = left
         except ValueError as error:
             return self._failure(f"they can't be encoded: {error}")
         if self._convert is not None:
@@ -241,6 +247,33 @@ class ArgumentCheck:
             self._fill(arguments)
         keywords: dict[str, Any] = arguments
         return keywords
+
+    def _without_nulls(self, arguments: dict[str, JSON]) -> dict[str, JSON] | None:
+        """Return refused arguments without nulls; None if they don't mean the same without."""
+        places = [*null_places(self.validator.problems(arguments))]
+        if not places:
+            return None
+        left = without_places(arguments, places)
+        is_same = self._is_valid(left) and self.can_be_left_out(left, places)
+        return left if is_same else None
+
+    def can_be_left_out(self, arguments: dict[str, JSON], places: Iterable[Path]) -> bool:
+        """Return True if null at places within arguments means the same as leaving them out.
+
+        That are fields of classes which are None by default: their schemas don't show null.
+        """
+        from sovl_tools.annotations.conversion import converter_of  # noqa: PLC0415 - seldom needed
+        from sovl_tools.annotations.kinds import is_same  # noqa: PLC0415 - seldom needed
+
+        convert = converter_of(self._function, {*arguments}, self._types)
+        given = copied(arguments)
+        try:
+            for *parents, name in places:
+                value_at(given, tuple(parents))[name] = None
+            # the classes know what null means
+            return convert is not None and is_same(convert(given), convert(arguments))
+        except Exception:  # noqa: BLE001 - a value of their own that they refuse
+            return False
 
     def _refused(self, arguments: JSON) -> Failure:
         if isinstance(arguments, Unparsed):
@@ -271,6 +304,26 @@ class ArgumentCheck:
         for part in path:
             found = in_place(each for node in found for each in below(node, part))
         return {name for node in found for name in node.schema.get("properties", ())}
+
+
+def null_places(problems: Iterable[Problem], *, is_spelt: bool = False) -> Iterator[Path]:
+    """Yield the places of refused nulls within arguments, or also of texts that spell null."""
+    for each in problems:
+        is_null = each.value is None or (
+            is_spelt and isinstance(each.value, str) and each.value.strip() == "null"
+        )
+        if is_null and len(each.path) > 1 and isinstance(each.path[-1], str):
+            yield each.path
+        for branch in each.branches:
+            yield from null_places(branch, is_spelt=is_spelt)
+
+
+def without_places(arguments: dict[str, JSON], places: Iterable[Path]) -> dict[str, JSON]:
+    """Return a copy of arguments without the members at places."""
+    left: dict[str, JSON] = copied(arguments)
+    for *parents, name in places:
+        value_at(left, tuple(parents)).pop(name, None)
+    return left
 
 
 def drop_nulls(arguments: dict[str, JSON], names: tuple[str, ...]) -> None:

@@ -21,7 +21,9 @@ from sovl_tools.dispatch.arguments import (
     Arguments,
     Unparsed,
     drop_nulls,
+    null_places,
     parse_arguments,
+    without_places,
 )
 from sovl_tools.model.document import JSON, MAX_DEPTH, Path, depth, json_path, kind, value_at
 from sovl_tools.model.result import Failure, Repair
@@ -53,16 +55,20 @@ def repaired(
         drop_nulls(arguments, check.nullable)
     if isinstance(arguments, Unparsed):
         return failure, ()
-    nulls: list[str] = []
+    nulls: dict[Path, JSON] = {}
     found = repair_arguments(arguments, check.validator)
     if found is None and isinstance(arguments, dict):
-        nulls = [*_spelt_nulls(check, arguments)]
-        left = {name: each for name, each in arguments.items() if name not in nulls}
+        inner = [*null_places(check.validator.problems(arguments), is_spelt=True)]
+        nulls = {(name,): arguments[name] for name in _spelt_nulls(check, arguments)}
+        nulls |= {path: value_at(arguments, path) for path in inner}
+        left = without_places(arguments, nulls)
         found = repair_arguments(left, check.validator) if nulls else None
+        if found is not None and inner and not check.can_be_left_out(found[0], inner):
+            found = None
     if found is None:
         return failure, ()
     checked = check(found[0])
-    left_out = (Repair(json_path((name,)), arguments[name], None) for name in nulls)
+    left_out = (Repair(json_path(path), each, None) for path, each in nulls.items() if each)
     return checked, () if isinstance(checked, Failure) else (*left_out, *found[1])
 
 

@@ -75,7 +75,14 @@ class Interface(NamedTuple):
             with suppress(InferenceError):
                 schema = without_functions(definition_of(self.function).parameters)
                 return Inference({"properties": {}, **schema})
-        return implied(self.signature or Signature(), self.function)
+        return self.implied_by_annotations()
+
+    def implied_by_annotations(self) -> Inference:
+        """Return the schema that the function implies without ``@tool``.
+
+        It shows null, too, where a manifest can write it for a field that is left out.
+        """
+        return implied(self.signature or Signature(), self.function, with_none=True)
 
 
 def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHandler]) -> Interface:

@@ -93,7 +93,7 @@ def _of_place(pair: Pair, roots: Roots) -> Iterator[Omission]:
     both = {frozenset(each - {"null"}) for each in (ours, theirs)}
     if both == {frozenset({"object"})} and "properties" in own and combinator_of(found) is None:
         yield from _of_object(found, own, place)
-    if both == {frozenset({"array"})}:
+    if both == {frozenset({"array"})} and combinator_of(found) is None:
         yield from _of_array(found, own, place)
     yield from _of_values(found, own, place, is_same=ours == theirs)
     keyword = combinator_of(found)

@@ -194,10 +194,18 @@ def _defaults(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Dif
         if pair.is_member and "default" in pair.schema:
             said, other = pair.schema["default"], pair.own.get("default")
             # in Python True == 1
-            is_same = other == said and isinstance(other, bool) == isinstance(said, bool)
+            is_same = isinstance(other, bool) == isinstance(said, bool)
+            is_same = is_same and _without_nulls(other) == _without_nulls(said)
             if other is not None and not is_same:
                 path = (*PARAMETERS, *pair.path, "default")
                 yield Difference("default", pair.name, None, path, said, other)
+
+
+def _without_nulls(value: JSON) -> JSON:
+    """Return a value without members that are null, which mostly means that they are left out."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    return [*map(_without_nulls, value)] if isinstance(value, list) else value
 
 
 def _in_values(

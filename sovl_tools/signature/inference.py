@@ -228,6 +228,7 @@ def implied(
     *,
     texts: Mapping[str, str] = _NOTHING,
     described: Container[str] = (),
+    with_none: bool = False,
 ) -> Inference:
     """Return what a function says of its arguments, as far as it is known.
 
@@ -236,12 +237,13 @@ def implied(
         function: where the names in text within annotations are known, if it was imported.
         texts: descriptions by parameter, for those that their annotations don't describe.
         described: parameters whose schemas are given elsewhere, so that their types need no JSON.
+        with_none: whether fields that are None by default show null.
     """
     arguments = [*_arguments(signature, function)]
     # each round finds one more annotation that can't be used, and leaves it out in the next
     while True:
         try:
-            return _inferred(arguments, texts)
+            return _inferred(arguments, texts, with_none=with_none)
         except _UnusableError as failure:
             index, error = failure.index, failure.error
             if arguments[index].name in described and isinstance(error, InexpressibleError):
@@ -258,13 +260,15 @@ class _UnusableError(Exception):
         self.index, self.error = index, error
 
 
-def _inferred(arguments: list[_Argument], texts: Mapping[str, str]) -> Inference:
+def _inferred(
+    arguments: list[_Argument], texts: Mapping[str, str], *, with_none: bool
+) -> Inference:
     """Return what is known of the arguments.
 
     Raises:
         _UnusableError: an argument has no schema.
     """
-    builder = SchemaBuilder()
+    builder = SchemaBuilder(with_none=with_none)
     inexact: dict[str, JSON] = {}
     warnings: list[tuple[str, str]] = []
     described = []

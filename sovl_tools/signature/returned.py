@@ -46,7 +46,7 @@ def returned(function: Callable[..., Any]) -> dict[str, JSON] | None:
             hint = list[(*get_args(hint), Any)[0]]  # type: ignore[misc]
         if _holds_content(hint):
             return None
-        builder = SchemaBuilder()
+        builder = SchemaBuilder(with_none=True)
         schema = builder.with_definitions(builder.build(hint))
     except Exception:  # noqa: BLE001 - an annotation runs whatever its author wrote
         return None

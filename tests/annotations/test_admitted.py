@@ -145,6 +145,10 @@ FORMATS: Mapping[str, st.SearchStrategy[str]] = {
     "date-time": st.datetimes(timezones=ZONES).map(lambda each: each.isoformat())
     | st.datetimes().map(lambda each: f"{each.isoformat().lower()}z"),
     "time": st.times(timezones=ZONES).map(lambda each: each.isoformat()),
+    "decimal": st.from_regex(
+        re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?", re.ASCII),
+        fullmatch=True,
+    ),
     "duration": st.tuples(
         st.sampled_from(["", "-"]),
         _digits, _digits, _digits, _digits,

@@ -26,7 +26,7 @@ import pytest
 from sovl_tools import InferenceError
 from sovl_tools.model.errors import UnresolvedReferenceError
 from tests.annotations.strategies import defined, schema_of
-from tests.annotations.test_mapping import DATE, INTEGER, NULL, STRING, Stranger, kinds, parameter
+from tests.annotations.test_mapping import DATE, INTEGER, STRING, Stranger, kinds, parameter
 from tests.tables import check_each
 
 T = TypeVar("T")
@@ -143,7 +143,7 @@ def test_a_dataclass_is_an_object_of_what_it_takes() -> None:
         "properties": {
             "name": {**STRING, "description": "what is written"},
             "born": DATE,
-            "home": {"anyOf": [POINT, NULL], "description": "Where to write to."},
+            "home": {**POINT, "description": "Where to write to."},
             "likes": {"type": "array", "items": STRING, "uniqueItems": True},
             "since": {**DATE, "default": "2026-01-31"},
         },
@@ -188,7 +188,7 @@ def test_a_type_that_refers_to_itself_is_defined_at_the_root() -> None:
         "type": "object",
         "properties": {
             "value": INTEGER,
-            "next": {"anyOf": [{"$ref": "#/$defs/Node"}, NULL]},
+            "next": {"$ref": "#/$defs/Node"},
         },
         "required": ["value"],
         "additionalProperties": False,
@@ -202,7 +202,7 @@ def test_a_type_that_refers_to_itself_is_defined_at_the_root() -> None:
     }
     assert parameter(Node, Node(1, Node(2)))["properties"]["value"] == {
         "$ref": "#/$defs/Node",
-        "default": {"value": 1, "next": {"value": 2, "next": None}},
+        "default": {"value": 1, "next": {"value": 2}},
     }
     assert schema_of(Partial)["$defs"]["Partial"]["required"] == ["day"]
 

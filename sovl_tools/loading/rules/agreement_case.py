@@ -133,10 +133,20 @@ class AgreementCase(NamedTuple):
         if self.interface.signature is None or not self.signature.is_function:
             return self
         implied = self.interface.implied()
+        every = value_differences(self.parameters, implied.with_all_defaults)
+        if any(each.kind == "null" for each in every):
+            # @tool leaves null out where it means the same as leaving a field out
+            wide = self.interface.implied_by_annotations().parameters
+            nulls = {
+                each.path
+                for each in value_differences(self.parameters, wide)
+                if each.kind == "null"
+            }
+            every = [each for each in every if each.kind != "null" or each.path in nulls]
         nullable = {each.name for each in self.signature.parameters if each.annotation.optional}
         found = [
             each
-            for each in value_differences(self.parameters, implied.with_all_defaults)
+            for each in every
             # where both admit null, a tool may be meant to receive nothing else
             if each.name not in nullable or not _is_about_null(each)
         ]
