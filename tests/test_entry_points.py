@@ -121,7 +121,7 @@ NO_HOST = "and no on_"
 EXCEPTIONS: dict[tuple[str, str], Callable[[Found], bool]] = {
     # many calls, whose questions no person could keep apart
     ("map", "approval"): lambda found: NO_HOST in found.text,
-    ("map", "elicit"): lambda found: "nobody can be asked" in found.text,
+    ("map", "elicit"): lambda found: NO_HOST in found.text,
     # results alone, as JSON Lines
     ("map", "log and progress"): lambda found: "told" in found.text,
     # a test has no one to ask; --include names the destructive tools that may run

@@ -17,6 +17,7 @@ import threading
 from collections import deque
 from concurrent.futures import InvalidStateError
 from contextlib import suppress
+from functools import partial
 from multiprocessing import forkserver, process
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess, current_process
@@ -249,9 +250,22 @@ class _Worker:
             self._end(job, content)
             return
         try:
+            if kind == "ask":
+                content = content, partial(self._reply, job, child)
             job.receive(kind, content)
         except BaseException as error:  # noqa: BLE001 - likewise
             self._fail(child, error)
+
+    def _reply(self, job: _Job, child: _Child, value: Any, problem: str | None) -> None:
+        """Send a call the answer to what it has asked."""
+        try:
+            data = bytes(ForkingPickler.dumps(["answer", value, problem]))
+        except Exception as error:  # noqa: BLE001 - of the class of what answers
+            words = f"the answer can't be sent to a worker process: {error}"
+            data = bytes(ForkingPickler.dumps(["answer", None, words]))
+        with child.sending:
+            if self._job is job:
+                child.send(data)
 
     def _fail(self, child: _Child, error: BaseException) -> None:
         """End a process that has sent what can't be taken; its call fails when it has ended."""

@@ -11,7 +11,8 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future
 from typing import Any
 
-from sovl_tools.dispatch.failure import RemoteError
+from sovl_tools.dispatch.asking import Secrets, find_client
+from sovl_tools.dispatch.failure import RemoteError, secrets_of
 from sovl_tools.dispatch.reference import (
     Drafts,
     Fields,
@@ -24,9 +25,10 @@ from sovl_tools.dispatch.reference import (
 from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.dispatch.steps import Value
 from sovl_tools.loading.requirements import processes_missing
+from sovl_tools.model.client_requests import HostRequest
 from sovl_tools.model.context import Listener
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import RunCancelledError, UnavailableError
+from sovl_tools.model.errors import RunCancelledError, ToolError, UnavailableError
 from sovl_tools.signature.signature import from_function
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -89,6 +91,29 @@ class Workers:
             pool, self._pool = self._pool, None
         if pool is not None:
             pool.close()
+
+
+def _ask(
+    scope: CallScope,
+    secrets: Secrets,
+    request: HostRequest,
+    reply: Callable[[Any, str | None], object],
+) -> None:
+    """Send a worker's request to the host, and the answer to the worker."""
+
+    def answered(future: Future[Any]) -> None:
+        if future.cancelled():  # and so is the call
+            return
+        error = future.exception()
+        if error is None:
+            reply(future.result(), None)
+        else:
+            reply(None, str(error))
+
+    try:
+        find_client(scope, secrets, type(request))(request).add_done_callback(answered)
+    except ToolError as error:
+        reply(None, str(error))
 
 
 class RemoteTool:
@@ -157,11 +182,13 @@ class RemoteTool:
         )
 
         # not of self, or the thread that reads from a worker would keep the Tooler
-        listener = self._listener
+        listener, secrets = self._listener, secrets_of(self._definition)
 
         def receive(kind: str, content: Any) -> None:
             if kind == "event":
                 listener(scope)(content)
+            elif kind == "ask":
+                _ask(scope, secrets, *content)
             elif scope.sink is None or scope.is_stopped:
                 raise RunCancelledError
             elif kind == "stream":

@@ -13,11 +13,12 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from importlib import import_module
 from multiprocessing.connection import Connection
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, NoReturn, Protocol, TypeAlias, cast
 
 from sovl_tools.dispatch.failure import failure_of, secrets_of, trace_of
 from sovl_tools.dispatch.reference import (
@@ -40,10 +41,10 @@ from sovl_tools.loading.modules import Sources
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import read_manifest, take_snapshot
-from sovl_tools.model.client_requests import REQUEST_KINDS, HostRequest
+from sovl_tools.model.client_requests import REQUEST_KINDS, Ask, HostRequest
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import ToolError, UnavailableError
+from sovl_tools.model.errors import RunCancelledError, ToolError, UnavailableError
 from sovl_tools.model.folder import Settings
 from sovl_tools.model.result import Failure
 from sovl_tools.threads import after_fork
@@ -121,13 +122,29 @@ class _WorkerTool:
             state=cast("Any", _Unreachable("state")),
             listen=partial(channel.send, "event"),
             is_cancelled=channel.is_cancelled,
-            find=_cant_ask,
+            find=partial(_find, channel),
         )
 
 
-def _cant_ask(kind: type[HostRequest]) -> NoReturn:
-    error, words = REQUEST_KINDS[kind][1:3]
-    raise error(f"{words} from a worker process; a tool that asks has to run in another mode")
+def _find(channel: Channel, kind: type[HostRequest]) -> Ask:
+    """Return what sends requests to the caller's host.
+
+    Raises:
+        ToolError: the channel carries no answers.
+    """
+    if not isinstance(channel, _Connection):
+        error, words = REQUEST_KINDS[kind][1:3]
+        raise error(f"{words} from a cluster or an executor; run the tool in another mode")
+
+    def begin(request: HostRequest) -> Future[Any]:
+        future = Future[Any]()
+        try:
+            future.set_result(channel.ask(request))
+        except BaseException as error:  # noqa: BLE001 - the future carries it
+            future.set_exception(error)
+        return future
+
+    return begin
 
 
 class _Unreachable:
@@ -340,24 +357,56 @@ class _Connection:
         self._connection = connection
         self._is_over = False
         self._lock = threading.Lock()
+        self._asking = threading.Lock()
+        self._answers: list[Answered] = []
 
     def send(self, kind: str, content: Any) -> None:
         with self._lock:  # a tool may have threads
             self._connection.send((kind, content))
 
+    def ask(self, request: HostRequest) -> Any:
+        """Send a request to the caller's host, and wait for the answer.
+
+        Raises:
+            ToolError: of the request's kind: there is no answer.
+            RunCancelledError: the call was cancelled meanwhile.
+        """
+        with self._asking:
+            self.send("ask", request)
+            while not self._is_answered(_PAUSE):
+                if self._is_over:
+                    raise RunCancelledError
+            _, value, problem = self._answers.pop()
+        if problem is not None:
+            raise REQUEST_KINDS[type(request)].error(problem)
+        return value
+
     def is_cancelled(self) -> bool:
-        # all that comes during a call is word that nobody waits for it
+        self._is_answered(0)
+        return self._is_over
+
+    def _is_answered(self, seconds: float) -> bool:
+        """Read what has come: an answer, or word that no caller waits any more."""
         with self._lock:
-            if not self._is_over and self._connection.poll():
-                self._is_over = True
+            if not self._is_over and self._connection.poll(seconds):
+                word = None
                 with suppress(EOFError, OSError):
-                    self._connection.recv()
-            return self._is_over
+                    word = self._connection.recv()
+                if isinstance(word, list):
+                    self._answers.append(word)
+                else:
+                    self._is_over = True
+            return bool(self._answers)
 
     def end(self) -> None:
         """Read nothing more: what comes now is the next call."""
         with self._lock:
             self._is_over = True
+
+
+_PAUSE = 0.05
+Answered: TypeAlias = list[Any]
+"""``["answer", value, problem]``; a list, since a tuple would be the next call."""
 
 
 def serve(connection: Connection, errors: Connection | None, environment: dict[str, str]) -> None:

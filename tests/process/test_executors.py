@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import ToolDefinition, Tooler, ToolRegistry, definition_of
+from sovl_tools import Answer, Host, ToolDefinition, Tooler, ToolRegistry, definition_of
 from sovl_tools.dispatch.reference import Target, Task, TaskResult, reference_of
 from sovl_tools.dispatch.worker import _answer
 from sovl_tools.loading.lock import hashes_of
@@ -55,6 +55,15 @@ def test_a_tool_in_code_runs_on_an_executor(
     result = call(tooler(definition, executor=threads), definition.name, {"text": "hello"})
     assert result.error is None
     assert result.value == value
+
+
+def test_from_an_executor_nobody_can_be_asked(threads: Executor) -> None:
+    host = Host(on_elicit=lambda _: Answer("accept", {}))
+    calling = tooler(*code(tools_in_code.asker), executor=threads, host=host)
+    error = calling.call_sync("asker", {"text": "Sure?"}).error
+    assert error is not None
+    words = "nobody can be asked from a cluster or an executor; run the tool in another mode"
+    assert error.message == words
 
 
 @each_way

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from multiprocessing import forkserver
 from pathlib import Path
@@ -17,7 +18,16 @@ from typing import Any
 
 import pytest
 
-from sovl_tools import LogMessage, ToolDefinition, Tooler, ToolRegistry, definition_of
+from sovl_tools import (
+    Answer,
+    Host,
+    LogMessage,
+    Question,
+    ToolDefinition,
+    Tooler,
+    ToolRegistry,
+    definition_of,
+)
 from sovl_tools.dispatch import processes
 from sovl_tools.loading import requirements
 from tests.conftest import REPOSITORY, is_running
@@ -285,10 +295,63 @@ def test_what_stays_with_the_caller_says_so(call: Call, acting: Tooler, what: st
     assert error.message == f"context.{what} {words}"
 
 
-def test_nobody_can_be_asked_from_a_worker(acting: Tooler) -> None:
-    error = acting.call_sync("act", {"what": "question"}).error
+@each_way
+def test_a_worker_asks_the_host_of_its_caller(call: Call, acting: Tooler) -> None:
+    asked: list[str] = []
+
+    def answer(question: Question) -> Answer:
+        asked.append(question.message)
+        return Answer("accept", {"reason": "broken"})
+
+    async def fail(_: Question) -> Answer:
+        raise ValueError("no")
+
+    result = call(acting, "act", {"what": "question"}, host=Host(on_elicit=answer))
+    assert result.value == "accept", result
+    assert len(asked) == 1
+    for host, words in (
+        (
+            Host(),
+            "nobody can be asked: no client that asks its user is connected, and no on_elicit",
+        ),
+        (Host(on_elicit=fail), "on_elicit failed: ValueError: no"),
+        (Host(on_elicit=lambda _: 5), "on_elicit must answer an Answer, not 5"),
+        (Host(on_elicit=lambda _: lambda: 5), "the answer can't be sent to a worker process"),
+    ):
+        error = call(acting, "act", {"what": "question"}, host=host).error
+        assert error is not None
+        assert error.message.startswith(words)
+
+
+def test_a_person_is_asked_as_long_as_it_takes_and_a_cancelled_call_asks_no_more(
+    acting: Tooler,
+) -> None:
+    asked, over = threading.Event(), threading.Event()
+
+    def think(_: Question) -> Answer:
+        asked.set()
+        over.wait(0.5)
+        return Answer("decline")
+
+    def wait(_: Question) -> Answer:
+        asked.set()
+        over.wait(PATIENCE)
+        return Answer("decline")
+
+    host = Host(on_elicit=think)
+    assert acting.call_sync("act", {"what": "question"}, host=host, timeout=0.3).value == "decline"
+    asked.clear()
+    with ThreadPoolExecutor(1) as pool:
+        host = Host(on_elicit=wait)
+        call = pool.submit(
+            acting.call_sync, "act", {"what": "question"}, host=host, call_id="asking"
+        )
+        assert asked.wait(PATIENCE)
+        assert acting.cancel("asking")
+        error = call.result(PATIENCE).error
+        over.set()
     assert error is not None
-    assert error.message.startswith("nobody can be asked from a worker process")
+    assert error.kind == "cancelled"
 
 
 def test_a_folder_is_edited_while_its_workers_run(tmp_path: Path, acting: Tooler) -> None:

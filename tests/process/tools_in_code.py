@@ -36,6 +36,12 @@ def chatter(text: str, context: ToolContext) -> list[str]:
 
 
 @tool
+def asker(text: str, context: ToolContext) -> str:
+    """Ask the user."""
+    return context.elicit_sync(text).action
+
+
+@tool
 def count(number: int) -> Iterator[int]:
     """Count up."""
     yield from range(number)

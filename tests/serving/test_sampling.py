@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
-from sovl_tools import RootsError, SamplingError, ToolContext, Tooler, ToolRegistry, tool
+from sovl_tools import ToolContext, Tooler, ToolRegistry, tool
 from sovl_tools.model.client_requests import Root, Sample, SampleRequest, messages_of
 from tests.serving.conftest import client_of
 from tests.serving.test_elicitation import NAME, accepted, answering
@@ -256,14 +256,6 @@ def done(value: Any) -> Future[Any]:
     future = Future[Any]()
     future.set_result(value)
     return future
-
-
-async def test_a_worker_process_asks_nobody() -> None:
-    from sovl_tools.dispatch.worker import _cant_ask
-
-    with pytest.raises(SamplingError, match="no model can be asked from a worker process"):
-        _cant_ask(SampleRequest)
-    assert issubclass(RootsError, Exception)
 
 
 WRONG = st.recursive(
