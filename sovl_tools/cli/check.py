@@ -18,16 +18,20 @@ from sovl_tools.linting.selection import Selection, as_error, strict
 from sovl_tools.linting.suppressions import Suppression, suppress_findings, suppressions_of
 from sovl_tools.loading.catalog_builder import combine, equal_descriptions, report_of
 from sovl_tools.loading.exporting import checked as losses
+from sovl_tools.loading.exporting import unserved
 from sovl_tools.loading.isolation import loaded_in_child
 from sovl_tools.loading.lock import read_lock, removed_tools
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import no_tools
+from sovl_tools.loading.rules.formats import RULES, refused_property_name
 from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import Candidate, Catalog, LoadReport
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.errors import LockError
 from sovl_tools.model.folder import Lock, Settings, ToolFolder
 from sovl_tools.reporting.text import is_within
+
+_ONLY_WITH_TARGETS = [each.code for each in RULES if each is not refused_property_name]
 
 
 class Found(NamedTuple):
@@ -110,11 +114,13 @@ class Check:
         catalog = self._catalog(found.candidates)
         if self.targets:
             others += losses(catalog.candidates, self.targets)
+        else:
+            others += unserved(catalog.candidates)
         others += equal_descriptions(catalog.candidates)
         report = report_of(catalog, [*others, *found.procedures])
         unasked = [
             *["ST413", "ST5", "ST6"] * (not self.settings.imports),
-            *["ST9"] * (not self.targets),
+            *(() if self.targets else _ONLY_WITH_TARGETS),
         ]
         asked = chain.from_iterable(map(suppressions_of, self.places.collected.folders))
         report, idle = suppress_findings(report, asked, self.places.procedures, unasked=unasked)

@@ -30,6 +30,7 @@ from sovl_tools.serving.install import (
     is_variable,
     is_writable,
     literals,
+    long_names,
     reference,
     remove_server,
     required_variables,
@@ -122,6 +123,8 @@ def install(
     --env or the environment here. With --project, variables of the environment are written as
     references if the client supports them, so that the file can be shared.
 
+    Clients put the server's name before each tool's; names that get too long for one are reported.
+
     The rest of the client's file stays unchanged, comments included. A backup is kept next to it.
     """
     known = CLIENTS[client]
@@ -204,6 +207,10 @@ def _server(
         else:
             of = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")  # noqa: PLR2004
             note(f"{variable} is not set, so {of} will be unavailable; --env {variable}=… sets it")
+    for each in long_names(found, client, name):
+        whole = client.names.format(name, each)
+        words = f"{client.title} takes names of {client.longest} characters, and {whole!r}"
+        note(f"{words} has {len(whole)}: rename the tool, or give the server a shorter --name")
     paths = tuple(os.path.abspath(each) for each in found.paths)
     options = [word for each in paths for word in ("--tools", each)]
     # -P: modules in the directory where the client starts must not hide Python's

@@ -124,7 +124,7 @@ def _configured_targets(found: Configuration) -> tuple[str, ...]:
     multiple=True,
     callback=value_reader(_targets),
     metavar="TARGETS",
-    help="Report what these formats lose: openai-strict,gemini.",
+    help="Report what these formats lose: openai-strict,gemini. Default: what serve leaves out.",
 )
 @locked_option
 @click.option("--warnings-as-errors", is_flag=True, help="Treat warnings as errors.")

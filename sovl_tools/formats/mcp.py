@@ -2,7 +2,9 @@
 
 The neutral form is ``{name, description, parameters}``. What a server of the Model Context Protocol
 lists has the names of the wire; the protocol takes all of JSON Schema (draft 2020-12), with
-definitions, anchors and conditions, and knows no strict tools. Icons are those of
+definitions, anchors and conditions, and knows no strict tools. Clients hand the definitions on to a
+provider, though: alternatives of all arguments together are left out, which every provider
+rejects, and names of arguments have to suit Anthropic, too. Icons are those of
 ``"metadata": {"icons": [{"src": …}]}``. Source: modelcontextprotocol.io, specification of revision
 2026-07-28, Tools.
 """
@@ -10,6 +12,8 @@ definitions, anchors and conditions, and knows no strict tools. Icons are those 
 from __future__ import annotations
 
 from sovl_tools.formats.base import Format, Loss, Options, Shape, as_list
+from sovl_tools.formats.providers import ANTHROPIC, Dialect, Provider
+from sovl_tools.formats.transformer import loose, refused_names
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON, copied
 
@@ -35,7 +39,13 @@ def _listed(tool: ToolDefinition, _: Options) -> Shape:
     if tool.title:
         definition["title"] = tool.title
     definition["description"] = tool.description
-    definition["inputSchema"] = copied(tool.parameters)
+    if _HANDED_ON.loose.root.isdisjoint(tool.parameters):
+        definition["inputSchema"] = copied(tool.parameters)
+        names = {*tool.parameters.get("properties", ())}
+        losses = refused_names(tool.parameters, {"properties": names}, names, _HANDED_ON)
+    else:
+        made = loose(tool.parameters, _HANDED_ON)
+        definition["inputSchema"], losses = made.schema, made.losses
     if tool.output_schema is not None:
         definition["outputSchema"] = copied(tool.output_schema)
     hints = {HINTS[name]: value for name, value in tool.annotations.items() if name in HINTS}
@@ -45,7 +55,12 @@ def _listed(tool: ToolDefinition, _: Options) -> Shape:
     # metadata are free: only what looks like icons is meant as such
     if isinstance(icons, list) and all(isinstance(e, dict) and "src" in e for e in icons):
         definition["icons"] = copied(icons)
-    return Shape(tool, definition, _refused(tool.output_schema))
+    return Shape(tool, definition, (*losses, *_refused(tool.output_schema)))
+
+
+_HANDED_ON = Provider(
+    "MCP", Dialect(root=ANTHROPIC.loose.root), names=ANTHROPIC.names, is_sure=ANTHROPIC.is_sure
+)
 
 
 def _refused(schema: dict[str, JSON] | None) -> tuple[Loss, ...]:

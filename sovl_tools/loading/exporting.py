@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from sovl_tools.formats.base import Loss, Options, Shape, format_of
+from sovl_tools.formats.providers import ANTHROPIC
 from sovl_tools.loading.interface import Interface
 from sovl_tools.loading.location import Locator, SourceLocation
-from sovl_tools.loading.pipeline import bind
+from sovl_tools.loading.pipeline import CheckedFolder, bind
 from sovl_tools.loading.rules.folder import Unreadable
-from sovl_tools.loading.rules.formats import BY_KIND, FormatCase
+from sovl_tools.loading.rules.formats import BY_KIND, FormatCase, refused_property_name
 from sovl_tools.loading.sources import read_manifest
 from sovl_tools.model.catalog import Candidate, Catalog
 from sovl_tools.model.definition import ToolDefinition
@@ -23,6 +25,7 @@ from sovl_tools.model.document import JSON, dotted
 from sovl_tools.model.errors import ResolutionError, SchemaError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.schema.engine import compile_schema
+from sovl_tools.schema.names import argument_names
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -218,6 +221,31 @@ def checked(candidates: Iterable[Candidate], targets: Iterable[str]) -> tuple[Di
     tools = [each.definition for each in known if each.definition is not None]
     exports = [exported(tools, Target.of(each), known) for each in targets]
     return tuple(found for export in exports for found in export.diagnostics)
+
+
+_NAMES = cast("re.Pattern[str]", ANTHROPIC.names).fullmatch
+
+
+def unserved(candidates: Iterable[Candidate]) -> tuple[Diagnostic, ...]:
+    """Return why ``serve`` leaves out tool folders."""
+    odd = [
+        each
+        for each in candidates
+        if each.status == "loaded" and not all(map(_NAMES, _arguments(each)))
+    ]
+    found = checked(odd, ("mcp",)) if odd else ()
+    return tuple(each for each in found if each.code == refused_property_name.code)
+
+
+def _arguments(candidate: Candidate) -> Iterable[str]:
+    """Return the names of a tool's arguments; none if its manifest can't be read any more."""
+    lint = candidate.lint
+    manifest = lint.manifest if isinstance(lint, CheckedFolder) else None
+    if manifest is None:
+        folder = ToolFolder(candidate.name, candidate.path, candidate.location)
+        reading = read_manifest(folder)
+        manifest = None if isinstance(reading, Unreadable) else reading.manifest
+    return () if manifest is None else argument_names(manifest.parameters).places
 
 
 def _absent() -> None:

@@ -63,7 +63,7 @@ class Advertised(NamedTuple):
         catalog: the tools from which it was made.
         handshake: the definitions for clients up to 2025-11-25, by name.
         modern: the definitions for clients since 2026-07-28, by name.
-        left_out: what the protocol refuses.
+        left_out: what the protocol or a provider refuses.
         hidden: the definitions that are found by searching alone, by name.
         is_searching: whether clients see only two tools, which find and call the others.
         prompts: by name.
@@ -109,8 +109,16 @@ def advertise(
     left_out = [
         LeftOut(name, each.message) for name, each in export.losses if each.kind == "left_out"
     ]
+    refused = {
+        name: f"{loss.message} by the models of some clients; {loss.help}"
+        for name, loss in export.losses
+        if loss.kind == "name"
+    }
+    left_out += [LeftOut(*each) for each in refused.items()]
     modern, handshake = {}, {}
     for tool in export.definitions:
+        if tool["name"] in refused:
+            continue
         former = _handshake_form(tool)
         reason = _problem(tool, LATEST_MODERN_VERSION) or _problem(former, LATEST_HANDSHAKE_VERSION)
         if reason is None:

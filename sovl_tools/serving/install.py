@@ -59,6 +59,8 @@ class Client:
         fields: what each entry says besides command, arguments and environment.
         reference: how a file says "the environment variable {}"; "" where it can't.
         follow_up: what the user does then.
+        names: what it makes of the names of the server and of a tool; "" if that isn't known.
+        longest: the maximum length of that.
     """
 
     title: str
@@ -68,6 +70,8 @@ class Client:
     fields: Mapping[str, JSON] = field(default_factory=dict)
     reference: str = ""
     follow_up: str = "start it again"
+    names: str = ""
+    longest: int = 64
 
 
 def _claude_desktop(system: System) -> Path:
@@ -88,7 +92,10 @@ def _claude_code(system: System) -> Path:
 
 CLIENTS: Mapping[str, Client] = {
     "claude-desktop": Client(
-        "Claude Desktop", _claude_desktop, follow_up="quit Claude Desktop and start it again"
+        "Claude Desktop",
+        _claude_desktop,
+        follow_up="quit Claude Desktop and start it again",
+        names="mcp__{}__{}",
     ),
     "claude-code": Client(
         "Claude Code",
@@ -97,6 +104,7 @@ CLIENTS: Mapping[str, Client] = {
         fields={"type": "stdio"},
         reference="${{{}}}",
         follow_up="start claude again; /mcp shows the server",
+        names="mcp__{}__{}",
     ),
     "cursor": Client(
         "Cursor",
@@ -104,6 +112,8 @@ CLIENTS: Mapping[str, Client] = {
         ".cursor/mcp.json",
         reference="${{env:{}}}",
         follow_up="open Cursor's settings, Tools & MCP, and switch the server on",
+        names="{}:{}",
+        longest=60,
     ),
     "vscode": Client(
         "VS Code",
@@ -113,6 +123,7 @@ CLIENTS: Mapping[str, Client] = {
         fields={"type": "stdio"},
         reference="${{env:{}}}",
         follow_up="run 'MCP: List Servers' in VS Code, start the server, and chat in agent mode",
+        names="mcp_{:.12}_{}",
     ),
     "windsurf": Client(
         "Windsurf",
@@ -127,7 +138,9 @@ CLIENTS: Mapping[str, Client] = {
         reference="${{{}}}",
         follow_up="start gemini again; /mcp shows the server",
     ),
-    "mcp-json": Client("any client", None, follow_up="start the client again"),
+    "mcp-json": Client(
+        "another client", None, follow_up="start the client again", names="mcp__{}__{}"
+    ),
 }
 """The clients by their names on the command line; ``mcp-json`` is what most others read."""
 
@@ -193,6 +206,17 @@ def required_variables(found: Configuration) -> dict[str, list[str]]:
                 if isinstance(name, str) and is_variable(name):
                     variables.setdefault(name, []).append(folder.name)
     return dict(sorted(variables.items()))
+
+
+def long_names(found: Configuration, client: Client, server: str) -> list[str]:
+    """Return the tools whose names are longer than a client takes, with what it adds to them."""
+    paths = [path for path in found.paths if os.path.exists(path)]
+    names = (each.name for each in collect(paths, exclude=found.exclude).folders)
+    return [
+        each
+        for each in names
+        if client.names and len(client.names.format(server, each)) > client.longest
+    ]
 
 
 def is_variable(name: str) -> bool:

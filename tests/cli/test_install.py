@@ -174,3 +174,32 @@ async def test_a_client_that_knows_the_entry_alone_calls_a_tool(
         assert tools == ["echo", "weather"]
         result = await client.call_tool("weather", {"text": "Oslo"})
         assert result.content[0].model_dump()["text"] == "Oslo"
+
+
+@check_each(
+    ("client", "length", "is_told"),
+    [
+        ("claude-code", 47, False),
+        ("claude-code", 48, True),
+        ("claude-desktop", 48, True),
+        ("cursor", 49, False),
+        ("cursor", 50, True),
+        ("vscode", 49, False),
+        ("vscode", 50, True),
+        ("mcp-json", 48, True),
+        ("gemini-cli", 64, False),
+        ("windsurf", 64, False),
+    ],
+)
+def test_a_name_that_gets_too_long_for_a_client_is_reported(
+    run: Run, home: Path, client: str, length: int, *, is_told: bool
+) -> None:
+    name = "a" * length
+    tools = home.parent / client / str(length)
+    (tools / name).mkdir(parents=True)
+    (tools / name / f"{name}.json").write_text(json.dumps(manifest_of(name)))
+    done = install(run, home, client, "--dry-run", "--tools", str(tools))
+    assert done.code == 0
+    assert ("give the server a shorter --name" in done.err) == is_told
+    done = install(run, home, client, "--dry-run", "--tools", str(tools), "--name", "s")
+    assert "shorter --name" not in done.err

@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import Run, Write, clean_environment, code_of, is_running, manifest_of
 from tests.patience import wait_until
+from tests.tables import check_each
 
 FAULTY = manifest_of("odd", timout=3)
 
@@ -283,3 +284,20 @@ def test_without_an_interpreter_validate_says_so_in_a_line(
     assert "child process" in done.stderr
     if executable is None:
         assert validate("--no-import").returncode == 0
+
+
+@check_each("arguments", [[], ["--no-import"], ["--select", "ST9"], ["--warnings-as-errors"]])
+def test_what_serve_leaves_out_is_reported_without_a_target(
+    run: Run, write: Write, arguments: list[str]
+) -> None:
+    manifest = manifest_of("odd")
+    manifest["parameters"]["properties"] = {
+        "filter[x]": {"type": "string", "description": "Which ones."}
+    }
+    manifest["parameters"]["required"] = ["filter[x]"]
+    code = "def odd(**given: str) -> int:\n    return len(given)\n"
+    tools = str(write("odd", manifest, code).parent)
+    done = run("validate", tools, *arguments)
+    assert "ST906 mcp: 'filter[x]' is refused as the name of a property" in done.out
+    assert done.code == 1
+    assert "ST906" not in run("validate", tools, *arguments, "--target", "openai").out

@@ -8,9 +8,10 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from sovl_tools import ToolRegistry
+from sovl_tools import ToolDefinition, ToolRegistry
 from tests.conftest import Write, manifest_of
 from tests.serving.conftest import client_of, served
+from tests.tables import check_each
 
 CONTENT = """
 from sovl_tools import Audio, EmbeddedResource, Image
@@ -181,6 +182,66 @@ async def test_what_the_protocol_refuses_of_one_tool_leaves_out_that_tool(
     assert [each for each in caplog.messages if "is not offered" in each] == [
         str(each) for each in server.advertised.left_out
     ]
+
+
+EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+@check_each(
+    ("name", "is_offered"),
+    [
+        ("filter[x]", False),
+        ("StartTime<", False),
+        ("city name", False),
+        ("größe", False),
+        ("a" * 65, False),
+        ("$top", False),
+        ("", False),
+        ("a/b", False),
+        ("a:b", False),
+        ("x-request-id", True),
+        ("a.b", True),
+        ("a" * 64, True),
+        ("_", True),
+    ],
+)
+async def test_a_tool_that_a_provider_would_reject_is_not_offered(
+    name: str, era: str, *, is_offered: bool
+) -> None:
+    schema = {"type": "object", "properties": {name: {"type": "integer", "description": "It."}}}
+    registry = ToolRegistry()
+    registry.register(ToolDefinition("odd", "Take it.", schema, lambda **given: len(given)))
+    registry.register(ToolDefinition("fine", "Take it.", EMPTY, lambda: 1))
+    server = served(registry)
+    async with client_of(server, era) as client:
+        offered = {each.name for each in (await client.list_tools()).tools}
+    assert offered == ({"fine", "odd"} if is_offered else {"fine"})
+    assert [each.tool for each in server.advertised.left_out] == ["odd"] * (not is_offered)
+
+
+@check_each(
+    "keywords",
+    [
+        {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"allOf": [{"required": ["a"]}, {"anyOf": [{"required": ["b"]}, {}]}]},
+        {"not": {"required": ["a", "b"]}},
+        {"anyOf": [{"properties": {"c": {"type": "integer"}}}, {"required": ["b"]}]},
+        {"$ref": "#/$defs/c", "$defs": {"c": {"anyOf": [{"required": ["a"]}, {}]}}},
+    ],
+)
+async def test_clients_get_a_plain_object_and_the_server_checks_all(
+    keywords: dict[str, Any], era: str
+) -> None:
+    integer = {"type": "integer", "description": "It."}
+    schema = {"type": "object", "properties": {"a": integer, "b": integer}, **keywords}
+    registry = ToolRegistry()
+    registry.register(ToolDefinition("odd", "Take it.", schema, lambda **given: len(given)))
+    async with client_of(served(registry), era) as client:
+        (tool,) = (await client.list_tools()).tools
+        assert not {"anyOf", "oneOf", "allOf", "not", "$ref"} & tool.input_schema.keys()
+        assert {"a", "b"} <= tool.input_schema["properties"].keys()
+        assert result(await client.call_tool("odd", {"a": 1}))[0] is False
 
 
 async def test_a_schema_that_functions_make_is_made_for_each_list(era: str) -> None:
