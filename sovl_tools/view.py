@@ -15,7 +15,7 @@ from sovl_tools.search.lookup import Criterion, narrowed
 class View(ToolRegistry):
     """The tools of another registry that meet criteria at each moment; see ``select``.
 
-    What is registered or loaded goes into that registry.
+    Registrations and loads go into that registry.
     """
 
     def __init__(self, source: ToolRegistry, criteria: Sequence[Criterion]) -> None:
@@ -31,7 +31,7 @@ class View(ToolRegistry):
 
     @property
     def catalog(self) -> Catalog:
-        """The tools that meet the criteria now; the same object until one of them changes."""
+        """The tools that meet the criteria now; the same object until a tool in it changes."""
         source, known = self._source.catalog, self._narrowed
         if known is None or known[0] is not source:
             catalog = narrowed(source, self._criteria)
@@ -65,7 +65,7 @@ class View(ToolRegistry):
 
 
 def _own(change: CatalogChange, before: Catalog, after: Catalog) -> CatalogChange:
-    """Return what a change of the registry is in a view: a change between two of its catalogs."""
+    """Return a registry's change as a view sees it, by its catalogs before and after."""
     own = difference(before, after)
     others = [each for each in change.diagnostics if each.tool is None]
     found = dict.fromkeys([*others, *own.diagnostics])

@@ -20,6 +20,7 @@ from sovl_tools import (
     ToolNotFoundError,
     ToolRegistry,
 )
+from sovl_tools.configuration import configuration
 from sovl_tools.model.catalog import CatalogChange
 from tests.conftest import Write, manifest_of
 from tests.schema.strategies import moderate
@@ -284,3 +285,14 @@ def test_of_a_tool_that_did_not_load_the_name_decides(write: Write, tmp_path: Pa
     kinds = [Tooler(each).call_sync("ant").error for each in (by_name, by_tag)]
     assert [each and each.kind for each in kinds] == ["unavailable", "unknown_tool"]
     assert by_tag.report.diagnostics == ()
+
+
+def test_a_view_of_the_configuration_is_a_criterion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sovl-tools.toml").write_text(
+        "[views]\nreading = {tags = ['read'], name = ['t*', 'x']}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    view = desk().select(configuration().views["reading"])
+    assert [each.name for each in view] == ["tidy"]

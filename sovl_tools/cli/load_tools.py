@@ -32,12 +32,12 @@ from sovl_tools.search.lookup import expression_in
 
 
 def all_tools(tools: ToolOptions) -> ToolRegistry:
-    """Load all tools, and return those that the options select.
+    """Load all tools, and return the tools that the options select.
 
-    Note on the error output how many did not load.
+    Note the number of rejected tools on the error output.
 
     Raises:
-        Misuse: a directory does not exist or can't be listed, or there is no view of a name.
+        Misuse: a directory does not exist or can't be listed, or a view isn't configured.
     """
     found = tools.settings()
     criteria = _criteria(tools.view, found)

@@ -34,7 +34,7 @@ Examples:
   sovl-tools sync --check              in CI: fail if a manifest would change
   sovl-tools sync get_weather --prune  also remove other properties
   sovl-tools sync --descriptions       also take the docstrings' words
-  sovl-tools sync --output-schema      also take what the functions return"""
+  sovl-tools sync --output-schema      also add the schemas of results"""
 EXITS = {1: "A contradiction needs fixing by hand, or with --check a manifest would change."}
 
 
@@ -107,12 +107,11 @@ def sync(
 
 
 def _note_results(done: Sequence[Sync]) -> None:
-    """Offer the schemas of results, if functions say what members theirs have."""
+    """Offer the schemas of results that have known members."""
     names = [each.folder.name for each in done if each.offers_output]
     if names:
         advice = f"sovl-tools sync{f' {names[0]}' if len(names) == 1 else ''} --output-schema"
-        verb = "says" if len(names) == 1 else "say"
-        note(f"{listed(names)} {verb} what is returned: {advice} writes it")
+        note(f"{advice} can add the schema of the result to {listed(names)}")
 
 
 def _collected(found: Configuration, name: str | None) -> Collected:

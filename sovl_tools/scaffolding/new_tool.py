@@ -170,7 +170,7 @@ def _of_type(text: str) -> NewParameter:
     if _NAMES.get(head) == "array":
         raise ValueError("array() needs the type of its items; write for example array(string)")
     if head in _NAMES or head in _MOMENTS:
-        raise ValueError(f"{head!r} takes nothing in brackets; enum(A,B) and array(TYPE) do")
+        raise ValueError(f"only enum(A,B) and array(TYPE) have brackets, not {head!r}")
     types = f"the types are {', '.join([*PYTHON, *_MOMENTS])}, enum(A,B) and array(TYPE)"
     hint = did_you_mean(head, [*_NAMES, *_MOMENTS, "enum"]) or types
     raise ValueError(f"{plain!r} is no type of a parameter; {hint}")
@@ -182,7 +182,7 @@ def _enum(text: str) -> NewParameter:
     if not all(texts):
         raise ValueError(f"a value is missing in enum({text}); write enum(celsius,fahrenheit)")
     if len({*texts}) < len(texts):
-        raise ValueError(f"a value stands twice in enum({text})")
+        raise ValueError(f"enum({text}) repeats a value")
     text.encode()  # a lone surrogate raises a ValueError here
     are_integers = all(re.fullmatch(r"0|-?[1-9][0-9]{0,17}", each) for each in texts)
     values: list[JSON] = [int(each) for each in texts] if are_integers else [*texts]

@@ -41,7 +41,7 @@ def checked_criteria(
     name_pattern: NamePattern | Sequence[NamePattern] | None,
     criteria: Mapping[str, Any],
 ) -> tuple[Criterion, ...]:
-    """Return the criteria of ``filter``, with expressions in the place of their texts.
+    """Return the criteria of ``filter``, with regular expressions compiled.
 
     Raises:
         TypeError: a predicate can't be called, or a pattern isn't one.
@@ -71,7 +71,8 @@ def _checked_criterion(criterion: Criterion) -> Criterion:
 def narrowed(catalog: Catalog, criteria: Iterable[Criterion]) -> Catalog:
     """Return a catalog with the tools that meet all criteria, and what belongs to them.
 
-    Only the names of tools that can't be called are known: they are in it if nothing else is asked.
+    We only know the names of tools that can't be called: criteria for other attributes exclude
+    them.
     """
     asked = tuple(criteria)
     tools = {name: tool for name, tool in catalog.tools.items() if _surely_meets(tool, asked)}
@@ -100,14 +101,14 @@ def _surely_meets(tool: ToolDefinition, criteria: Sequence[Criterion]) -> bool:
 
 
 def _is_named(name: str, criteria: Mapping[str, Any]) -> bool:
-    """Return True if criteria ask for nothing but names, and this is one of them."""
+    """Return True if the criteria are about names only, and a name meets them."""
     if not criteria.keys() <= {"name", "name_pattern"}:
         return False
     return criteria.get("name", name) == name and _fits(name, criteria.get("name_pattern"))
 
 
 def _fits(name: str, pattern: Any) -> bool:
-    """Return True if a name fits a shell pattern or an expression, or one of several."""
+    """Return True if a name matches a shell pattern, an expression, or any in a list."""
     if pattern is None:
         return True
     if isinstance(pattern, str):

@@ -26,11 +26,11 @@ _STREAMS = (
     collections.abc.AsyncIterator,
     collections.abc.AsyncIterable,
 )
-"""What a tool returns as a list of its items."""
+"""Types of results that become a list of their items."""
 
 
 def returned(function: Callable[..., Any]) -> dict[str, JSON] | None:
-    """Return the schema of what a function returns as JSON; None if its annotation says nothing.
+    """Return the JSON Schema of a function's result, or None without a useful annotation.
 
     Members that aren't listed are allowed: an instance can have more attributes than its class
     takes arguments.
@@ -63,5 +63,5 @@ def _holds_content(hint: Any) -> bool:
 
 
 def has_fields(schema: dict[str, JSON]) -> bool:
-    """Return True if a schema says what members a value has."""
+    """Return True if a schema lists the members of an object."""
     return any("properties" in node.schema for node in nodes(schema, ()))

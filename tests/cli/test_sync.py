@@ -109,7 +109,7 @@ async def test_the_schema_of_results_is_offered_and_written(
     write("echo", MANIFEST, CODE.format("echo").replace(", times: int = 2", ""))
     done = run("sync")
     assert done.err == (
-        "find says what is returned: sovl-tools sync find --output-schema writes it\n"
+        "sovl-tools sync find --output-schema can add the schema of the result to find\n"
     )
     assert "output_schema" not in done.out
     assert run("sync", "find", "--output-schema").code == 0
