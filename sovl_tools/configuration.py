@@ -68,6 +68,7 @@ class Configuration:
         max_result_bytes: longer results are cut, whatever a manifest says.
         mode: where tools run.
         coerce: ``"lenient"`` repairs arguments where there is one way to do so.
+        max_concurrency: how many calls of each tool can run at a time.
         retry: how often the call of an idempotent tool is made at most.
         cache_seconds: how long equal calls of a read-only tool get the same result.
         rate_limit: how many calls of each tool can begin in a time.
@@ -99,6 +100,7 @@ class Configuration:
     max_result_bytes: int | None = None
     mode: Mode | None = None
     coerce: Coerce = "strict"
+    max_concurrency: int | None = None
     retry: int | None = None
     cache_seconds: float | None = None
     rate_limit: str | None = None
@@ -122,6 +124,7 @@ class Configuration:
             timeout=self.timeout,
             mode=self.mode,
             coerce=self.coerce,
+            max_concurrency=self.max_concurrency,
             retry=self.retry,
             cache_seconds=self.cache_seconds,
             rate_limit=self.rate_limit,

@@ -75,6 +75,7 @@ def test_the_variables_of_the_project_complete_the_environment(tmp_path: Path) -
         ('mode = "process"', Policy(mode="process")),
         ('coerce = "lenient"', Policy(coerce="lenient")),
         ("retry = 3", Policy(retry=3)),
+        ("max-concurrency = 3", Policy(max_concurrency=3)),
         ("cache-seconds = 3", Policy(cache_seconds=3)),
         ('rate-limit = "3/min"', Policy(rate_limit="3/min")),
         ('approval = "always"', Policy(approval="always")),

@@ -170,7 +170,7 @@ class PreparedTool(UnpreparedTool):
         # the bound method, because calling the object would take a detour through its type
         self.check: Callable[[Any], dict[str, Any] | Failure] = self.arguments.__call__
         # a tool that was reloaded has another: calls of its old version take no room there
-        most = definition.execution.get("max_concurrency")
+        most = settings.policy.for_tool(definition.execution).max_concurrency
         self.limiter = None if most is None else Limiter(most)
         last = tuple(_result_steps(definition, settings))
         steps = (*author_steps(definition, context, settings.threads), *last)

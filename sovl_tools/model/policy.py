@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
 from sovl_tools.model.call import MODES, Mode
@@ -28,6 +28,7 @@ class Policy:
         mode: where tools run; see ``Tooler``.
         coerce: ``"lenient"`` repairs arguments where there is one way to do so.
         max_result_bytes: results that are longer as UTF-8 are cut.
+        max_concurrency: how many calls of each tool can run at a time; others wait.
         retry: how often the call of an idempotent tool is made at most, the first time included.
         cache_seconds: how long equal calls of a read-only tool get the same result.
         rate_limit: how many calls of each tool can begin in a time, such as ``"5/s"``,
@@ -47,6 +48,7 @@ class Policy:
     mode: Mode | None = None
     coerce: Coerce = "strict"
     max_result_bytes: int | None = None
+    max_concurrency: int | None = None
     retry: int | None = None
     cache_seconds: float | None = None
     rate_limit: str | None = None
@@ -67,6 +69,7 @@ class Policy:
         check_given(
             check_count,
             max_result_bytes=self.max_result_bytes,
+            max_concurrency=self.max_concurrency,
             retry=self.retry,
             result_ceiling=self.result_ceiling,
         )
@@ -95,10 +98,16 @@ class Policy:
 
 
 _OF_TOOLS = frozenset(
-    {"timeout", "mode", "max_result_bytes", "retry", "cache_seconds", "rate_limit"}
+    {
+        "timeout",
+        "mode",
+        "max_result_bytes",
+        "max_concurrency",
+        "retry",
+        "cache_seconds",
+        "rate_limit",
+    }
 )
-POLICY_KEYS = tuple(each.name for each in fields(Policy))
-"""The names of a policy's settings."""
 
 
 def _least(*values: Any) -> Any:

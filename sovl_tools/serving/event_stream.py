@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from starlette.responses import Response, StreamingResponse
@@ -135,13 +136,19 @@ async def call_events(
         yield Event("result", {"value": result.value, "duration": result.duration})
     else:
         document = problem_of(without_directories(result.error, calling.registry))
-        yield Event("problem", {**document, "duration": result.duration})
+        where = {} if result.error.place is None else {"place": _short(result.error.place)}
+        yield Event("problem", {**document, "duration": result.duration, **where})
 
 
 def _begin(item: Awaitable[JSON], reports: Reports[Any]) -> asyncio.Future[JSON]:
     future = asyncio.ensure_future(item)
     future.add_done_callback(lambda _: reports.news.set())
     return future
+
+
+def _short(place: str) -> str:
+    """Return a place in a tool's folder without the directories above."""
+    return "/".join(Path(place).parts[-2:])
 
 
 def _event_of(report: Report | Ask) -> Event:

@@ -196,6 +196,28 @@ def test_a_manifest_asks_for_retries_caches_and_rates(call: Call) -> None:
     assert len(calls) == 3
 
 
+async def test_a_policy_bounds_the_calls_of_each_tool_at_a_time() -> None:
+    running = {"first": 0, "second": 0}
+    most = dict(running)
+
+    def counting(name: str) -> Callable[[], Any]:
+        async def count() -> None:
+            running[name] += 1
+            most[name] = max(most[name], running[name])
+            await asyncio.sleep(0.01)
+            running[name] -= 1
+
+        return count
+
+    tools = [
+        tool(counting("first"), name="first"),
+        tool(counting("second"), name="second", max_concurrency=1),
+    ]
+    calling = tooler(*tools, policy=Policy(max_concurrency=2))
+    await calling.call_many([(name, {}) for name in running for _ in range(5)])
+    assert most == {"first": 2, "second": 1}
+
+
 @each_way
 def test_a_policy_repeats_only_what_is_idempotent(call: Call) -> None:
     counts = {"once": 0, "often": 0}
