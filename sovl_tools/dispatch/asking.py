@@ -130,12 +130,30 @@ def ask_host(scope: CallScope, secrets: Secrets, request: HostRequest) -> Any:
         ToolError: of the request's kind: no one answers, or the answer has another type.
         RunCancelledError: the call was cancelled meanwhile.
     """
-    return answer_of(request, find_client(scope, secrets, type(request))(request))
+    if (known := _known(scope, request)) is not None:
+        return known
+    answer = answer_of(request, find_client(scope, secrets, type(request))(request))
+    return _kept(scope, request, answer)
 
 
 async def await_host(scope: CallScope, secrets: Secrets, request: HostRequest) -> Any:
     """Ask whoever started a call, and await the answer; see ``ask_host``."""
-    return await awaited_answer(request, find_client(scope, secrets, type(request))(request))
+    if (known := _known(scope, request)) is not None:
+        return known
+    asked = find_client(scope, secrets, type(request))(request)
+    return _kept(scope, request, await awaited_answer(request, asked))
+
+
+def _known(scope: CallScope, request: HostRequest) -> Any:
+    """Return the answer to a request for approval that an earlier attempt of the call has got."""
+    return None if scope.approvals is None else scope.approvals.get(str(request))
+
+
+def _kept(scope: CallScope, request: HostRequest, answer: Any) -> Any:
+    """Keep the answer to a request for approval for the other attempts of the call."""
+    if isinstance(request, ApprovalRequest):
+        scope.approvals = {**(scope.approvals or {}), str(request): answer}
+    return answer
 
 
 def _redacted(value: Any, secrets: Secrets) -> Any:

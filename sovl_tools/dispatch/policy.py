@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Generator
 from fnmatch import fnmatchcase
 from threading import Lock
@@ -66,32 +65,25 @@ def _needs_approval(tool: ToolDefinition, approval: Approving | None) -> bool:
     return approval == "always" or (approval == "destructive" and is_destructive)
 
 
-_MAX_CALLS = 1024
-
-
 class _Approvals:
     """Asks the host before a call; a hook with one body for sync and async calls.
 
-    An answer holds for all attempts of a call, and for all later calls of the tool if the host
-    says so.
+    An answer holds for all attempts of a call (``asking`` keeps it), and for all later calls of
+    the tool if the host says so.
     """
 
     __name__ = "approval"
 
     def __init__(self) -> None:
         self._remembered: dict[str, Approval] = {}
-        self._calls: OrderedDict[str, Approval] = OrderedDict()
 
     def __call__(self, call: ToolCall, following: Any) -> Generator[Any, Any, ToolResult]:
-        answer = self._remembered.get(call.name) or self._calls.get(call.call_id)
+        answer = self._remembered.get(call.name)
         if answer is None:
             given = yield ApprovalRequest(
                 call.name, dict(call.arguments), call.tool.description, call.call_id, call.chain
             )
             answer = _in_full(given)
-            self._calls[call.call_id] = answer
-            if len(self._calls) > _MAX_CALLS:
-                self._calls.popitem(last=False)
             if answer.remember:
                 self._remembered[call.name] = answer
         if not answer.approved:

@@ -61,6 +61,7 @@ class CallScope:
         coerce: whether arguments are repaired.
         listen: called with progress and messages; None for the Tooler's own listener.
         asks: who answers what a tool asks of its host or client, by the kind of request.
+        approvals: the answers to requests for approval, by the request as text.
         loop: the event loop on which the call, or one above it, is awaited; None in sync code.
         sink: takes the items of a generator as they come.
         is_abandoned: whether a thread or task was given up that may still be at it.
@@ -70,8 +71,8 @@ class CallScope:
     """
 
     __slots__ = (
-        "_is_linked", "_is_stopped", "_stops", "_under_way", "_waits", "asks", "attempts",
-        "call_id", "chain", "coerce", "is_abandoned", "is_late", "limit", "listen", "loop", "mode",
+        "_is_linked", "_is_stopped", "_stops", "_under_way", "_waits", "approvals", "asks",
+        "attempts", "call_id", "chain", "coerce", "is_abandoned", "is_late", "limit", "listen", "loop", "mode",
         "parent", "repairs", "sink", "started",
     )  # fmt: skip
 
@@ -99,6 +100,7 @@ class CallScope:
         self.coerce: Coerce = "strict"
         self.listen: Listen | None = None
         self.asks: Mapping[type[HostRequest], Any] = _NO_ASKS
+        self.approvals: dict[str, Any] | None = None
         self.loop: AbstractEventLoop | None = None
         self.sink: Sink | None = None
         self.is_abandoned = self.is_late = False

@@ -123,9 +123,7 @@ def _schemas() -> dict[type[HostRequest], Validator]:
         Question: _answer_schema(
             "action", action={"enum": ["accept", "decline", "cancel"]}, content={"type": "object"}
         ),
-        ApprovalRequest: _answer_schema(
-            "approved", approved={"type": "boolean"}, reason=_TEXT, remember={"type": "boolean"}
-        ),
+        ApprovalRequest: _answer_schema("approved", approved={"type": "boolean"}, reason=_TEXT),
         SampleRequest: _answer_schema("text", text=_TEXT, model=_TEXT, stop_reason=_TEXT),
         RootsRequest: _answer_schema("roots", roots={"type": "array", "items": root}),
     }
@@ -151,7 +149,8 @@ def answer_of(request: HostRequest, given: Any) -> Answer | Approval | Sample | 
             _check(compile_schema(request.schema), content)
             return Answer("accept", content)
         case ApprovalRequest():
-            return Approval(**{key: given[key] for key in Approval._fields if key in given})
+            # remembered by no one: a server's other clients have users of their own
+            return Approval(given["approved"], given.get("reason", ""))
         case SampleRequest():
             block: dict[str, JSON] = {"type": "text", "text": given["text"]}
             model, stop = given.get("model", ""), given.get("stop_reason")

@@ -121,6 +121,29 @@ def test_an_answer_can_hold_for_all_calls_of_a_tool(call: Call) -> None:
 
 
 @each_way
+def test_an_answer_holds_for_all_attempts_of_a_call_and_for_no_other_call(call: Call) -> None:
+    asked: list[str] = []
+    failures = [ToolError("not yet"), ToolError("not yet")]
+
+    def approve(request: ApprovalRequest) -> bool:
+        asked.append(request.arguments["name"])
+        return bool(request.arguments["name"] == "x")
+
+    def once(name: str) -> str:
+        if failures:
+            raise failures.pop()
+        return name
+
+    tools = tooler(
+        destructive(once, retry=3), host=Host(on_approve=approve), approval="destructive"
+    )
+    assert call(tools, "once", {"name": "x"}, call_id="same").value == "x"
+    assert not call(tools, "once", {"name": "y"}, call_id="same").ok
+    assert call(tools, "once", {"name": "x"}, call_id="same").ok
+    assert asked == ["x", "y", "x"]
+
+
+@each_way
 def test_calls_of_tools_reach_the_same_host_and_a_call_can_have_another(call: Call) -> None:
     async def ask(context: ToolContext) -> str:
         context.log("info", "asking")
