@@ -10,7 +10,7 @@ from functools import lru_cache
 from json import dumps
 
 from sovl_tools.model.diagnostic import Diagnostic
-from sovl_tools.model.document import JSON
+from sovl_tools.model.document import JSON, encodes
 
 _LOGGER = logging.getLogger("sovl_tools")
 
@@ -41,7 +41,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     Of long values not even the beginning is left, where a message has cut them.
     """
     # a message may have been redacted already: its labels are left as they are
-    names = {name: f"[{name}]" for name in secrets}
+    names = {name: f"[{name}]" for name in secrets if encodes(name)}
     forms = {
         form: label
         for name, label in names.items()
