@@ -72,8 +72,8 @@ class CallScope:
 
     __slots__ = (
         "_is_linked", "_is_stopped", "_stops", "_under_way", "_waits", "approvals", "asks",
-        "attempts", "call_id", "chain", "coerce", "is_abandoned", "is_late", "limit", "listen", "loop", "mode",
-        "parent", "repairs", "sink", "started",
+        "attempts", "call_id", "chain", "coerce", "is_abandoned", "is_late", "limit", "listen",
+        "loop", "mode", "parent", "repairs", "sink", "started",
     )  # fmt: skip
 
     def __init__(
