@@ -53,6 +53,10 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
         options: what is wanted of the format.
         spent: what the strict tools so far have of what is limited; this one's is added.
     """
+    schema = shape.tool.parameters
+    optional = schema.get("properties", {}).keys() - schema.get("required", ())
+    if len(optional) > ANTHROPIC.strict["optional parameters"] - spent["optional parameters"]:
+        return not_strict(shape, _beyond("optional parameters"))  # without a walk in vain
     try:
         found = strict(shape.tool, _FORM)
     except StrictError as error:

@@ -17,7 +17,7 @@ from sovl_tools.annotations.hints import underlying
 from sovl_tools.formats.base import ROOT, Compile, Loss, Options, Shape
 from sovl_tools.formats.meaning import accepts_null
 from sovl_tools.formats.providers import Dialect, Provider
-from sovl_tools.formats.size import excess_of, size_of
+from sovl_tools.formats.size import excess_of
 from sovl_tools.formats.strict import StrictError, strict_subset
 from sovl_tools.formats.transformer import loose as loosened
 from sovl_tools.formats.transformer import refused_names
@@ -73,7 +73,7 @@ def strict(tool: ToolDefinition, form: Form) -> Shape:
     parameters, dialect, most = tool.parameters, form.provider.dialect, form.provider.size
     try:
         found = strict_subset(parameters, dialect, require_all=dialect.require_all)
-        excess = excess_of(size_of(found.schema), most) if most is not None else None
+        excess = excess_of(found.schema, most) if most is not None else None
     except RecursionError:
         raise StrictError(ROOT, "it is nested too deep") from None
     if excess is not None:

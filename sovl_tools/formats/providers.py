@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -29,6 +30,15 @@ def has_lookaround(pattern: str) -> bool:
 def is_elaborate(pattern: str) -> bool:
     """Tell whether a regular expression looks around, refers back or is lazy, or seems to."""
     return has_lookaround(pattern) or _ELABORATE.search(pattern) is not None
+
+
+_PLAIN = frozenset(
+    {
+        "type", "title", "description", "required", "enum", "const", "minimum", "maximum",
+        "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "minLength",
+        "maxLength", "pattern", "format", "examples", "default",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +72,11 @@ class Dialect:
     wraps_references: bool = False
     tells_by_first: bool = False
     minds_case: bool = True
+
+    @cached_property
+    def plain(self) -> frozenset[str]:
+        """Those of the commonest keywords without subschemas that may stay whatever they say."""
+        return frozenset(each for each in _PLAIN if each not in self.admits and self.takes(each, 0))
 
     def takes(self, keyword: str, value: JSON) -> bool:
         """Tell whether a keyword may stay, be it said in others."""
@@ -126,7 +141,7 @@ OPENAI = Provider(
         wraps_references=True,
         tells_by_first=True,
     ),
-    Size(properties=5000, values=1000, characters=120_000, longest=15_000, depth=10),
+    Size(properties=5000, values=1000, characters=120_000, longest=15_000, levels=10),
     tools=128,
 )  # fmt: skip
 

@@ -20,7 +20,7 @@ class Size(NamedTuple):
         values: how many values there are to choose from.
         characters: of all names of properties and definitions, and of all values.
         longest: characters of the values of the longest choice of more than 250 values.
-        depth: how many objects and arrays lie in one another, recursion not followed.
+        levels: how many objects and arrays there are.
         optional: how many properties are not required.
         unions: how many schemas have alternatives or several types.
     """
@@ -29,22 +29,22 @@ class Size(NamedTuple):
     values: int = 0
     characters: int = 0
     longest: int = 0
-    depth: int = 0
+    levels: int = 0
     optional: int = 0
     unions: int = 0
 
 
-_WORDS = {
-    "properties": "properties", "values": "values to choose from",
-    "characters": "characters of names and values", "depth": "levels of nesting",
-    "longest": "characters of values in one long choice",
-}  # fmt: skip
+# in the order of the fields
+_WORDS = (
+    "properties", "values to choose from", "characters of names and values",
+    "characters of values in one long choice", "levels of nesting",
+)  # fmt: skip
 
 
 def size_of(schema: dict[str, JSON]) -> Size:
     """Return the size of a strict schema with its definitions in ``$defs``."""
     definitions = schema.get("$defs", {})
-    properties = values = longest = optional = unions = 0
+    properties = values = longest = levels = optional = unions = 0
     characters = sum(map(len, definitions))
     pending = [schema, *definitions.values()]
     for each in pending:  # which grows meanwhile
@@ -57,33 +57,37 @@ def size_of(schema: dict[str, JSON]) -> Size:
             members = each["properties"]
             properties, characters = properties + len(members), characters + sum(map(len, members))
             optional += len(members) - len(each["required"])
+            pending += members.values()
+        if "items" in each:
+            pending.append(each["items"])
+        if "anyOf" in each:
+            pending += each["anyOf"]
+        levels += "properties" in each or "items" in each
         unions += "anyOf" in each or type(each.get("type")) is list
-        pending += _below(each)
-    depth = _depth(schema, definitions, ())
-    return Size(properties, values, characters, longest, depth, optional, unions)
+    return Size(properties, values, characters, longest, levels, optional, unions)
 
 
-def excess_of(size: Size, most: Size) -> str | None:
+def excess_of(schema: dict[str, JSON], most: Size) -> str | None:
     """Return in words what of a schema is too much; None if nothing is."""
-    for name, words in _WORDS.items():
-        count, limit = getattr(size, name), getattr(most, name)
+    size = size_of(schema)
+    if size.levels > most.levels:  # which needn't lie in one another
+        size = size._replace(levels=_depth(schema, schema.get("$defs", {}), ()))
+    for words, count, limit in zip(_WORDS, size, most, strict=False):
         if count > limit:
             return f"{count:,} {words}, more than {limit:,}"
     return None
 
 
-def _below(schema: dict[str, JSON]) -> list[dict[str, JSON]]:
-    items = [schema["items"]] if "items" in schema else []
-    return [*schema.get("properties", {}).values(), *schema.get("anyOf", ()), *items]
-
-
 def _depth(
     schema: dict[str, JSON], definitions: Mapping[str, JSON], followed: tuple[str, ...]
 ) -> int:
+    """Return how many objects and arrays lie in one another, recursion not followed."""
     if "$ref" in schema:
         name = schema["$ref"].removeprefix("#/$defs/")
         if name in followed or name not in definitions:
             return 0
         return _depth(definitions[name], definitions, (*followed, name))
-    deepest = max((_depth(each, definitions, followed) for each in _below(schema)), default=0)
+    items = [schema["items"]] if "items" in schema else []
+    below = [*schema.get("properties", {}).values(), *schema.get("anyOf", ()), *items]
+    deepest = max((_depth(each, definitions, followed) for each in below), default=0)
     return deepest + ("properties" in schema or "items" in schema)

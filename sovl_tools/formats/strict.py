@@ -15,7 +15,6 @@ from sovl_tools.formats.providers import Dialect
 from sovl_tools.formats.transformer import Transformer
 from sovl_tools.model.document import JSON, Path, kind
 from sovl_tools.schema.keywords import ANNOTATIONS
-from sovl_tools.schema.subschemas import lookup
 
 _OBJECT = frozenset({"properties", "required", "additionalProperties"})
 _OF_OTHERS = frozenset({"patternProperties", "unevaluatedProperties"})
@@ -26,6 +25,7 @@ _REFUSED = {
         "a condition can't be enforced",
     ),
 }
+_ALONE = frozenset({"$ref", "anyOf", "oneOf"})
 _NULL: dict[str, JSON] = {"type": "null"}
 _OUTSIDE = ("title", "description")
 
@@ -102,7 +102,7 @@ class _Strict(Transformer):
     def root(self) -> tuple[dict[str, JSON], Path]:
         """Return the schema of all arguments, an object that lists all of them."""
         schema, path = super().root()
-        found = next((each for each in ("$ref", "anyOf", "oneOf") if each in schema), None)
+        found = next((each for each in schema if each in _ALONE), None)
         if found is not None:
             raise StrictError((*path, found), "the arguments as a whole aren't one plain object")
         return {"properties": {}, "additionalProperties": False, **schema}, path
@@ -127,14 +127,14 @@ class _Strict(Transformer):
 
     def prepared(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
         """Return a schema that says its type, and all properties if it is an object."""
-        refused = next((each for each in schema if each in _REFUSED), None)
-        if refused is not None:
+        if not _REFUSED.keys().isdisjoint(schema):
+            refused = next(each for each in schema if each in _REFUSED)
             raise StrictError((*path, refused), _REFUSED[refused])
-        alone = next((each for each in ("$ref", "anyOf", "oneOf") if each in schema), None)
-        if alone is None:
+        if _ALONE.isdisjoint(schema):
             return self._typed(schema, path), path
-        others = {each for each in schema if each not in ANNOTATIONS and not is_silent(each)}
-        if others != {alone}:
+        alone = next(each for each in schema if each in _ALONE)
+        others = [each for each in schema.keys() - ANNOTATIONS if not is_silent(each)]
+        if others != [alone]:
             raise StrictError((*path, alone), f"{alone} stands beside other keywords")
         if alone == "$ref":
             return self._followed(schema, path)
@@ -144,10 +144,10 @@ class _Strict(Transformer):
 
     def _followed(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
         """Return a reference, or what it leads to where nothing may stand beside it."""
-        found = lookup(self.definitions.root, schema["$ref"])
+        found = self.definitions.lookup(schema["$ref"])
         if not isinstance(found.target, dict | bool):
             raise StrictError(path, f"the reference {schema['$ref']!r} can't be followed")
-        if "$ref" in self.target(schema):
+        if "$ref" in self.target(found.target):
             raise StrictError(path, "it refers to nothing but itself")
         if self.dialect.is_recursive:
             return schema, path
@@ -156,37 +156,35 @@ class _Strict(Transformer):
         beside = {key: each for key, each in schema.items() if key in ANNOTATIONS}
         if beside and isinstance(found.target, dict):
             self._open.append(found.target)
-            target = {**found.target, **beside}
+            target, self.is_moved = {**found.target, **beside}, True
             return self.prepared(*self.direct(target, (*ROOT, *found.path)))
         # in place, so that a definition that contains itself is found
         self.definition(self.reference(schema["$ref"]).removeprefix("#/$defs/"))
         return schema, path
 
     def _typed(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
-        types = self._types(schema, path)
-        made = {"type": types[0] if len(types) == 1 else types, **schema}
+        if "type" not in schema:
+            schema = {"type": self._type(schema, path), **schema}
+        types = schema["type"]
         for keyword in ("enum", "const"):
             if keyword in schema:
                 self._check_values(schema, keyword, path)
-        if "object" in types:
-            made = self._closed(made, path)
         if "array" in types and "prefixItems" in schema:
             raise StrictError((*path, "prefixItems"), "a tuple has items of different schemas")
         if "array" in types and "items" not in schema:
             raise StrictError(path, "an array does not say what its items are", "add 'items'")
-        return made
+        return self._closed(schema, path) if "object" in types else schema
 
-    def _types(self, schema: dict[str, JSON], path: Path) -> list[str]:
-        given = schema.get("type")
-        if given is not None:
-            return list(given) if isinstance(given, list) else [given]
+    def _type(self, schema: dict[str, JSON], path: Path) -> JSON:
+        """Return the type that the values of a schema have, or for which it says something."""
         values = [schema["const"]] if "const" in schema else schema.get("enum", ())
         if values:
-            return list(dict.fromkeys(map(kind, values)))
+            types = list(dict.fromkeys(map(kind, values)))
+            return types[0] if len(types) == 1 else types
         for name, keywords in (("object", _OBJECT), ("array", {"items"})):
             if not schema.keys().isdisjoint(keywords):
                 self.record("rewritten", path, f"only a value of type {name} is admitted")
-                return [name]
+                return name
         raise StrictError(path, "any type is admitted", "say its type")
 
     def _check_values(self, schema: dict[str, JSON], keyword: str, path: Path) -> None:

@@ -15,10 +15,10 @@ from typing import NamedTuple
 from sovl_tools.formats.base import ROOT, Kind, Loss
 from sovl_tools.formats.meaning import are_disjoint, is_idle, is_silent, note, with_notes
 from sovl_tools.formats.providers import Dialect, Provider
-from sovl_tools.model.document import JSON, Path, pointer
+from sovl_tools.model.document import JSON, Path, copied, pointer
 from sovl_tools.schema.keywords import ANNOTATIONS, SILENT
 from sovl_tools.schema.rewrite import Definitions, Rewrite
-from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, follow, nodes
+from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, nodes
 
 _BY_PATTERN = frozenset({"patternProperties", "additionalProperties", "unevaluatedProperties"})
 _CONSEQUENCES = frozenset({"then", "else"})
@@ -65,6 +65,7 @@ class Transformer(Rewrite):
         dialect: the table.
         losses: what is lost so far.
         names: those of all properties so far.
+        is_moved: whether a schema has annotations that stand elsewhere in the manifest.
     """
 
     dropped = SILENT
@@ -74,6 +75,7 @@ class Transformer(Rewrite):
         self.dialect = dialect
         self.losses: list[Loss] = []
         self.names: set[str] = set()
+        self.is_moved = False
 
     def whole(self) -> Transformed:
         """Return the schema as the provider takes it, with a plain object at the root."""
@@ -106,6 +108,7 @@ class Transformer(Rewrite):
             beside = {key: each for key, each in root.items() if key in ANNOTATIONS}
             root, path = self.direct(target.schema, target.path)
             root = {**root, **beside}
+            self.is_moved = self.is_moved or bool(beside)
         return root, path
 
     def _of_branches(self, root: dict[str, JSON], path: Path) -> dict[str, JSON]:
@@ -133,18 +136,19 @@ class Transformer(Rewrite):
 
     def losses_in_manifest(self) -> tuple[Loss, ...]:
         """Return each loss once, at a place that is in the manifest."""
-        found = []
-        for loss in self.losses:
-            value: JSON = {ROOT[0]: self.definitions.root}
-            length = 0
-            for part in loss.path:
-                try:
-                    value = value[part]
-                except (LookupError, TypeError):  # an annotation beside an ``allOf`` of one
-                    break
-                length += 1
-            found.append(loss._replace(path=loss.path[:length]))
-        return tuple(dict.fromkeys(found))
+        losses = dict.fromkeys(self.losses)
+        if self.is_moved:
+            losses = dict.fromkeys(self._in_manifest(each) for each in losses)
+        return tuple(losses)
+
+    def _in_manifest(self, loss: Loss) -> Loss:
+        value: JSON = {ROOT[0]: self.definitions.root}
+        for length, part in enumerate(loss.path):
+            try:
+                value = value[part]
+            except (LookupError, TypeError):
+                return loss._replace(path=loss.path[:length])
+        return loss
 
     def schema(self, schema: JSON, path: Path) -> JSON:
         """Return a subschema as the provider takes it, and note what it doesn't say."""
@@ -156,15 +160,15 @@ class Transformer(Rewrite):
         notes: list[str] = []
         if not self.dialect.says.keys().isdisjoint(made):
             made, notes = self._in_others(made, path)
-        for keyword in [each for each in made if each in self.dialect.doubtful and made[each]]:
-            message, advice = f"{keyword} may be ignored", "say it in the description too"
-            self.record("doubt", (*path, keyword), message, advice)
+        if not self.dialect.doubtful.isdisjoint(made):
+            self._doubt(made, path)
         if moved:
             notes += self._in_words(schema, moved, path)
         made = with_notes(made, notes)
         if self.dialect.wraps_references and "$ref" in made and len(made) > 1:
             made["anyOf"] = [{"$ref": made.pop("$ref")}]
-        self.names.update(made.get("properties", ()))
+        if "properties" in made:
+            self.names.update(made["properties"])
         return self.changed(schema, made, path)
 
     def _kept(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], list[str]]:
@@ -172,15 +176,17 @@ class Transformer(Rewrite):
         made: dict[str, JSON] = {}
         moved = []
         for keyword, value in schema.items():
-            if keyword in SILENT:
+            if keyword in self.dialect.plain:
+                made[keyword] = copied(value)
+            elif keyword in SILENT:
                 continue
-            if self._stays(keyword, schema):
+            elif self._stays(keyword, schema):
                 made[keyword] = self.value(keyword, value, path)
             elif keyword == "oneOf" and "anyOf" not in schema:
                 made["anyOf"] = self.value(keyword, value, path)
                 if not are_disjoint([self.target(each) for each in value]):
                     self.record("rewritten", (*path, keyword), "oneOf is said as anyOf")
-            else:
+            elif not is_silent(keyword):
                 moved.append(keyword)
         return made, moved
 
@@ -195,6 +201,12 @@ class Transformer(Rewrite):
                 self.record(said.kind, (*path, keyword), said.message)
         return schema, notes
 
+    def _doubt(self, schema: dict[str, JSON], path: Path) -> None:
+        for keyword, value in schema.items():
+            if keyword in self.dialect.doubtful and value:
+                message, advice = f"{keyword} may be ignored", "say it in the description too"
+                self.record("doubt", (*path, keyword), message, advice)
+
     def direct(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
         """Return a schema, or the only one of its ``allOf`` with the annotations beside it."""
         schema = self.with_plain_reference(schema)
@@ -204,6 +216,7 @@ class Transformer(Rewrite):
             beside = {key: each for key, each in schema.items() if key in ANNOTATIONS}
             schema = self.with_plain_reference({**schema["allOf"][0], **beside})
             path = (*path, "allOf", 0)
+            self.is_moved = self.is_moved or bool(beside)
         return schema, path
 
     def prepared(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
@@ -226,9 +239,12 @@ class Transformer(Rewrite):
         return self.dialect.takes(keyword, value)
 
     def target(self, schema: JSON) -> dict[str, JSON]:
-        """Return what a schema refers to; itself if it refers to nothing."""
-        found = follow(schema, self.definitions.root)
-        return found if isinstance(found, dict) else {}
+        """Return what a schema refers to; itself if it refers to nothing, or only to itself."""
+        seen = []
+        while isinstance(schema, dict) and "$ref" in schema and schema not in seen:
+            seen.append(schema)
+            schema = self.definitions.lookup(schema["$ref"]).target
+        return schema if isinstance(schema, dict) else {}
 
     def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
         """Return true or false as a subschema that is an object."""
@@ -251,7 +267,7 @@ class Transformer(Rewrite):
 
     def _in_words(self, schema: dict[str, JSON], moved: Sequence[str], path: Path) -> list[str]:
         """Return in words the keywords that can't stay, and record that they are lost."""
-        said = [each for each in moved if not is_silent(each) and not is_idle(each, schema[each])]
+        said = [each for each in moved if not is_idle(each, schema[each])]
         named = [each for each in said if each not in _CONSEQUENCES]
         if not named:  # consequences of no condition say nothing
             return []
@@ -259,7 +275,7 @@ class Transformer(Rewrite):
         self.record("moved", (*path, named[0]), message)
         copy = Rewrite(self.definitions)  # references in words lead to definitions, too
         return [
-            note(each, copy.schema({each: schema[each]}, ())[each])
+            note(each, copy.value(each, schema[each], ()))
             for each in said
             if each not in _CONSEQUENCES or "if" in schema
         ]

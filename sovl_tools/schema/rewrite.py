@@ -37,12 +37,19 @@ class Definitions:
         self.root = root
         self.targets: dict[str, Reference] = {}
         self._address = address
+        self._found: dict[str, Reference] = {}
         self._addresses: dict[int, str] = {}
         self._given: dict[str, JSON] = {}
 
+    def lookup(self, reference: str) -> Reference:
+        """Return the target of a reference, which isn't a definition for that."""
+        if reference not in self._found:
+            self._found[reference] = lookup(self.root, reference)
+        return self._found[reference]
+
     def address(self, reference: str) -> str | None:
         """Return the reference to the definition of a target; None if it leads nowhere."""
-        found = lookup(self.root, reference)
+        found = self.lookup(reference)
         if not isinstance(found.target, dict | bool):
             return None
         # by identity, because a reference can be written in several ways
@@ -63,7 +70,7 @@ class Definitions:
         """Return True if a dynamic reference has only one possible target."""
         if not isinstance(reference, str) or not is_static(self.root, reference):
             return False
-        return isinstance(lookup(self.root, reference).target, dict | bool)
+        return isinstance(self.lookup(reference).target, dict | bool)
 
     @property
     def are_used(self) -> bool:

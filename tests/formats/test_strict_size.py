@@ -38,13 +38,13 @@ def test_everything_is_counted_once() -> None:
     }
     names = len("abcdefnnode")
     values = len("xnull12")
-    assert size_of(schema) == Size(6, 3, characters=names + values, depth=3, unions=5)
+    assert size_of(schema) == Size(6, 3, characters=names + values, levels=3, unions=5)
 
 
 def test_the_null_for_what_is_left_out_is_counted() -> None:
     choice = {**TEXT, "enum": ["x", "yz"]}
     made = size_of({"properties": {"a": choice, "b": {**choice, "const": "x"}}, "required": ["b"]})
-    assert made == Size(2, 4, characters=len("abxyznullx"), depth=1, unions=1)
+    assert made == Size(2, 4, characters=len("abxyznullx"), levels=1, unions=1)
 
 
 def test_a_long_choice_of_texts_is_measured() -> None:
@@ -58,11 +58,14 @@ def test_a_long_choice_of_texts_is_measured() -> None:
     assert size_of({"properties": {"a": {**TEXT, "enum": few}}}).longest == len("null") + 750
 
 
-def test_only_objects_and_arrays_are_levels() -> None:
-    inner: dict[str, Any] = TEXT
-    for _ in range(6):
-        inner = {"anyOf": [{"type": "array", "items": {"properties": {"a": inner}}}]}
-    assert size_of({"properties": {"a": inner}}).depth == 13
+def test_only_objects_and_arrays_in_one_another_are_levels() -> None:
+    inner, beside = TEXT, {"type": "array", "items": TEXT}
+    for level in range(2, 12):
+        inner = {"anyOf": [{"type": "array", "items": inner}, {"type": "null"}]}
+        many = {f"b{number}": beside for number in range(12)}
+        shape = shaped("openai", tool(arguments("a", *many, a=inner, **many)), strict=True)
+        assert shape.is_strict is (level <= 10)
+    assert "it has 11 levels of nesting, more than 10" in shape.losses[0].message
 
 
 def test_one_value_more_than_the_limit_is_not_strict() -> None:
