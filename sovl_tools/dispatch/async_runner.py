@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
@@ -16,7 +16,6 @@ from functools import partial
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
-from sovl_tools.annotations.jsonvalues import is_lazy
 from sovl_tools.dispatch.arguments import Arguments, takes_long
 from sovl_tools.dispatch.asking import await_host
 from sovl_tools.dispatch.background import current_task, is_cancellation, outcome_of
@@ -41,9 +40,8 @@ from sovl_tools.dispatch.prepared import DynamicTool, PreparedTool
 from sovl_tools.dispatch.remote import RemoteTool
 from sovl_tools.dispatch.runner import IS_ON_THREAD, Stepwise, ThreadWork, cancel_future
 from sovl_tools.dispatch.scope import CallScope, new_call_id, stop_call
-from sovl_tools.dispatch.steps import CancelledWork, convert_result, passable_error
+from sovl_tools.dispatch.steps import CancelledWork, passable_error
 from sovl_tools.model.call import ToolCall
-from sovl_tools.model.document import JSON
 from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import Failure, ToolResult
 from sovl_tools.threads import start
@@ -441,66 +439,3 @@ async def gather_calls(
         for _ in range(count if limit is None else min(limit, count)):
             group.create_task(work())
     return [results[index] for index in range(count)]
-
-
-_AHEAD = 16
-"""How many items a generator may be ahead of its consumer."""
-_END: Any = object()
-
-
-class _Items:
-    """Items on their way from the tool to the consumer, as JSON."""
-
-    def __init__(self) -> None:
-        self.items: asyncio.Queue[JSON] = asyncio.Queue(_AHEAD)
-        self.is_used = False
-        self._is_closed = False
-        self._put = blocking(self.items.put)
-
-    def close(self) -> None:
-        """End a tool on a thread that waits for room, or makes another item."""
-        self._is_closed = True
-        while not self.items.empty():
-            self.items.get_nowait()
-
-    def put(self, item: Any) -> Any:
-        if self._is_closed:
-            raise RunCancelledError
-        value, content = convert_result(item)
-        self._put(value)
-        return item if content else value
-
-    async def put_later(self, item: Any) -> Any:
-        # on a thread, because a tool's own iterator blocks the loop while it makes its items
-        lazy = await_thread(partial(convert_result, item)) if is_lazy(item) else None
-        value, content = convert_result(item) if lazy is None else await lazy
-        await self.items.put(value)
-        return item if content else value
-
-
-async def stream_items(
-    make: Callable[[_Items], Awaitable[ToolResult]], done: Callable[[ToolResult], None]
-) -> AsyncGenerator[JSON, None]:
-    """Make a call and yield its items; tell of its result. Closing it early cancels the call."""
-    queue = _Items()
-
-    async def work() -> ToolResult:
-        try:
-            return await make(queue)
-        finally:
-            await queue.items.put(_END)
-
-    # in another task, so that items come while the tool makes more of them
-    call = asyncio.ensure_future(work())
-    try:
-        while (item := await queue.items.get()) is not _END:
-            yield item
-        result = await call
-        done(result)
-        if result.ok and not queue.is_used:
-            yield result.value
-    finally:
-        queue.close()
-        call.cancel()
-        with suppress(asyncio.CancelledError):
-            await call

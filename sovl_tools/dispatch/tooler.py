@@ -314,7 +314,7 @@ class ToolStream:
 
     def __aiter__(self) -> AsyncGenerator[JSON, None]:
         """Make the call and yield its items; closing it early cancels the call."""
-        from sovl_tools.dispatch.async_runner import stream_items  # noqa: PLC0415 - imports asyncio
+        from sovl_tools.dispatch.streaming import stream_items  # noqa: PLC0415 - imports asyncio
 
         return stream_items(self._make, self._done)
 

@@ -18,13 +18,13 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from importlib import import_module
 from multiprocessing.connection import Connection
-from typing import Any, NoReturn, Protocol, TypeAlias, cast
+from typing import Any, NoReturn, cast
 
+from sovl_tools.dispatch.channel import Asking, Channel, Notes
 from sovl_tools.dispatch.failure import failure_of, secrets_of, trace_of
 from sovl_tools.dispatch.reference import (
     CodeReference,
     Drafts,
-    Event,
     Fields,
     FolderReference,
     Reference,
@@ -44,39 +44,10 @@ from sovl_tools.loading.sources import read_manifest, take_snapshot
 from sovl_tools.model.client_requests import REQUEST_KINDS, Ask, HostRequest
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.model.errors import RunCancelledError, ToolError, UnavailableError
+from sovl_tools.model.errors import ToolError, UnavailableError
 from sovl_tools.model.folder import Settings
 from sovl_tools.model.result import Failure
 from sovl_tools.threads import after_fork
-
-
-class Channel(Protocol):
-    """The way back to the caller while a call is under way."""
-
-    def send(self, kind: str, content: Any) -> None:
-        """Send an event, an item of a stream, or word that a stream has begun."""
-        ...
-
-    def is_cancelled(self) -> bool:
-        """Tell whether nobody waits for the result any more."""
-        ...
-
-
-class _Notes:
-    """Replaces a channel where there is none: what would be sent is kept for the outcome."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def send(self, kind: str, content: Any) -> None:
-        if kind == "event" and len(self.events) < _MAX_EVENTS:
-            self.events.append(content)
-
-    def is_cancelled(self) -> bool:
-        return False
-
-
-_MAX_EVENTS = 1_000
 
 
 class _Scope(CallScope):
@@ -113,7 +84,7 @@ class _WorkerTool:
         return TaskResult(value, content)
 
     def _context(self, scope: CallScope | None) -> ToolContext:
-        channel = scope.channel if isinstance(scope, _Scope) else _Notes()
+        channel = scope.channel if isinstance(scope, _Scope) else Notes()
         return ToolContext(
             self.definition,
             cast("Any", _Unreachable("registry")),
@@ -132,7 +103,7 @@ def _find(channel: Channel, kind: type[HostRequest]) -> Ask:
     Raises:
         ToolError: the channel carries no answers.
     """
-    if not isinstance(channel, _Connection):
+    if not isinstance(channel, Asking):
         error, words = REQUEST_KINDS[kind][1:3]
         raise error(f"{words} from a cluster or an executor; run the tool in another mode")
 
@@ -197,7 +168,7 @@ _target_of: Callable[[bytes], Target] = lru_cache(1_000)(pickle.loads)
 
 def run_task(task: Task, channel: Channel | None = None) -> TaskResult:
     """Call the tool of a task, whatever comes of it."""
-    notes = _Notes()
+    notes = Notes()
     tool, target = None, _target_of(task.target)
     try:
         _check_process(target)
@@ -350,65 +321,6 @@ def _memory(limit: int | None) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-class _Connection:
-    """The channel to the process that has started this one."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._is_over = False
-        self._lock = threading.Lock()
-        self._asking = threading.Lock()
-        self._answers: list[Answered] = []
-
-    def send(self, kind: str, content: Any) -> None:
-        with self._lock:  # a tool may have threads
-            self._connection.send((kind, content))
-
-    def ask(self, request: HostRequest) -> Any:
-        """Send a request to the caller's host, and wait for the answer.
-
-        Raises:
-            ToolError: of the request's kind: there is no answer.
-            RunCancelledError: the call was cancelled meanwhile.
-        """
-        with self._asking:
-            self.send("ask", request)
-            while not self._is_answered(_PAUSE):
-                if self._is_over:
-                    raise RunCancelledError
-            _, value, problem = self._answers.pop()
-        if problem is not None:
-            raise REQUEST_KINDS[type(request)].error(problem)
-        return value
-
-    def is_cancelled(self) -> bool:
-        self._is_answered(0)
-        return self._is_over
-
-    def _is_answered(self, seconds: float) -> bool:
-        """Read what has come: an answer, or word that no caller waits any more."""
-        with self._lock:
-            if not self._is_over and self._connection.poll(seconds):
-                word = None
-                with suppress(EOFError, OSError):
-                    word = self._connection.recv()
-                if isinstance(word, list):
-                    self._answers.append(word)
-                else:
-                    self._is_over = True
-            return bool(self._answers)
-
-    def end(self) -> None:
-        """Read nothing more: what comes now is the next call."""
-        with self._lock:
-            self._is_over = True
-
-
-_PAUSE = 0.05
-Answered: TypeAlias = list[Any]
-"""``["answer", value, problem]``; a list, since a tuple would be the next call."""
-
-
 def serve(connection: Connection, errors: Connection | None, environment: dict[str, str]) -> None:
     """Answer the calls of the process that has started this one, until it has no more.
 
@@ -464,7 +376,7 @@ def _answer(connection: Connection, is_forked: Callable[[], bool]) -> None:
         if task is None:
             return
         if isinstance(task, tuple):  # word of a call that has ended comes late
-            channel = _Connection(connection)
+            channel = Asking(connection)
             outcome = tuple(run_task(Task(*task), channel))
             channel.end()
             if is_forked():
