@@ -98,11 +98,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         g={"enum": ["x", 1, None, True]},
         h={"const": None},
     ),
-<<<<<<< Updated upstream
     "impossible": of(a=False, b={"not": {}}, c=_TEXT),
-=======
-    "impossible": of(a=False, b={"not": {}}, c={"allOf": [{"not": {}}]}, d=_TEXT),
->>>>>>> Stashed changes
     "every kind of null": of(
         a={"type": ["string", "null"]},
         b={"type": "null"},
