@@ -269,6 +269,16 @@ def test_a_chain_of_references_is_followed() -> None:
     assert found["$defs"] == {"one": {"$ref": "#/$defs/two"}, "two": TEXT}
 
 
+def test_an_all_of_one_is_that_schema_and_losses_are_where_they_stand() -> None:
+    one = {"allOf": [{**TEXT, "minLength": 1}], "description": "A.", "default": "x"}
+    found = strict_subset(arguments(a=one), OPENAI)
+    text = 'A.\n\nAt least 1 character. Default: "x".'
+    assert found.schema["properties"]["a"] == {**TEXT, "description": text}
+    assert [each.path[2:] for each in found.losses] == [("a", "allOf", 0, "minLength")]
+    default_alone = strict_subset(arguments(a={**one, "allOf": [TEXT]}), OPENAI)
+    assert [each.path[2:] for each in default_alone.losses] == [("a", "allOf", 0)]
+
+
 @check_each(
     "whole",
     [

@@ -26,6 +26,7 @@ def test_everything_is_counted_once() -> None:
             "d": {"$ref": "#/$defs/node"},
             "e": {"anyOf": [TEXT, {"type": "integer", "const": 12}]},
             "f": {"$ref": "#"},
+            "g": {"type": "array", "items": {**TEXT, "enum": ["y"]}},
         },
         "required": ["ab"],
         "$defs": {
@@ -36,9 +37,9 @@ def test_everything_is_counted_once() -> None:
             }
         },
     }
-    names = len("abcdefnnode")
-    values = len("xnull12")
-    assert size_of(schema) == Size(6, 3, characters=names + values, levels=3, unions=5)
+    names = len("abcdefgnnode")
+    values = len("xnull12y")
+    assert size_of(schema) == Size(7, 4, characters=names + values, levels=4, unions=6)
 
 
 def test_the_null_for_what_is_left_out_is_counted() -> None:
