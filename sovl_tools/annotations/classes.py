@@ -17,6 +17,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
+from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -55,7 +56,7 @@ from sovl_tools.annotations.kind import (
 )
 from sovl_tools.model.document import JSON, Path
 from sovl_tools.model.suggestion import as_hint, nearest
-from sovl_tools.schema.problem import named
+from sovl_tools.schema.problem import MAX_HINTS, MAX_PROBLEMS, named
 from sovl_tools.schema.subschemas import nodes
 
 
@@ -190,14 +191,17 @@ class _Maker:
             ((name,), "is required") for name in self._required if name not in value
         ]
         if not self._is_open and not value.keys() <= self._fields.keys():
-            unknown = [name for name in value if name not in self._fields]
-            problems += [((name,), partial(self._unknown, name, value)) for name in unknown]
+            unknown = (name for name in value if name not in self._fields)
+            free = self._fields.keys() - value.keys()
+            for number, name in enumerate(islice(unknown, MAX_PROBLEMS)):
+                others = free if number < MAX_HINTS else frozenset[str]()
+                problems.append(((name,), partial(self._unknown, name, others)))
         converters = self._converters
         parts = [(name, converters.get(name, identity), each) for name, each in value.items()]
         return dict(zip(value, convert_all(parts, problems), strict=True))
 
-    def _unknown(self, name: str, value: Any) -> str:
-        near = nearest(str(name), self._fields.keys() - value)
+    def _unknown(self, name: str, others: Iterable[str]) -> str:
+        near = nearest(str(name), others)
         return f"is not a field of {self._class.__name__}{as_hint(near)}"
 
 
@@ -315,8 +319,7 @@ class _Model(Kind):
             try:
                 return adapter.validate_json(json.dumps(value))
             except library.ValidationError as error:
-                found = [(_place(each, value), _reword(each)) for each in error.errors()]
-                raise ConversionError(found) from error
+                raise ConversionError(_problems(error, value)) from error
 
         def convert(value: Any) -> Any:
             try:
@@ -363,6 +366,17 @@ def _hide_computed(schema: Schema, models: Mapping[str, Any]) -> None:
         for place, key in itertools.product(places, hidden):
             alias = getattr(fields[key], "alias", None) or key
             place.get("properties", {}).get(alias, {}).pop("default", None)
+
+
+_MOST_REPORTED = 10 * MAX_PROBLEMS
+
+
+def _problems(error: Any, value: JSON) -> list[Problem]:
+    """Return what pydantic's error says; each of its parts takes a kilobyte."""
+    count = error.error_count()
+    if count > _MOST_REPORTED:
+        return [((), f"is wrong in {count:,} places")]
+    return [(_place(each, value), _reword(each)) for each in error.errors()]
 
 
 def _place(error: Mapping[str, Any], value: JSON) -> Path:

@@ -13,13 +13,14 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import suppress
+from itertools import islice
 from threading import local
 from typing import Any, Protocol, TypeAlias
 
 from sovl_tools.model.document import JSON, Path, dotted
 from sovl_tools.model.errors import SovlToolsError, ToolError
 from sovl_tools.model.suggestion import one_of
-from sovl_tools.schema.problem import named, shown
+from sovl_tools.schema.problem import MAX_PROBLEMS, named, shown
 
 Schema: TypeAlias = dict[str, JSON]
 
@@ -110,12 +111,12 @@ class ConversionError(SovlToolsError, ValueError):
     """A value that can't become an instance of the annotated type.
 
     Attributes:
-        found: each place in the value, and what is wrong there.
+        found: each place in the value, and what is wrong there, up to a maximum.
         expected: what would fit instead, in words, if the value as a whole does not.
     """
 
     def __init__(self, found: Iterable[Problem], expected: tuple[str, ...] = ()) -> None:
-        self.found = [*found]
+        self.found = [*islice(found, MAX_PROBLEMS)]
         super().__init__(self.found)
         self.expected = expected
 
@@ -176,10 +177,12 @@ def convert_all(
     """Return what the parts of a value become.
 
     Raises:
-        ConversionError: with the known problems and those of every part.
+        ConversionError: with the known problems and those of every part, up to a maximum.
     """
-    made, problems = [], [*known]
+    made, problems = [], [*islice(known, MAX_PROBLEMS)]
     for part, convert, value in parts:
+        if len(problems) >= MAX_PROBLEMS:
+            break
         try:
             made.append(convert(value))
         except ConversionError as error:

@@ -29,6 +29,7 @@ from sovl_tools.annotations.jsonvalues import (
     to_json,
 )
 from sovl_tools.annotations.kind import ConversionError
+from sovl_tools.dispatch.arguments import takes_long
 from sovl_tools.dispatch.limiter import Limiter
 from sovl_tools.dispatch.scope import CallScope, Sink
 from sovl_tools.model.content import CONTENT, Content, Structured, Text, cut
@@ -57,11 +58,13 @@ class Step(NamedTuple):
         take: from a value to the next one, waiting for what is async.
         awaited: likewise on an event loop, awaiting it; None for a step of our own.
         is_async: whether there is something to await.
+        grows: whether it takes the longer, the larger the arguments are.
     """
 
     take: Take
     awaited: TakeAsync | None = None
     is_async: bool = False
+    grows: bool = False
 
 
 def chained(steps: Iterable[Step]) -> Take:
@@ -90,7 +93,11 @@ def chained_async(steps: Sequence[Step], threads: Limiter) -> TakeAsync:
     async def take(value: Any, scope: CallScope | None, await_thread: AwaitThread) -> Any:
         for each in steps:
             if each.awaited is None:
-                value = each.take(value, scope)
+                is_inline = scope is not None and scope.mode == "inline"
+                if each.grows and not is_inline and takes_long(value):
+                    value = await await_thread(partial(each.take, value, scope))
+                else:
+                    value = each.take(value, scope)
             elif each.is_async or scope is None or scope.mode == "inline":
                 value = await each.awaited(value, scope, await_thread)
             else:
@@ -121,7 +128,7 @@ def author_steps(
         names |= {each.name for each in signature.parameters}
     convert = converter_of(function, names, definition.types)
     if convert is not None:
-        yield Step(lambda keywords, _: convert(keywords))
+        yield Step(lambda keywords, _: convert(keywords), grows=True)
     contexts = signature.contexts
     if contexts:
         yield Step(lambda keywords, scope: {**keywords, **dict.fromkeys(contexts, context(scope))})

@@ -250,7 +250,7 @@ _LONGEST_PATTERN = 200
 _LONGEST_LIST = 20
 
 
-_MOST_HINTS = 20
+MAX_HINTS = 20
 """How many lines of an explanation have suggestions; finding them takes longest."""
 
 
@@ -284,7 +284,7 @@ def explanations(
             found += [((*path, name), _ABSENT[keyword]) for name in problem.expected]
         elif keyword in SUPERFLUOUS:
             names, lacking = problem.expected[:MAX_PROBLEMS], missing.get(path, ())
-            hinted = names[: max(0, _MOST_HINTS - len(found))]
+            hinted = names[: max(0, MAX_HINTS - len(found))]
             # A name that is given already is not what another one was meant to be.
             others = {*known(path), *lacking}.difference(names) if hinted else {*lacking}
             near = {name: nearest(name, others) for name in hinted}
@@ -296,7 +296,7 @@ def explanations(
                 ((*path, name), f"is not a parameter{as_hint(free.get(name))}") for name in names
             ]
         else:
-            found.append((path, describe(problem, with_hint=len(found) < _MOST_HINTS)))
+            found.append((path, describe(problem, with_hint=len(found) < MAX_HINTS)))
     return sorted(found, key=lambda line: in_order(line[0]))[:MAX_PROBLEMS]
 
 

@@ -5,10 +5,18 @@ import json
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
-from typing import Any
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any, TypedDict
+from uuid import UUID
 
 import pytest
+from pydantic import BaseModel
 
+from sovl_tools import Tooler, ToolRegistry
+from sovl_tools.schema.problem import MAX_PROBLEMS
 from tests.dispatch.toolbox import (
     Call,
     call_async,
@@ -272,9 +280,12 @@ def _nested(levels: int) -> Any:
 )
 async def test_the_loop_goes_on_while_large_arguments_are_rejected(value: Any) -> None:
     def total(values: list[int | None] | None) -> int:
+        """Count values."""
         return len(values or ())
 
-    dispatcher, turns = tooler(total), 0
+    registry = ToolRegistry()
+    registry.register(total)
+    dispatcher, turns = Tooler(registry), 0
 
     async def count() -> None:
         nonlocal turns
@@ -290,3 +301,51 @@ async def test_the_loop_goes_on_while_large_arguments_are_rejected(value: Any) -
         assert result.error.kind == "invalid_arguments"
         assert turns > 0
     counting.cancel()
+
+
+@dataclass
+class Day:
+    date: date
+    hours: int = 0
+
+
+class Closed(TypedDict):
+    name: str
+
+
+class Model(BaseModel):
+    days: list[date]
+
+
+@check_each(
+    ("annotation", "value"),
+    [
+        (list[date], ["x"] * 100_000),
+        (list[date | UUID | Day], ["x"] * 100_000),
+        (dict[str, Decimal], {str(number): "x" for number in range(100_000)}),
+        (dict[UUID, int], {str(number): 1 for number in range(100_000)}),
+        (list[Day], [{"date": "x"}] * 50_000),
+        (list[Closed], [{"name": "a"}] * 50_000 + [{"nome": "a"}] * 50_000),
+        (Day, {"date": "2026-01-31", **{str(number): 1 for number in range(100_000)}}),
+        (tuple[date, ...], ["2026-01-31"] * 50_000 + ["x"] * 50_000),
+        (set[UUID], [f"x{number}" for number in range(100_000)]),
+        (Model, {"days": ["x"] * 100_000}),
+        (list[Model], [{"days": "x"}] * 50_000),
+        (Annotated[list[Fraction], "of one"], [[]] * 100_000),
+    ],
+)
+@pytest.mark.parametrize("coerce", ["strict", "lenient"])
+async def test_large_arguments_that_become_no_instances_are_rejected_soon(
+    annotation: Any, value: Any, coerce: Any
+) -> None:
+    async def take(value: Any) -> None:
+        """Take a value."""
+
+    take.__annotations__["value"] = annotation
+    registry = ToolRegistry()
+    registry.register(take)
+    dispatcher = Tooler(registry, coerce=coerce)
+    result = await dispatcher.call("take", {"value": value})
+    assert result.error is not None
+    assert result.error.kind == "invalid_arguments"
+    assert 0 < len(result.error.details) <= MAX_PROBLEMS
