@@ -149,7 +149,7 @@ def test_a_tool_that_can_t_be_exported_by_our_mistake_is_left_out(
         return convert(tool, options) if tool.name == "fine" else {}[tool.name]
 
     found = replace(table.format_of("anthropic"), convert=broken)
-    monkeypatch.setattr("sovl_tools.loading.exporting.format_of", lambda _, **__: found)
+    monkeypatch.setattr("sovl_tools.formats.export.format_of", lambda _, **__: found)
     export = registry.export("anthropic")
     assert [each["name"] for each in export.definitions] == ["fine"]
     assert [each.code for each in export.diagnostics] == ["ST908"]

@@ -21,8 +21,9 @@ from sovl_tools.agent.history import calls_of, text_of
 from sovl_tools.authoring.decorator import tool_methods
 from sovl_tools.dispatch.failure import message_of, trace_of
 from sovl_tools.formats.base import estimate
+from sovl_tools.formats.export import Export
 from sovl_tools.loading.catalog_builder import combine
-from sovl_tools.loading.exporting import Export, Exporter
+from sovl_tools.loading.exporting import Exporter
 from sovl_tools.model.call import ToolCall
 from sovl_tools.model.catalog import Catalog, CatalogChange
 from sovl_tools.model.client_requests import Approval, ApprovalRequest, SampleRequest

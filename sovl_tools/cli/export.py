@@ -18,7 +18,8 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import all_tools, complete_names
 from sovl_tools.cli.output import aligned, json_text, write_to
 from sovl_tools.formats.base import FORMATS, estimate
-from sovl_tools.loading.exporting import Target, exported
+from sovl_tools.formats.export import Target
+from sovl_tools.loading.exporting import exported
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.errors import ToolNotFoundError
 from sovl_tools.registry import ToolRegistry

@@ -31,10 +31,10 @@ from sovl_tools.configuration import (
     add_variables,
     configuration,
 )
+from sovl_tools.formats.export import Target
 from sovl_tools.linting.fixing import Change, apply_changes, plan_changes
 from sovl_tools.linting.rules import RULES
 from sovl_tools.linting.selection import codes_of, selection_of, unquoted
-from sovl_tools.loading.exporting import Target
 from sovl_tools.model.catalog import LoadReport
 from sovl_tools.model.errors import ConfigurationError
 from sovl_tools.model.folder import Settings

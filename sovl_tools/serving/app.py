@@ -22,8 +22,8 @@ from starlette.routing import Route
 
 from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.formats.export import Export
 from sovl_tools.formats.openapi import PROBLEM_TYPE
-from sovl_tools.loading.exporting import Export
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import manifest_values
 from sovl_tools.model.document import JSON, parse_json

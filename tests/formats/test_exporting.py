@@ -13,7 +13,8 @@ import pytest
 
 from sovl_tools import Tooler, ToolNotFoundError, ToolRegistry, tool
 from sovl_tools.formats.base import FORMATS, STRICT, Shape, format_of
-from sovl_tools.loading.exporting import Export, Target, checked, exported
+from sovl_tools.formats.export import Export, Target
+from sovl_tools.loading.exporting import checked, exported
 from tests.conftest import REPOSITORY, Write, manifest_of
 from tests.formats.tools import TEXT, arguments
 from tests.formats.tools import tool as made

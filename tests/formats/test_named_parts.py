@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sovl_tools.loading.exporting import Target, exported
+from sovl_tools.formats.export import Target
+from sovl_tools.loading.exporting import exported
 from tests.formats.tools import arguments, tool
 from tests.tables import check_each
 
