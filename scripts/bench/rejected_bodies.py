@@ -1,4 +1,4 @@
-"""How long a server is silent, and how much memory it needs, while it rejects large bodies."""
+"""The longest silence of a server, and its memory, while it rejects large bodies."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ KINDS = {
 
 
 def array(item: str) -> str:
-    """Return a long array of one item; of arrays and objects there are as many as may be."""
+    """Return a long array of one item, with as many arrays and objects as a request can have."""
     count = LENGTH // (len(item) + 1)
     if item[0] not in "[{":
         return f"[{','.join([item] * count)}]"
@@ -118,7 +118,7 @@ def _post(port: int, path: str, body: str) -> tuple[int, bytes]:
 
 
 class _Probe(threading.Thread):
-    """Asks for /healthz without a pause; ``longest`` is how long the slowest answer took."""
+    """Requests /healthz without a pause; ``longest`` is the time of the slowest answer."""
 
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)

@@ -1,9 +1,8 @@
-"""What a schema rejects in a value: found by asking an engine about one place at a time.
+"""Finds a schema's problems with a value, one place at a time, with an engine's yes or no.
 
-An engine's own errors come all at once, those of each alternative within the others: a union that
-refers to itself makes a thousand million of them for a small value. Here alternatives are looked
-into only where the explanation needs them, and the work is counted: what goes over the maximum is
-not looked into.
+An engine returns all its errors at once, with those of each alternative nested inside: for a
+recursive union and a small value these are a thousand million. This search opens an alternative
+only when the explanation needs it. It counts its work and stops at a maximum.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ MAX_WORK: Final = 30_000_000
 """The maximum number of values that an engine checks for one explanation; about a second."""
 
 _QUESTION = 300
-"""The work of asking an engine anything, in values that it checks."""
+"""The fixed work of one question to an engine, in checked values."""
 _COMPILING = 100
 """The work of compiling one value of a schema."""
 
@@ -64,7 +63,7 @@ class Explainer:
     Args:
         compile_schema: asks an engine whether a value fits a schema.
         node: the schema; each part of it is compiled when it is needed first.
-        slowness: how many times as long as the fastest engine it takes to check a value.
+        slowness: the engine's time to check a value, as a multiple of the fastest engine's.
     """
 
     def __init__(self, compile_schema: Compile, node: SchemaNode, *, slowness: int = 1) -> None:
@@ -117,19 +116,19 @@ class _Search:
         self._sizes: dict[int, int] = {}
 
     def problems(self, node: SchemaNode, value: JSON, path: Path) -> Iterator[Problem]:
-        """Yield what a subschema rejects in the value at a path: at least one problem, or none."""
+        """Yield the problems of a subschema with the value at a path."""
         if not self.fits(node, value):
             yield from self.rejected(node, value, path)
 
     def rejected(self, node: SchemaNode, value: JSON, path: Path) -> Iterator[Problem]:
-        """Yield what a subschema rejects in a value that doesn't fit it: at least one problem."""
+        """Yield the problems with a value that a subschema rejects: at least one."""
         schema: JSON = node.schema
         if schema is False:
             yield Problem("false", path, value)
             return
         is_found = False
         try:
-            # these two are about what the others don't say anything about
+            # the unevaluated keywords depend on all others
             for keyword in sorted(schema, key=lambda each: each.startswith("unevaluated")):
                 search = _SEARCHES.get(keyword)
                 if search is not None and not (keyword == "unevaluatedItems" and is_found):
@@ -142,7 +141,7 @@ class _Search:
             yield Problem("schema", path, value)
 
     def below(self, node: SchemaNode, place: Path, value: JSON, path: Path) -> Iterator[Problem]:
-        """Yield what the subschema at a place below rejects."""
+        """Yield the problems of the subschema at a place below."""
         return self.problems(_at(node, place), value, path)
 
     def fits(self, node: SchemaNode, value: JSON) -> bool:
@@ -167,7 +166,7 @@ class _Search:
             raise _OverMaximumError
         question = self._explainer.question(key, make)
         if key not in self._asked:
-            # counted in each search, so that what it finds doesn't depend on those before
+            # counted again in each search, so that results don't depend on earlier searches
             self._asked.add(key)
             self.left -= _COMPILING * question.size
         size = self._size(value) if size is None else size
@@ -302,7 +301,7 @@ class _Search:
     def members(
         self, node: SchemaNode, value: dict[str, JSON], names: list[str], path: Path
     ) -> Iterator[Problem]:
-        """Yield what one subschema rejects in some members of an object."""
+        """Yield the problems of one subschema with some members of an object."""
         members = [value[name] for name in names]
         for index in self._failing(node, members, self._size(value)):
             yield from self.rejected(node, members[index], (*path, names[index]))
@@ -349,7 +348,7 @@ class _Search:
             yield Problem(keyword, path, value, found)
 
     def _applied(self, node: SchemaNode, value: JSON) -> Iterator[dict[str, JSON]]:
-        """Yield a schema, and those that apply to the same value within it and that it fits."""
+        """Yield a schema and its subschemas that apply to the same value and accept it."""
         schema = node.schema
         yield schema
         places: list[Path] = [
@@ -375,7 +374,7 @@ _ASSERTIONS = (
     *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
 )
 _DEEP = ("const", "enum", "uniqueItems")
-"""Those that look at what is within a value."""
+"""Keywords whose check reads the whole value."""
 _COUNTS = ("minContains", "maxContains")
 _LISTS = ("allOf", "anyOf", "oneOf")
 _TAKING_ALL = {"additionalProperties", "unevaluatedProperties"}

@@ -1,4 +1,4 @@
-"""The error output of a server, which no one may read: writing to it never blocks or fails."""
+"""Keeps the error output of a server writable, even if no program reads it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ _GRACE: Final = 0.5
 
 @contextmanager
 def passed_on() -> Iterator[None]:
-    """Pass on during a block what is written to descriptors 1 and 2, if 2 is a pipe.
+    """Forward the output of descriptors 1 and 2 from a thread during a block, if 2 is a pipe.
 
-    Both are replaced with a pipe that a thread empties. A client that doesn't read its end keeps
-    neither tools that print nor the server itself waiting: what is more than a MiB is lost. If it
-    has closed its end, everything is.
+    Both get a pipe that the thread empties, so that writing never blocks or fails. The thread drops
+    output beyond a MiB if the client doesn't read, and all output if the client has closed its end.
     """
     if not _is_pipe():
         yield
@@ -49,7 +48,7 @@ def passed_on() -> Iterator[None]:
 
 
 def _is_pipe() -> bool:
-    if os.name != "posix":  # elsewhere there is no select for pipes
+    if os.name != "posix":  # select doesn't take pipes on Windows
         return False
     try:
         mode = os.fstat(2).st_mode
@@ -94,6 +93,6 @@ class _Passing(threading.Thread):
     def _write(self) -> None:
         try:
             del self._waiting[: os.write(self._writing, self._waiting[:_PIECE])]
-        except OSError:  # no one reads it any more
+        except OSError:  # the reader has closed it
             self._is_gone = True
             self._waiting.clear()
