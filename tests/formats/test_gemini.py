@@ -26,13 +26,6 @@ def test_a_tool_is_a_declaration() -> None:
     assert (shape.losses, shape.undo, shape.is_strict) == ((), None, False)
 
 
-def test_a_plain_schema_is_copied() -> None:
-    given = tool(arguments(text={**TEXT, "enum": ["a"]}))
-    shape = shaped("gemini", given)
-    shape.definition["parametersJsonSchema"]["properties"]["text"]["enum"].clear()
-    assert given.parameters == arguments(text={**TEXT, "enum": ["a"]})
-
-
 def test_a_schema_is_said_in_the_keywords_that_there_are() -> None:
     shape = shaped("gemini", tool(of(text={"const": "x"}, truth={"enum": ["x", True]})))
     assert shape.definition["parametersJsonSchema"]["properties"] == {

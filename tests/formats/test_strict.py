@@ -95,19 +95,6 @@ def test_what_can_stay_stays() -> None:
         assert losses_of(schema) == []
 
 
-def test_names_and_values_are_no_keywords() -> None:
-    inner = {
-        "type": "object",
-        "properties": {"minLength": TEXT, "$ref": TEXT, "default": {"enum": ["minLength"]}},
-        "required": ["$ref"],
-        "additionalProperties": False,
-    }
-    found = property_of(inner)
-    assert list(found["properties"]) == ["minLength", "$ref", "default"]
-    assert found["properties"]["default"] == {"type": "string", "enum": ["minLength"]}
-    assert found["required"] == ["$ref"]
-
-
 @check_each(
     ("schema", "path", "message"),
     [
@@ -321,11 +308,6 @@ def test_alternatives_that_a_required_text_tells_apart_exclude_one_another() -> 
     free = {**one("a"), "required": []}
     for branches in ([one("a"), one("a")], [free, one("b")]):
         assert "oneOf is said as anyOf" in [each[2] for each in losses_of({"oneOf": branches})]
-
-
-def test_a_schema_without_references_is_told_in_words() -> None:
-    found = property_of({"type": "array", "items": TEXT, "contains": {"const": "x"}})
-    assert found["description"] == 'Some item fits {"const":"x"}.'
 
 
 def test_what_a_provider_keeps_beside_alternatives_stays() -> None:
