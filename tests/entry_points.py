@@ -92,8 +92,8 @@ async def _by_client(transport: Any, wanted: Sequence[Call]) -> list[Found]:
     told: list[str] = []
 
     async def elicit(_: Any, params: Any) -> Any:
-        is_approval = "approve" in params.requested_schema["properties"]
-        content: Any = {"approve": True} if is_approval else REASON
+        is_approval = "agree" in params.requested_schema["properties"]
+        content: Any = {"agree": True} if is_approval else REASON
         return types.ElicitResult(action="accept", content=content)
 
     async def hear(*event: Any) -> None:

@@ -47,6 +47,7 @@ from sovl_tools.model.client_requests import (
     Approval,
     ApprovalRequest,
     ClientRequest,
+    HostRequest,
     Question,
     Root,
     RootsRequest,
@@ -250,24 +251,22 @@ class InputRequests:
         self._task = asyncio.current_task()
         self._cancelling = 0 if self._task is None else self._task.cancelling()
 
-    def ask(self, request: ClientRequest) -> Future[Any]:
+    def ask(self, request: HostRequest) -> Future[Any]:
         """Begin to ask; may be called in any thread."""
+        if isinstance(request, ApprovalRequest):
+            return asyncio.run_coroutine_threadsafe(self._approve(request), self._loop)
         return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
-
-    def approve(self, request: ApprovalRequest) -> Future[Any]:
-        """Begin to ask whether a call can be made; may be called in any thread."""
-        return asyncio.run_coroutine_threadsafe(self._approve(request), self._loop)
 
     async def _approve(self, request: ApprovalRequest) -> Approval:
         arguments = json.dumps(request.arguments, ensure_ascii=False)
         message = f"May {request.tool} be called with {arguments}?"
-        question = Question(request.tool, message, _APPROVAL, request.key)
+        question = Question(request.tool, message, {"type": "object"}, request.key)
         try:
             # the tool hasn't run yet, so that it doesn't run twice if the client calls again
             answer = await self._ask(question, is_first=request.tool == self._tool)
         except ElicitationError as error:
             raise ApprovalError(f"{request.tool} needs approval: {error}") from error
-        return Approval(answer.ok and (answer.content or {})["approve"])
+        return Approval(answer.ok)
 
     async def _ask(self, request: ClientRequest, *, is_first: bool = False) -> Any:
         error, is_later = REQUEST_KINDS[type(request)].error, is_modern(self._ctx)
@@ -378,13 +377,6 @@ class InputRequests:
         if result.error.message == self._missing.lacking:
             data = {"requiredCapabilities": self._missing.capability}
             raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, result.error.message, data)
-
-
-_APPROVAL: dict[str, JSON] = {
-    "type": "object",
-    "properties": {"approve": {"type": "boolean", "title": "Approve this call", "default": True}},
-    "required": ["approve"],
-}
 
 
 _CONSENT: dict[str, JSON] = {

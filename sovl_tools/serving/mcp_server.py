@@ -323,7 +323,7 @@ class McpServer:
                         on_elicit=inputs.ask,
                         on_sample=inputs.ask,
                         on_list_roots=inputs.ask,
-                        on_approve=inputs.approve,
+                        on_approve=inputs.ask,
                     )
         except asyncio.CancelledError:
             required = inputs.input_required()

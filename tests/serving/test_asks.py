@@ -189,9 +189,9 @@ def approving_server() -> McpServer:
 @check_each(
     ("answer", "words"),
     [
-        (types.ElicitResult(action="accept", content={"approve": True}), "zapped x"),
+        (types.ElicitResult(action="accept", content={"agree": True}), "zapped x"),
         (
-            types.ElicitResult(action="accept", content={"approve": False}),
+            types.ElicitResult(action="accept", content={"agree": False}),
             "the user did not approve of this call",
         ),
         (types.ElicitResult(action="decline"), "the user did not approve of this call"),
