@@ -226,9 +226,10 @@ class _Strict(Transformer):
     def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:
         """Note which properties are optional."""
         del schema, path
-        optional = [each for each in copy.get("properties", ()) if each not in copy["required"]]
-        if optional:
-            self.optional.append((copy, optional))
+        if "properties" in copy:
+            optional = [each for each in copy["properties"] if each not in copy["required"]]
+            if optional:
+                self.optional.append((copy, optional))
         return copy
 
     def _warn_of_first(self, branches: list[JSON], place: Path) -> None:

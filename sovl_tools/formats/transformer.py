@@ -154,18 +154,21 @@ class Transformer(Rewrite):
         """Return a subschema as the provider takes it, and note what it doesn't say."""
         if not isinstance(schema, dict):
             return self.decided(schema, path)
-        schema, path = self.direct(schema, path)
+        dialect = self.dialect
+        if "allOf" in schema or "$dynamicRef" in schema:
+            schema, path = self.direct(schema, path)
         schema, path = self.prepared(schema, path)
         made, moved = self._kept(schema, path)
         notes: list[str] = []
-        if not self.dialect.says.keys().isdisjoint(made):
+        if dialect.says and not dialect.says.keys().isdisjoint(made):
             made, notes = self._in_others(made, path)
-        if not self.dialect.doubtful.isdisjoint(made):
+        if dialect.doubtful:
             self._doubt(made, path)
         if moved:
             notes += self._in_words(schema, moved, path)
-        made = with_notes(made, notes)
-        if self.dialect.wraps_references and "$ref" in made and len(made) > 1:
+        if notes:
+            made = with_notes(made, notes)
+        if dialect.wraps_references and "$ref" in made and len(made) > 1:
             made["anyOf"] = [{"$ref": made.pop("$ref")}]
         if "properties" in made:
             self.names.update(made["properties"])
@@ -174,10 +177,10 @@ class Transformer(Rewrite):
     def _kept(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], list[str]]:
         """Return the keywords that may stay, and the names of the others."""
         made: dict[str, JSON] = {}
-        moved = []
+        moved, plain = [], self.dialect.plain
         for keyword, value in schema.items():
-            if keyword in self.dialect.plain:
-                made[keyword] = copied(value)
+            if keyword in plain:
+                made[keyword] = value if type(value) is str else copied(value)
             elif keyword in SILENT:
                 continue
             elif self._stays(keyword, schema):
