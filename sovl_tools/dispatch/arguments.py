@@ -6,6 +6,7 @@ import json
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeAlias, Union
 
@@ -228,6 +229,14 @@ class ArgumentCheck:
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
+        found = self.begin(given)
+        return found() if callable(found) else found
+
+    def begin(self, given: Arguments) -> dict[str, Any] | Callable[[], dict[str, Any] | Failure]:
+        """Return the function's keywords, or a function for the slow rest of the check.
+
+        The rest explains why the arguments are rejected, or accepts them without their nulls.
+        """
         arguments = parse_arguments(given)
         if arguments is None and self._is_bare:  # models write null where there are no parameters
             arguments = {}
@@ -235,12 +244,16 @@ class ArgumentCheck:
             drop_nulls(arguments, self.nullable)
         try:
             if type(arguments) is not dict or not self._is_valid(arguments):
-                left = self._without_nulls(arguments) if type(arguments) is dict else None
-                if left is None:
-                    return self._refused(arguments)
-                arguments = left
+                return partial(self._rest, arguments)
         except ValueError as error:
-            return self._failure(f"they can't be encoded: {error}")
+            return partial(self._failure, f"they can't be encoded: {error}")
+        return self._completed(arguments)
+
+    def _rest(self, arguments: JSON) -> dict[str, Any] | Failure:
+        left = self._without_nulls(arguments) if type(arguments) is dict else None
+        return self._refused(arguments) if left is None else self._completed(left)
+
+    def _completed(self, arguments: JSON) -> dict[str, Any]:
         if self._convert is not None:
             arguments = self._convert(arguments)
         if self._fill is not None:

@@ -71,7 +71,7 @@ async def make_call(
     since = task.cancelling()
     try:
         if isinstance(tool, PreparedTool) and scope is None:
-            outcome: Any = await _checked(partial(tool.check, given), given)
+            outcome: Any = await _checked(tool, given, None)
             if not isinstance(outcome, Failure):
                 outcome = await tool.awaited(outcome, None, await_thread)
         else:
@@ -99,7 +99,7 @@ async def _attempted(
     ready: PreparedTool = (
         await run(tool, None, scope, limit) if isinstance(tool, DynamicTool) else tool
     )
-    found = await _checked(partial(check_arguments, ready, given, scope), given)
+    found = await _checked(ready, given, scope)
     if isinstance(found, Failure):
         return found
     if not ready.hooks:
@@ -121,17 +121,21 @@ async def _attempted(
     return await run_hooks(ready.hooks, attempts.call, scope, attempt, since)
 
 
-async def _checked(check: Callable[[], _T], given: Arguments) -> _T:
-    """Check arguments; on a thread if that takes so long that other calls would wait.
+async def _checked(
+    tool: PreparedTool, given: Arguments, scope: CallScope | None
+) -> dict[str, Any] | Failure:
+    """Check arguments; on a thread if they are large or wrong, so that other calls go on.
 
-    Of those, one is checked at a time: they would take as long together, and more memory.
+    Of these, one is checked at a time: they would take as long together, and more memory.
     """
     if not takes_long(given):
-        return check()
+        found = tool.arguments.begin(given)
+        if not callable(found):
+            return check_arguments(tool, given, scope, found)
 
-    def check_alone() -> _T:
+    def check_alone() -> dict[str, Any] | Failure:
         with _CHECKING:
-            return check()
+            return check_arguments(tool, given, scope)
 
     return await await_thread(check_alone)
 

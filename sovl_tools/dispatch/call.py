@@ -80,10 +80,16 @@ def make_call(
 
 
 def check_arguments(
-    tool: PreparedTool, given: Arguments, scope: CallScope | None
+    tool: PreparedTool,
+    given: Arguments,
+    scope: CallScope | None,
+    valid: dict[str, Any] | None = None,
 ) -> dict[str, Any] | Failure:
-    """Return the checked arguments of a call, or why they are rejected."""
-    keywords = tool.check(given)
+    """Return the checked arguments of a call, or why they are rejected.
+
+    ``valid`` are the arguments if their schema has been checked.
+    """
+    keywords = tool.check(given) if valid is None else valid
     if scope is None or (len(scope.chain) == 1 and scope.coerce == "strict"):
         return keywords
     return _check_chain_and_repair(tool, given, keywords, scope)
