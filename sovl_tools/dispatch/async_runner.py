@@ -71,7 +71,9 @@ async def make_call(
     since = task.cancelling()
     try:
         if isinstance(tool, PreparedTool) and scope is None:
-            outcome: Any = await _checked(tool, given, None)
+            outcome: Any = _checked_at_once(tool, given, None)
+            if outcome is None:
+                outcome = await _checked_alone(tool, given, None)
             if not isinstance(outcome, Failure):
                 outcome = await tool.awaited(outcome, None, await_thread)
         else:
@@ -99,7 +101,9 @@ async def _attempted(
     ready: PreparedTool = (
         await run(tool, None, scope, limit) if isinstance(tool, DynamicTool) else tool
     )
-    found = await _checked(ready, given, scope)
+    found = _checked_at_once(ready, given, scope)
+    if found is None:
+        found = await _checked_alone(ready, given, scope)
     if isinstance(found, Failure):
         return found
     if not ready.hooks:
@@ -121,23 +125,29 @@ async def _attempted(
     return await run_hooks(ready.hooks, attempts.call, scope, attempt, since)
 
 
-async def _checked(
+def _checked_at_once(
+    tool: PreparedTool, given: Arguments, scope: CallScope | None
+) -> dict[str, Any] | Failure | None:
+    """Return the checked arguments; None if they are large or wrong, which may take long."""
+    if takes_long(given):
+        return None
+    found = tool.arguments.begin(given)
+    return None if callable(found) else check_arguments(tool, given, scope, found)
+
+
+async def _checked_alone(
     tool: PreparedTool, given: Arguments, scope: CallScope | None
 ) -> dict[str, Any] | Failure:
-    """Check arguments; on a thread if they are large or wrong, so that other calls go on.
+    """Check arguments on a thread, so that other calls go on meanwhile.
 
-    Of these, one is checked at a time: they would take as long together, and more memory.
+    One is checked at a time: several would take as long together, and more memory.
     """
-    if not takes_long(given):
-        found = tool.arguments.begin(given)
-        if not callable(found):
-            return check_arguments(tool, given, scope, found)
 
-    def check_alone() -> dict[str, Any] | Failure:
+    def check() -> dict[str, Any] | Failure:
         with _CHECKING:
             return check_arguments(tool, given, scope)
 
-    return await await_thread(check_alone)
+    return await await_thread(check)
 
 
 _CHECKING = threading.Lock()
