@@ -1,4 +1,4 @@
-"""Exports: tools in a provider's format, what is lost by it, and arguments back from it."""
+"""Exports: tools in a provider's format, the losses, and arguments back from it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Export:
 
     @property
     def rejected(self) -> dict[str, str]:
-        """The tools for which the provider would reject the whole request, with the reason."""
+        """The tools that would make the provider reject the whole request, with the reason."""
         return {
             name: f"{loss.message} by {self.format}; {loss.help}"
             for name, shape in self.shapes.items()
@@ -130,7 +130,7 @@ class Export:
 def export_of(tools: Iterable[ToolDefinition], target: Target, diagnose: Diagnose) -> Export:
     """Return tools in a format.
 
-    Leaves out a tool whose schema can't be made at the moment; a diagnostic reports it.
+    Skips a tool whose schema can't be made at the moment; a diagnostic reports it.
     """
     form = format_of(target.name, strict=target.options.strict)
     # where a provider limits all tools together, which are strict is decided when all are there

@@ -1,4 +1,4 @@
-"""How large a strict schema is, as providers count it."""
+"""The size of a strict schema, as providers count it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sovl_tools.annotations.jsonvalues import text_of
 from sovl_tools.model.document import JSON
 
-# OpenAI bounds the characters of a choice only if it has more texts than this
+# OpenAI limits the characters of an enum only if it has more values than this
 _MANY = 250
 
 
@@ -16,13 +16,13 @@ class Size(NamedTuple):
     """The size of a strict schema; each definition counts once.
 
     Attributes:
-        properties: how many properties its objects have.
-        values: how many values there are to choose from.
+        properties: the number of properties of all objects.
+        values: the number of values of all enums; a const is one.
         characters: of all names of properties and definitions, and of all values.
-        longest: characters of the values of the longest choice of more than 250 values.
-        levels: how many objects and arrays there are.
-        optional: how many properties are not required.
-        unions: how many schemas have alternatives or several types.
+        longest: characters of the values of the longest enum with more than 250 values.
+        levels: the number of objects and arrays.
+        optional: the number of properties that aren't required.
+        unions: the number of schemas with alternatives or several types.
     """
 
     properties: int = 0
@@ -68,9 +68,9 @@ def size_of(schema: dict[str, JSON]) -> Size:
 
 
 def excess_of(schema: dict[str, JSON], most: Size) -> str | None:
-    """Return in words what of a schema is too much; None if nothing is."""
+    """Return the first size above its limit, in words; None if a schema is within all limits."""
     size = size_of(schema)
-    if size.levels > most.levels:  # which needn't lie in one another
+    if size.levels > most.levels:  # only those that are nested count
         size = size._replace(levels=_depth(schema, schema.get("$defs", {}), ()))
     for words, count, limit in zip(_WORDS, size, most, strict=False):
         if count > limit:
@@ -81,7 +81,7 @@ def excess_of(schema: dict[str, JSON], most: Size) -> str | None:
 def _depth(
     schema: dict[str, JSON], definitions: Mapping[str, JSON], followed: tuple[str, ...]
 ) -> int:
-    """Return how many objects and arrays lie in one another, recursion not followed."""
+    """Return the depth of nested objects and arrays; recursion isn't followed."""
     if "$ref" in schema:
         name = schema["$ref"].removeprefix("#/$defs/")
         if name in followed or name not in definitions:

@@ -1,7 +1,7 @@
-"""Schemas that a provider enforces, and the reason why another one can't be said so.
+"""Schemas that a provider enforces, and the reason why a schema has no such form.
 
-What only constrains a value and can't be said moves into the description. What would let a model
-give something else than before, or nothing at all, can't be said: then the tool isn't strict.
+A keyword that only constrains values, and that the provider doesn't enforce, moves into the
+description. Where the form would admit other values than the schema does, the tool isn't strict.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _OUTSIDE = ("title", "description")
 
 
 class StrictError(Exception):
-    """A schema that can't be said strictly.
+    """A schema without a strict form.
 
     Attributes:
         path: the place in the manifest.
-        message: why, in words that begin with what is there.
-        help: what the author may do.
+        message: the reason.
+        help: advice for the author.
     """
 
     def __init__(self, path: Path, message: str, help: str | None = None) -> None:  # noqa: A002 - as everywhere
@@ -51,9 +51,9 @@ class StrictSubset(NamedTuple):
 
     Attributes:
         schema: the schema.
-        losses: what it does not say.
-        names: those of all properties.
-        has_optional: whether some of them were not required.
+        losses: the differences from the original.
+        names: the names of all properties.
+        has_optional: whether some properties weren't required.
     """
 
     schema: dict[str, JSON]
@@ -69,17 +69,17 @@ def strict_subset(
 
     Args:
         parameters: the schema of the manifest.
-        dialect: what the provider knows.
-        require_all: whether optional properties become required ones that may be null.
+        dialect: the provider's table.
+        require_all: whether optional properties become required and nullable.
 
     Raises:
-        StrictError: it says what the dialect can't say.
+        StrictError: the schema has no form in the dialect.
     """
     walk = _Strict(parameters, dialect)
     found = walk.whole()
     if require_all:
         definitions = found.schema.get("$defs", {})
-        # now that all definitions are there, it is known which references admit null
+        # at the end, because whether a reference admits null depends on its definition
         for schema, optional in walk.optional:
             members = schema["properties"]
             members |= {name: _nullable(members[name], definitions) for name in optional}
@@ -143,7 +143,7 @@ class _Strict(Transformer):
         return schema, path
 
     def _followed(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
-        """Return a reference, or what it leads to where nothing may stand beside it."""
+        """Return a reference, or its target if the provider rejects keywords next to references."""
         found = self.definitions.lookup(schema["$ref"])
         if not isinstance(found.target, dict | bool):
             raise StrictError(path, f"the reference {schema['$ref']!r} can't be followed")
@@ -176,7 +176,7 @@ class _Strict(Transformer):
         return self._closed(schema, path) if "object" in types else schema
 
     def _type(self, schema: dict[str, JSON], path: Path) -> JSON:
-        """Return the type that the values of a schema have, or for which it says something."""
+        """Return the type of a schema's values, or the type that its keywords are about."""
         values = [schema["const"]] if "const" in schema else schema.get("enum", ())
         if values:
             types = list(dict.fromkeys(map(kind, values)))
@@ -210,7 +210,7 @@ class _Strict(Transformer):
             message = "an object can't have other properties than those listed"
             self.record("rewritten", path, message)
         required = schema.get("required", ())
-        # a property that may be left out and admits nothing is left out
+        # an optional property that admits no value is skipped
         members = {
             name: each
             for name, each in schema.get("properties", {}).items()
@@ -242,7 +242,7 @@ class _Strict(Transformer):
 
 
 def _nullable(schema: dict[str, JSON], definitions: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return a schema that admits null beside what it admits."""
+    """Return a schema that admits null too."""
     if accepts_null(schema, definitions):
         return schema
     if "anyOf" in schema:

@@ -1,9 +1,9 @@
 """A schema as a provider takes it: one walk over the provider's table of keywords.
 
-A keyword stays, is said otherwise, or moves into the description, in words. References lead to
-definitions in ``$defs``. What a schema says of the arguments as a whole in alternatives or under
-conditions is left out, since every provider wants a plain object there; the properties that only a
-branch describes become optional ones, so that a model knows them.
+A keyword stays, is replaced by others, or moves into the description, in words. References lead to
+definitions in ``$defs``. Alternatives and conditions of all arguments together are skipped, since
+every provider wants a plain object there; properties that only a branch describes become optional
+ones, so that a model sees them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Transformed(NamedTuple):
 
     Attributes:
         schema: the schema, with its definitions in ``$defs``.
-        losses: what it doesn't say.
+        losses: the differences from the original.
         definitions: where they are in the manifest's schema.
     """
 
@@ -63,9 +63,9 @@ class Transformer(Rewrite):
 
     Attributes:
         dialect: the table.
-        losses: what is lost so far.
-        names: those of all properties so far.
-        is_moved: whether a schema has annotations that stand elsewhere in the manifest.
+        losses: the losses so far.
+        names: the names of all properties so far.
+        is_moved: whether a schema got annotations from another place in the manifest.
     """
 
     dropped = SILENT
@@ -81,7 +81,7 @@ class Transformer(Rewrite):
         """Return the schema as the provider takes it, with a plain object at the root."""
         root, path = self.root()
         gone = [each for each in root if each in self.dialect.root]
-        if gone and "unevaluatedProperties" in root:  # what they evaluate is unknown without them
+        if gone and "unevaluatedProperties" in root:  # it depends on them
             gone.append("unevaluatedProperties")
         kept = {key: each for key, each in root.items() if key not in (*gone, "type")}
         made = self.schema({"type": "object", "properties": {}, **kept}, path)
@@ -96,7 +96,7 @@ class Transformer(Rewrite):
         return Transformed(made, self.losses_in_manifest(), self.definitions)
 
     def root(self) -> tuple[dict[str, JSON], Path]:
-        """Return the schema of all arguments, or what it only refers to, and its path."""
+        """Return the schema of all arguments and its path; references alone are followed."""
         whole = self.definitions.root
         root, path = self.direct(whole, ROOT)
         seen = [whole]
@@ -151,7 +151,7 @@ class Transformer(Rewrite):
         return loss
 
     def schema(self, schema: JSON, path: Path) -> JSON:
-        """Return a subschema as the provider takes it, and note what it doesn't say."""
+        """Return a subschema as the provider takes it, and record its losses."""
         if not isinstance(schema, dict):
             return self.decided(schema, path)
         dialect = self.dialect
@@ -223,7 +223,7 @@ class Transformer(Rewrite):
         return schema, path
 
     def prepared(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
-        """Return a schema with what the provider wants to be said, and its path."""
+        """Return a schema with the keywords that the provider demands, and its path."""
         if self.dialect.needs_members and "type" in schema:
             for kind, keyword in (("array", "items"), ("object", "properties")):
                 if keyword not in schema and kind in schema["type"]:
@@ -237,12 +237,14 @@ class Transformer(Rewrite):
             return keyword == "$ref" and is_alone and self.definitions.address(value) is not None
         if keyword == "unevaluatedItems" and schema.get("items") == {}:  # which is new here
             return False
-        if keyword in _BY_PATTERN and "patternProperties" in schema:  # these depend on one another
+        if (
+            keyword in _BY_PATTERN and "patternProperties" in schema
+        ):  # these three depend on each other
             keyword, value = "patternProperties", schema["patternProperties"]
         return self.dialect.takes(keyword, value)
 
     def target(self, schema: JSON) -> dict[str, JSON]:
-        """Return what a schema refers to; itself if it refers to nothing, or only to itself."""
+        """Return the target of a schema's references; itself if it has none."""
         seen = []
         while isinstance(schema, dict) and "$ref" in schema and schema not in seen:
             seen.append(schema)
@@ -296,13 +298,13 @@ def _listed(keywords: Sequence[str]) -> str:
 def refused_names(
     parameters: dict[str, JSON], schema: dict[str, JSON], names: set[str], provider: Provider
 ) -> tuple[Loss, ...]:
-    """Return which names of properties are refused, or may be.
+    """Return losses for the names of properties that the provider rejects, or might reject.
 
     Args:
-        parameters: the schema of the manifest, in which the places are.
-        schema: what is made of it, with the properties that the provider sees.
-        names: of all properties in it.
-        provider: what says how names have to be.
+        parameters: the schema of the manifest, for the places.
+        schema: the schema for the provider.
+        names: the names of all its properties.
+        provider: the provider, with its pattern for names.
     """
     pattern = provider.names
     if pattern is None or all(map(pattern.fullmatch, names)):
