@@ -110,7 +110,11 @@ def suppress_findings(
         shown += [] if covering else [found]
     idle: dict[Diagnostic, Suppression] = {}
     for each in asked:
-        is_excused = each.tool in rejected or (each.code and each.code.startswith(tuple(unasked)))
+        # a part of what it names wasn't checked, or it names a part of that
+        is_open = each.code and any(
+            each.code.startswith(code) or code.startswith(each.code) for code in unasked
+        )
+        is_excused = each.tool in rejected or is_open
         if each not in used and not is_excused:
             idle[each.diagnostic()] = each
     return LoadReport(report.folders, in_order([*shown, *idle])), idle
