@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -76,10 +76,22 @@ def module(registry: sovl_tools.ToolRegistry) -> Module:
     """Return a tool's module, or one of its helpers, as it was loaded."""
 
     def loaded(tool: str, helper: str = "") -> ModuleType:
-        name = registry[tool].function.__module__
-        return sys.modules[f"{name.rpartition('.')[0]}.{helper}" if helper else name]
+        function = registry[tool].function
+        name = f"{function.__module__.rpartition('.')[0]}.{helper}"
+        if helper:
+            found = function.__globals__.get(helper)
+            return found if isinstance(found, ModuleType) else sys.modules[name]
+        # not that of sys.modules, which is the last load's, perhaps of another registry
+        return cast("ModuleType", _Globals(function.__globals__))
 
     return loaded
+
+
+class _Globals:
+    """The names of a module, as attributes."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.__dict__ = names
 
 
 @pytest.fixture
