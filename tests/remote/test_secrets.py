@@ -72,7 +72,7 @@ def test_what_looks_like_a_secret_is_a_variable(address: str, written: str) -> N
     "address",
     [
         "uvx mcp-server-git --repository .",
-        "npx -y @modelcontextprotocol/server-filesystem /home/me/notes-20241105",
+        "npx -y @modelcontextprotocol/server-filesystem /srv/notes-20241105",
         "server --max-tokens 100 --key-file /etc/key --use-auth true --verbose",
         "docker run -i --rm me/image@sha256:0123456789abcdef0123456789abcdef",
         "python -m some_module --port 8000 --name my-server",
