@@ -17,6 +17,7 @@ from sovl_tools.cli.command import (
     Range,
     ToolOptions,
     format_option,
+    is_quiet,
     locked_option,
     refuse_unlisted,
     settings,
@@ -27,6 +28,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import complete_names
 from sovl_tools.cli.output import json_text, write_each
 from sovl_tools.cli.routes import check_routes
+from sovl_tools.cli.terminal_host import Reports, terminal_host
 from sovl_tools.configuration import Configuration
 from sovl_tools.linting.example_processes import run_examples
 from sovl_tools.linting.examples import LIMIT, Example, Tested, examples_of, groups_of
@@ -46,6 +48,7 @@ Examples:
   sovl-tools test                              the examples of all tools
   sovl-tools test weather -k "example[0]"      one of them
   sovl-tools test --include network            also those that reach outside
+  sovl-tools test refund -i                    with questions and approval
   sovl-tools test -n 4 --junit report.xml      in CI
   sovl-tools test --routes routes.jsonl --at-least 0.9"""
 EXITS = {
@@ -80,6 +83,12 @@ _MOST_PROCESSES = 64
     default=1,
     metavar="N",
     help="The number of tools that run at a time.",
+)
+@click.option(
+    "-i",
+    "--interactive",
+    is_flag=True,
+    help="Run them in this process, one after another, with progress, questions and approval.",
 )
 @timeout_option(
     f"The time limit of an example. Default: execution.timeout of its manifest, or {LIMIT:g}."
@@ -121,6 +130,7 @@ def test(
     words: tuple[str, ...],
     include: frozenset[str],
     processes: int,
+    interactive: bool,
     timeout: float | None,
     locked: bool | None,
     routes: str | None,
@@ -137,7 +147,8 @@ def test(
     "subset" (the default), "exact", "approx" or "schema".
 
     Tools that are destructive or reach outside (open_world) are skipped unless --include names
-    them, and so are disabled and unavailable tools.
+    them, and so are disabled and unavailable tools. With -i, you approve destructive calls and
+    answer the questions of tools, as in `sovl-tools call`.
 
     Each line of the FILE of --routes is an object such as {"text": "will it rain", "tool":
     "weather"}, with null for the tool if none is meant; FILE may be -. Recall@3 is the share of
@@ -152,6 +163,10 @@ def test(
         ctx.exit(check_routes(routes, options, format_, at_least=at_least, depth=int(depth)))
     if at_least is not None:
         raise Misuse("--at-least goes with --routes")
+    if interactive:
+        if processes > 1:
+            raise Misuse("-i runs one example after another; leave out -n")
+        include |= {"destructive"}
     started = perf_counter()
     found = settings(tools, locked=locked)
     locked_tools = read_lock(found.lock_file) if found.locked else None
@@ -166,13 +181,17 @@ def test(
     ]
     if words and not examples:
         raise Misuse("no example has the words of -k")
-    with Progress(len(examples)) as progress:
-        tested = run_examples(
-            examples,
-            settings=found,
-            processes=processes,
-            observe=lambda each: progress.advance(each.example.folder.name),
-        )
+    if interactive:
+        with Reports(is_quiet=is_quiet()) as reports:
+            tested = run_examples(examples, settings=found, host=terminal_host(reports))
+    else:
+        with Progress(len(examples)) as progress:
+            tested = run_examples(
+                examples,
+                settings=found,
+                processes=processes,
+                observe=lambda each: progress.advance(each.example.folder.name),
+            )
     _write(tested, perf_counter() - started, format_, junit)
     ctx.exit(FINDINGS if any(each.status == "failed" for each in tested) else 0)
 

@@ -22,6 +22,7 @@ from sovl_tools.loading.child import READY, report_pipe
 from sovl_tools.loading.isolation import MAX_OUTPUT, Child
 from sovl_tools.model.errors import TimeLimitError
 from sovl_tools.model.folder import ToolFolder
+from sovl_tools.model.host import Host
 from sovl_tools.model.policy import Policy
 from sovl_tools.registry import ToolRegistry
 
@@ -34,6 +35,7 @@ def run_examples(
     *,
     settings: Configuration,
     processes: int = 1,
+    host: Host | None = None,
     observe: Callable[[Tested], object] = lambda _: None,
 ) -> list[Tested]:
     """Run examples, those of a tool in one process, and return their results in the same order.
@@ -42,6 +44,7 @@ def run_examples(
         examples: of all tools; skipped and broken ones are in the results, too.
         settings: how tools are loaded and called.
         processes: the number of child processes.
+        host: runs them in this process instead, one after another, and answers their questions.
         observe: called with each result, from several threads but never by two at a time.
 
     Raises:
@@ -63,15 +66,42 @@ def run_examples(
             done(Tested(each, status, each.problem or each.skipped))
         else:
             groups.setdefault(each.folder.location, []).append(each)
-    if groups:
+    options: dict[str, Any] = {
+        "import_timeout": settings.import_timeout,
+        "locked": settings.lock_file if settings.locked else None,
+    }
+    if host is not None:
+        policy = settings.policy.but(approval=settings.policy.approval or "destructive")
+        for group in groups.values():
+            _run_here(group, options, policy, host, done)
+    elif groups:
         # --include has named the destructive tools
-        options = {
-            "import_timeout": settings.import_timeout,
-            "locked": settings.lock_file if settings.locked else None,
-            "policy": asdict(settings.policy.but(approval="never")),
-        }
+        options["policy"] = asdict(settings.policy.but(approval="never"))
         _Work(groups.values(), options, done).run(min(processes, len(groups)))
     return [found[each.id] for each in wanted]
+
+
+def _run_here(
+    group: list[Example],
+    options: dict[str, Any],
+    policy: Policy,
+    host: Host,
+    done: Callable[[Tested], object],
+) -> None:
+    """Run the examples of a tool in this process."""
+    registry = ToolRegistry.from_directory(group[0].folder.path, **options)
+    with Tooler(registry, policy=policy, host=host) as tooler:
+        for example in group:
+            try:
+                with working_directory(example.folder) as directory:
+                    tested, _ = run_example(example, tooler, directory)
+            except OSError as error:
+                tested = Tested(example, "failed", _not_copied(error))
+            done(tested)
+
+
+def _not_copied(error: OSError) -> str:
+    return f"its files can't be copied: {error.strerror or error}"
 
 
 class _Work:
@@ -195,8 +225,7 @@ class _Runner(Child):
                 self.send({"example": document, "directory": directory})
                 line = self.line(started + limit + _GRACE)
         except OSError as error:
-            words = f"its files can't be copied: {error.strerror or error}"
-            return Tested(example, "failed", words)
+            return Tested(example, "failed", _not_copied(error))
         except Empty:
             self.is_over = True
             self.abort()

@@ -159,6 +159,30 @@ def test_a_call_asks_at_the_terminal(tmp_path: Path) -> None:
         assert talk.await_end() == 1
 
 
+def test_examples_ask_at_the_terminal(write: Write, run: Run, tmp_path: Path) -> None:
+    expected = {"action": "accept", "content": {"reason": "broken"}}
+    manifest = manifest_of(
+        "refund",
+        parameters=PARAMETERS,
+        annotations={"destructive": True},
+        examples=[{"input": {"order": 3}, "output": expected}],
+    )
+    write(
+        "refund", manifest, REFUND.replace('context.log("info"', 'print("hi"), context.log("info"')
+    )
+    with session(tmp_path, "test", "-i", NO_COLOR="1") as talk:
+        talk.await_text("call refund(order=3)? [y/N], or always ")
+        talk.type("y")
+        talk.await_text("reason (string): ")
+        talk.type("broken")
+        talk.await_text("1 example in ")
+        assert talk.await_end() == 0
+    done = run("test", "-i")
+    assert done.code == 1
+    assert "the input isn't a terminal" in done.out
+    assert run("test", "-i", "-n", "2").code == 2
+
+
 @pytest.mark.usefixtures("_refund")
 def test_a_call_in_a_pipe_says_that_nobody_can_be_asked(run: Run, tmp_path: Path) -> None:
     done = run("call", "refund", "order=3")
