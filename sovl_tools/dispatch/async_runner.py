@@ -187,9 +187,9 @@ async def limited(work: Coroutine[Any, Any, _T], scope: CallScope) -> _T:
     """
     task = asyncio.create_task(outcome_of(work))
     try:
-        await asyncio.wait({task}, timeout=scope.left)
+        await _settled(task, scope.left)
         while not task.done() and scope.left:  # a person was asked meanwhile
-            await asyncio.wait({task}, timeout=scope.left)
+            await _settled(task, scope.left)
         if not task.done():
             reason = stop_call(scope)
             await _end(task, scope)
@@ -206,12 +206,31 @@ async def limited(work: Coroutine[Any, Any, _T], scope: CallScope) -> _T:
     return value  # type: ignore[return-value]  # without an error there is a value
 
 
+async def _settled(task: asyncio.Task[Any], seconds: float | None) -> None:
+    """Wait until a task is done, or the time is over: ``asyncio.wait`` takes twice as long."""
+    loop = task.get_loop()
+    waiter: asyncio.Future[None] = loop.create_future()
+
+    def wake(_: object = None) -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    timer = None if seconds is None else loop.call_later(seconds, wake)
+    task.add_done_callback(wake)
+    try:
+        await waiter
+    finally:
+        task.remove_done_callback(wake)
+        if timer is not None:
+            timer.cancel()
+
+
 async def _end(task: asyncio.Task[Any], scope: CallScope, *, is_ours: bool = True) -> None:
     """Cancel a task; leave it behind if it doesn't end within a grace, or in the time left."""
     task.cancel()
     # a call below is left behind first, and this one can then end as usual
     grace = _GRACE * 0.9 ** len(scope.above)
-    await asyncio.wait({task}, timeout=grace if is_ours else scope.left)
+    await _settled(task, grace if is_ours else scope.left)
     if not task.done():
         scope.abandon()
         # so that a program ends without it, which would wait for all its tasks
