@@ -30,7 +30,7 @@ DEFAULT_SOURCE = "the default"
 PLUGINS_VARIABLE = "SOVL_TOOLS_PLUGINS_DIR"
 LOCK_FILE = "sovl-tools.lock"
 FILES = ("sovl-tools.toml", "pyproject.toml")
-"""The files that are looked for in each directory, the one that wins first."""
+"""The files that are searched for in each directory, the one that wins first."""
 _TABLE = "sovl-tools"
 _TOO_DEEP = "tables or lists stand too deep within one another"
 _SECONDS = ("import-timeout", "timeout", "max-timeout", "cache-seconds")
@@ -44,17 +44,17 @@ class Configuration:
     Attributes:
         paths: tools directories, the first wins.
         source: what named the paths: ``"--tools"``, the variable, a file, or ``"the default"``.
-        import_timeout: how long importing one module may take, in seconds.
+        import_timeout: how long importing one module can take, in seconds.
         watch: folders and modules outside of the tools directories that tools import; when one
-            changes, the tools that imported it are loaded anew.
+            changes, the tools that imported it are loaded again.
         plugins: directories of modules with tools.
         procedures: directories of procedures, which ``validate`` checks.
-        exclude: patterns of folders and procedures that commands leave out, as in a
+        exclude: patterns of folders and procedures that commands omit, as in a
             ``.gitignore`` of the current directory.
         pythonpath: directories from which tools import the user's own packages; see
             ``module_paths`` for the default.
         select: rules of which findings are shown, by code, beginning of a code or name.
-        extend_select: rules that are shown besides those.
+        extend_select: rules that are shown in addition those.
         ignore: rules of which nothing is shown.
         per_tool_ignores: the same for tools whose names match a pattern.
         warnings_as_errors: whether warnings fail as errors do.
@@ -111,7 +111,7 @@ class Configuration:
 
     @property
     def module_paths(self) -> tuple[str, ...]:
-        """``pythonpath``; by default the directory of the file, and ``src`` beside it."""
+        """``pythonpath``; by default the directory of the file, and ``src`` next to it."""
         if self.pythonpath or self.file is None or "pythonpath" in self.sources:
             return self.pythonpath
         directory = Path(self.file).parent
@@ -135,7 +135,7 @@ class Configuration:
 
     @property
     def lock_file(self) -> str:
-        """The file that ``sovl-tools lock`` writes: beside ``file``, or in the directory here."""
+        """The file that ``sovl-tools lock`` writes: next to ``file``, or in the directory here."""
         return _shown(Path(self.file or "").parent / LOCK_FILE)
 
 
@@ -153,13 +153,13 @@ def configuration(flags: Sequence[str] = ()) -> Configuration:
 
     ``flags`` win over ``SOVL_TOOLS_PATH`` (paths joined by the system's path separator), that
     over the nearest ``sovl-tools.toml``, or ``[tool.sovl-tools]`` of the nearest
-    ``pyproject.toml``, and that over ``./tools`` and, where it is missing, the one beside a
+    ``pyproject.toml``, and that over ``./tools`` and, where it is missing, the one next to a
     file that has settings. Paths are relative to the file that names them.
     ``SOVL_TOOLS_PLUGINS_DIR`` wins over the ``plugins`` of the file.
 
     Raises:
         ConfigurationError: the file can't be read or says something else than it may, or there is
-            no current directory any more.
+            no current directory anymore.
     """
     file = _nearest_file()
     table = _table(file) if file else {}
@@ -279,7 +279,7 @@ def _pattern(text: str, file: Path) -> str:
 
 
 def _check(source: str, table: JSON) -> None:
-    # dates and times of TOML are no JSON; as null they are of the wrong type wherever they stand
+    # dates and times of TOML aren't JSON; as null they are of the wrong type wherever they stand
     if depth(table) > MAX_DEPTH:
         raise ConfigurationError(source, _TOO_DEEP)
     text = json.dumps(table, default=lambda _: None)
@@ -320,7 +320,7 @@ def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Co
     Args:
         tools: tools directories, which win over the configured ones.
         imports: whether tools are imported in this process. Otherwise the project's directories
-            leave ``sys.path``: none of its modules may be taken for a library.
+            leave ``sys.path``: none of its modules can be taken for a library.
 
     Raises:
         ConfigurationError: the configuration can't be read, or names a directory that is not there.
@@ -340,7 +340,7 @@ def add_variables(found: Configuration) -> None:
     """Add the variables of ``env-file`` to the environment, except those that are set.
 
     Raises:
-        ConfigurationError: the file can't be read; a missing one is none.
+        ConfigurationError: the file can't be read; a missing one isn't one.
     """
     if found.env_file is None:
         return

@@ -30,8 +30,8 @@ def open_registry(
         paths: tools directories, which win over the configured ones.
         settings: the configuration; by default what is configured for the current directory.
         names: load only the tool folders of these names.
-        code: False leaves out all tools that don't come from folders.
-        entry_points: False leaves out those of installed distributions.
+        code: False omits all tools that don't are from folders.
+        entry_points: False omits those of installed distributions.
 
     Raises:
         ConfigurationError: the configuration can't be read or says something else than it may.
@@ -50,7 +50,7 @@ def _open(
 ) -> None:
     """Load the configured tool folders, or those of some names, into an empty registry."""
     registry._load_directories(  # noqa: SLF001 - it exists before it is loaded
-        # a default that is missing is no error; the commands reject what a user has named
+        # a default that is missing isn't an error; the commands reject what a user has named
         [path for path in found.paths if os.path.exists(path)],
         names=names,
         exclude=found.exclude,

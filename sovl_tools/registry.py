@@ -277,7 +277,7 @@ class ToolRegistry:
         Args:
             predicates: functions that return true for a tool, or mappings of criteria.
             name_pattern: a shell pattern such as ``"aws_s3_*"``, or a compiled expression that
-                is searched for in the name; or a list of them, of which one has to fit. A text with
+                is searched for in the name; or a list of them, of which one must fit. A string with
                 ``^``, ``$``, ``.*`` or a backslash is read as such an expression, with a warning in
                 the log.
             criteria: attribute names or ``metadata`` keys, and the required values.
@@ -298,7 +298,7 @@ class ToolRegistry:
         For an agent, a server or a Tooler over the view no other tool exists, but its tools can
         call all others. Its subscribers hear of its own changes. The criteria are those of
         ``filter``; they are asked again at every change. A tool at which a function raises an
-        exception later on is left out, with a warning in the log.
+        exception later on is omitted, with a warning in the log.
         """
         asked = checked_criteria(predicates, name_pattern, criteria)
         for tool in self:
@@ -585,7 +585,7 @@ class ToolRegistry:
 
 
 def check_subscriber(on_change: Any) -> None:
-    """Refuse a subscriber that can't be called, or only be awaited.
+    """Reject a subscriber that can't be called, or only be awaited.
 
     Raises:
         TypeError: it is one.

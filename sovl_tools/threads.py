@@ -49,7 +49,7 @@ class Job(Generic[_T]):
     """A function on its own thread, which the caller waits for or abandons.
 
     While the caller's thread is importing a module, the function runs on that thread, and can't be
-    abandoned: on another one, an import of the same module would wait for the caller.
+    abandoned: on another, an import of the same module would wait for the caller.
     """
 
     def __init__(self, function: Callable[[], _T]) -> None:
@@ -58,7 +58,7 @@ class Job(Generic[_T]):
         self._ended = threading.Event()
         self._value: Any = None
         self._error: BaseException | None = None
-        # only the thread holds the function, and forgets it: it may be a method that knows this job
+        # only the thread holds the function, and forgets it: it can be a method that knows this job
         self._thread = threading.current_thread()
         if is_importing():
             self._run(function)
@@ -94,7 +94,7 @@ class Job(Generic[_T]):
         import ctypes  # noqa: PLC0415 - 3 ms, for the worst case only
 
         with self._lock:
-            if not self._ended.is_set():  # afterwards its number may be that of another thread
+            if not self._ended.is_set():  # afterwards its number can be that of another thread
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Abandoned)
                 )

@@ -60,7 +60,7 @@ class Agent:
         agent = Agent(tools="tools/")
         print(agent.chat_sync("Add 5 and 3."))
 
-    A subclass may have tools of its own, methods with ``@tool``, and override ``_system_messages``
+    A subclass can have tools of its own, methods with ``@tool``, and override ``_system_messages``
     and ``_finalize_response``. Of its attributes only those below are taken, and ``_settings``.
 
     Attributes:
@@ -68,13 +68,13 @@ class Agent:
         model: its name.
         messages: the conversation, as JSON; see ``sovl_tools.agent.history``.
         tools: the registry of all that can be called.
-        emit: called with each answer; None for nobody.
+        emit: called with each answer; None for no one.
     """
 
     tools: ToolRegistry
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Refuse what a subclass says in a way that nobody would hear.
+        """Reject what a subclass says in a way that no one would hear.
 
         Raises:
             TypeError: it has an attribute that is meant for ``__init__``.
@@ -147,23 +147,23 @@ class Agent:
             options: further parameters of each request, such as ``{"temperature": 0}``.
             strict: have the provider enforce the schemas of arguments, where it can.
             instructions: tell the model what the tools want a system prompt to say.
-            max_rounds: how often the model may call tools in one turn.
+            max_rounds: how often the model can call tools in one turn.
             parallel_calls: whether the calls of one round run at the same time; otherwise one
                 after the other, in their order.
-            max_result_characters: how much of a result the model reads; longer texts are cut and
+            max_result_characters: how much of a result the model reads; longer strings are cut and
                 say so. A tool's own ``execution.max_result_bytes`` wins. None for all of it.
             max_tools: how many tools the model is offered; of more, those that the conversation
                 seems to be about, and one that finds the others.
-            max_tool_tokens: how many tokens their definitions may take, by estimate.
+            max_tool_tokens: how many tokens their definitions can take, by estimate.
             trim: what is kept of the conversation when a turn begins, such as ``last_turns(20)``
                 of ``sovl_tools.agent.history``.
             approve: asked before a tool runs that is marked as destructive; sync or async. False,
-                or a text with the reason, refuses the call. Without it, such calls are refused,
+                or a string with the reason, rejects the call. Without it, such calls are rejected,
                 unless the host or the policy says otherwise.
             host: who answers what tools ask, and gets their events; the agent's own model answers
                 what is asked of a model.
             policy: the settings of calls; see ``Policy``.
-            timeout: how long a tool may take, in seconds.
+            timeout: how long a tool can take, in seconds.
             mode: where tools run; see ``Tooler``.
             coerce: ``"lenient"`` repairs arguments where there is one way to do so.
             executor: runs the tools; see ``Tooler``.
@@ -175,7 +175,7 @@ class Agent:
             ImportError: the provider's SDK is not installed.
             AgentError: the client can't be made.
             TypeError: there is something among the tools of which no tool can be made, the client
-                is of another provider, or another argument is none that could be used.
+                is of another provider, or another argument isn't one that could be used.
         """
         check_count("max_rounds", max_rounds)
         check_count("max_tools", max_tools)
@@ -204,14 +204,14 @@ class Agent:
     def _system_messages(self) -> Any:
         """Return the system prompt; to be overridden, sync or async.
 
-        Texts or ``{"role": "system", "content": text}``, one or a list of them. What the user has
-        just said is the last of ``messages``. They are sent first, each turn anew, and are no part
+        Strings or ``{"role": "system", "content": text}``, one or a list of them. What the user has
+        just said is the last of ``messages``. They are sent first, each turn again, and aren't part
         of the conversation; definitions of tools are made afterwards.
         """
         return []
 
     def _finalize_response(self, text: str) -> Any:
-        """Return the answer as it is to be; to be overridden, sync or async."""
+        """Return the answer as it must be; to be overridden, sync or async."""
         return text
 
     async def chat(
@@ -221,23 +221,23 @@ class Agent:
         tools: Sequence[str] | None = None,
         tool_choice: str = "auto",
     ) -> Reply:
-        """Say something and await the answer, for which the model may call tools in many rounds.
+        """Say something and await the answer, for which the model can call tools in many rounds.
 
         Args:
-            content: a text, or content blocks as in the Model Context Protocol.
-            tools: the names of the tools that may be called in this turn; None for all.
+            content: a string, or content blocks as in the Model Context Protocol.
+            tools: the names of the tools that can be called in this turn; None for all.
             tool_choice: ``"auto"``, ``"required"``, ``"none"`` or the name of a tool, for the
                 first answer of the model.
 
         Raises:
-            RefusalError: the model refused.
+            RefusalError: the model rejected.
             LengthError: the answer was cut off.
             EmptyAnswerError: the model said nothing.
-            RoundsError: the model went on calling tools beyond ``max_rounds``.
+            RoundsError: the model continued calling tools beyond ``max_rounds``.
             ProviderError: the provider could not be asked, or said that something is wrong.
             ToolNotFoundError: there is no tool of one of the names.
             TypeError: an argument is of another type.
-            RuntimeError: a turn of this agent is under way.
+            RuntimeError: a turn of this agent is running.
         """
         wanted = _options(content, tools, tool_choice, is_streaming=False)
         async with aclosing(in_async(_turn(self, content, wanted))) as events:
@@ -282,7 +282,7 @@ class Agent:
     def as_tool(self, name: str, description: str) -> ToolDefinition:
         """Return a tool with which other agents ask this one, each time in a new conversation.
 
-        Agents that would wait for themselves are refused, and so are more than five in a row.
+        Agents that would wait for themselves are rejected, and so are more than five in a row.
         """
         key = self._settings.key
 
@@ -295,7 +295,7 @@ class Agent:
             if len(chain) > MOST_WAITING_AGENTS:
                 most = f"more than {MOST_WAITING_AGENTS} agents"
                 raise ToolError(f"{most} can't ask one another in a row: {names}")
-            # A copy: __init__ of a subclass may take arguments that nobody knows here.
+            # A copy: __init__ of a subclass can take arguments that no one knows here.
             twin = copy.copy(self)
             twin.messages, twin.emit = [], None
             twin._settings = replace(  # noqa: SLF001 - of its class
@@ -352,7 +352,7 @@ class Agent:
 
 
 def _turn(agent: Agent, content: JSON, wanted: TurnOptions) -> Steps:
-    # vars(), because a subclass may have a __getattr__ of its own
+    # vars(), because a subclass can have its own __getattr__
     settings = vars(agent).get("_settings")
     if settings is None:
         raise RuntimeError(f"{type(agent).__name__}.__init__ has not called super().__init__()")

@@ -11,8 +11,8 @@ from sovl_tools.model.document import JSON
 from sovl_tools.registry import ToolRegistry
 
 Stop: TypeAlias = Literal["end", "calls", "length", "refusal", "pause"]
-"""Why an answer ended: it was complete, calls tools, got too long, the model refused, or wants to
-be asked again to go on."""
+"""Why an answer ended: it was complete, calls tools, got too long, the model rejected, or wants to
+be asked again to continue."""
 
 Message: TypeAlias = dict[str, Any]
 """One message of a conversation; see ``messages``."""
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
     """One answer of a model.
 
     Attributes:
-        text: what it says; of a refusal, how it refuses.
+        text: what it says; of a rejection, how it rejects.
         calls: the tools that it wants called, in order.
         stop: why it ended.
         items: the provider's own form of it, which is sent back as it came.
@@ -71,12 +71,12 @@ class Prompt(NamedTuple):
 
     Attributes:
         model: its name.
-        system: the texts of the system prompt, in order.
+        system: the strings of the system prompt, in order.
         messages: the conversation.
-        tools: those that it may call, in the provider's format.
+        tools: those that it can call, in the provider's format.
         choice: ``"auto"``, ``"required"``, ``"none"`` or the name of the tool that it must call.
         options: further parameters of the request, which win over ours.
-        registry: where the tools come from.
+        registry: where the tools are from.
         offered: the names of the tools.
     """
 
@@ -91,7 +91,7 @@ class Prompt(NamedTuple):
 
     @property
     def instructions(self) -> str:
-        """The system prompt as one text, with blank lines between its parts."""
+        """The system prompt as one string, with blank lines between its parts."""
         return "\n\n".join(text for text in self.system if text.strip())
 
 
@@ -143,7 +143,7 @@ def to_dict(response: Any) -> dict[str, Any]:
     """Return an object of an SDK, or any other, as the JSON that the provider sent.
 
     Raises:
-        TypeError: it is no object, as SDKs pass on what is not the JSON that they know.
+        TypeError: it isn't an object, as SDKs pass on what is not the JSON that they know.
     """
     document = _as_json(response)
     if not isinstance(document, dict):
@@ -158,7 +158,7 @@ def _as_json(value: Any) -> Any:
         return [_as_json(each) for each in value]
     if type(value).__module__ == "builtins":
         return value
-    # exclude_unset, because null is refused where the provider left something out; extra fields
+    # exclude_unset, because null is rejected where the provider left something out; extra fields
     # of compatible servers are in it. The SDKs don't validate, so that a dump may warn.
     if hasattr(value, "model_dump"):
         dumped = value.model_dump(mode="json", exclude_unset=True, warnings=False)
@@ -174,9 +174,9 @@ def check_types(part: Mapping[str, Any], types: Mapping[str, Any]) -> None:
     """Check the members of a part that is going to be sent back as it came.
 
     Raises:
-        TypeError: one has another type, so that each further request would be refused.
+        TypeError: one has another type, so that each further request would be rejected.
     """
-    if not isinstance(part, Mapping):  # of a text "in" would look for a part of it
+    if not isinstance(part, Mapping):  # of a string "in" would search for a part of it
         raise TypeError(f"there must be an object in place of {part!r:.80}")
     for key, kind in types.items():
         if key in part and not isinstance(part[key], kind):
@@ -184,11 +184,11 @@ def check_types(part: Mapping[str, Any], types: Mapping[str, Any]) -> None:
 
 
 def check_answer(answer: Answer | None) -> Answer:
-    """Return an answer whose texts are texts and whose numbers are numbers.
+    """Return an answer whose strings are strings and whose numbers are numbers.
 
     Raises:
         TypeError: they are something else.
-        ConnectionError: there is none.
+        ConnectionError: there isn't one.
     """
     if answer is None:
         raise ConnectionError("the stream ended before the answer did")
@@ -212,15 +212,15 @@ def request_body(
 ) -> dict[str, Any]:
     """Return a request with the model, the tools and the options of a prompt.
 
-    ``named`` and ``modes`` say in the provider's way which tool has to be called, or whether any.
-    The options win. Clients refuse arguments that they do not know, which servers may know all the
+    ``named`` and ``modes`` say in the provider's way which tool must be called, or whether any.
+    The options win. Clients reject arguments that they do not know, which servers may know all the
     same; so those go into the body of the request.
     """
     body = sendable({"model": prompt.model, **body})
     if prompt.tools:
         choice = modes[prompt.choice] if prompt.choice in modes else named(prompt.choice)
         body = {**body, "tools": prompt.tools, "tool_choice": choice}
-    # The SDKs' own arguments, which each request may take.
+    # The SDKs' own arguments, which each request can take.
     known = {*body, "extra_body", "extra_headers", "extra_query", "timeout"}
     accepted = {key: each for key, each in prompt.options.items() if key in known}
     others = {key: each for key, each in prompt.options.items() if key not in known}
@@ -238,7 +238,7 @@ def usage_of(usage: Mapping[str, Any] | None, sent: str, received: str) -> Usage
 def sendable(value: JSON) -> JSON:
     """Return a value as it can be sent, which is itself unless there is something odd in it.
 
-    Numbers that are none become null, and halves of characters that were cut apart, as a model
+    Numbers that aren't any become null, and halves of characters that were cut apart, as a model
     leaves them at the end of an answer that is too long, question marks.
     """
     try:

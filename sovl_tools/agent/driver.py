@@ -234,10 +234,10 @@ class AgentStream:
 
 
 class AsyncEvents(AsyncIterator[Event]):
-    """The events of a turn that is under way.
+    """The events of a turn that is running.
 
     A loop that is left drops them. An async generator would be closed at some later time then,
-    but the conversation has to be whole and free at once for the next message.
+    but the conversation must be whole and free at once for the next message.
     """
 
     def __init__(self, turn: Steps) -> None:
@@ -253,7 +253,7 @@ class AsyncEvents(AsyncIterator[Event]):
         return await anext(self._events)
 
     async def aclose(self) -> None:
-        """Cancel the turn, unless it is over, and wait until nothing of it runs any more."""
+        """Cancel the turn, unless it is over, and wait until nothing of it runs anymore."""
         await self._events.aclose()
 
     def __del__(self) -> None:

@@ -19,7 +19,7 @@ ProviderErrorKind: TypeAlias = Literal[
 
 
 class AgentError(SovlToolsError):
-    """A turn that ended without an answer; the conversation can go on all the same.
+    """A turn that ended without an answer; the conversation can continue all the same.
 
     Attributes:
         text: what the model said, as far as it came.
@@ -31,7 +31,7 @@ class AgentError(SovlToolsError):
 
 
 class RefusalError(AgentError):
-    """The model refused to answer; ``text`` are its words."""
+    """The model rejected to answer; ``text`` are its words."""
 
 
 class LengthError(AgentError):
@@ -43,7 +43,7 @@ class EmptyAnswerError(AgentError):
 
 
 class RoundsError(AgentError):
-    """The model went on calling tools beyond ``max_rounds``."""
+    """The model continued calling tools beyond ``max_rounds``."""
 
 
 class ProviderError(AgentError):
@@ -103,10 +103,10 @@ def _unreadable(error: BaseException) -> ProviderError:
 
 
 def provider_error(error: BaseException) -> ProviderError | None:
-    """Return an exception of an SDK as ours; None if it comes from elsewhere."""
+    """Return an exception of an SDK as ours; None if it is from elsewhere."""
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
         return _unreadable(error)
-    # By the names of modules: no SDK is imported for an error of another one.
+    # By the names of modules: no SDK is imported for an error of another.
     packages = {kind.__module__.split(".")[0] for kind in type(error).__mro__}
     if packages.isdisjoint(_CLIENTS) and not isinstance(error, ConnectionError):
         return None
@@ -121,7 +121,7 @@ def provider_error(error: BaseException) -> ProviderError | None:
         body = getattr(error, "body", None)
         more = body.get("detail") or body.get("error") if isinstance(body, dict) else body
         if isinstance(more, str) and more and more not in str(error):
-            more = more[:_MOST_DETAIL]  # a proxy may have answered with a page of HTML
+            more = more[:_MOST_DETAIL]  # a proxy can have answered with a page of HTML
         else:
             more = str(error.__cause__ or "")
         message = f"{message.removesuffix('.')}: {more}" if more else message
@@ -211,5 +211,5 @@ def _number(text: str | None) -> float | None:
         number = float(text or "")
     except ValueError:
         return None
-    # float() also reads "nan" and "inf", for which nobody could wait.
+    # float() also reads "nan" and "inf", for which no one could wait.
     return number if math.isfinite(number) and number >= 0 else None

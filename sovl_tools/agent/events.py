@@ -45,7 +45,7 @@ class RoundFinished(NamedTuple):
 
 
 class Reply(str):
-    """The answer of a turn: a text that knows what it took.
+    """The answer of a turn: a string that knows what it took.
 
     Attributes:
         usage: what all answers of the turn cost together.
@@ -61,7 +61,7 @@ class Reply(str):
 
     @classmethod
     def of(cls, text: str, **known: Any) -> Self:
-        """Return a text with what is known of it."""
+        """Return a string with what is known of it."""
         reply = cls(text)
         for name, value in known.items():
             setattr(reply, name, value)

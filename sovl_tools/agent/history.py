@@ -6,9 +6,9 @@
     {"role": "tool", "id": …, "name": …, "content": "8", "is_error": false}
 
 ``calls`` are there only if there are any, and each is answered by a message of the role ``tool``
-before anybody else speaks. ``items`` are the answer in the words of the provider that gave it, for
-that one alone: signatures of reasoning are in them. The content of a user or a tool is a text or a
-list of content blocks of the Model Context Protocol (``{"type": "text", …}``, ``{"type": "image",
+before anyone else speaks. ``items`` are the answer in the words of the provider that gave it, for
+that one alone: signatures of reasoning are in them. The content of a user or a tool is a string or
+a list of content blocks of the Model Context Protocol (``{"type": "text", …}``, ``{"type": "image",
 …}``).
 """
 
@@ -48,14 +48,14 @@ def assistant_message(answer: Answer, provider: str) -> Message:
 def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Message:
     """Return what came of a call, for the model: what it can act on.
 
-    Texts share ``most`` characters, in their order; the others are cut and say so.
+    Strings share ``most`` characters, in their order; the others are cut and say so.
     """
     content = content_of(result)
     if most is not None and isinstance(content, str):
         content = cut_characters(content, most)
     elif most is not None:
         for place, block in enumerate(content):
-            # a text is in a block of its own, or in the resource of one
+            # a string is in its own block, or in the resource of one
             texts = block if "text" in block else block.get("resource", {})
             if "text" in texts:
                 short = {**texts, "text": cut_characters(texts["text"], most)}
@@ -65,7 +65,7 @@ def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Mes
 
 
 def unpacked(answer: Answer, known: Container[str]) -> Answer:
-    """Return an answer with the calls that ``multi_tool_use.parallel`` holds in its place.
+    """Return an answer with the calls that ``multi_tool_use.parallel`` holds instead.
 
     OpenAI's models call that, which they know from elsewhere, though no tool of the name is among
     the known ones. The provider's own form of the answer has it as one call, and isn't kept.
@@ -152,9 +152,9 @@ def calls_of(message: Message) -> list[Call]:
 
 
 def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> list[Message]:
-    """Return a conversation in which every call is answered once and in its place.
+    """Return a conversation in which every call is answered once, where it was made.
 
-    Answers to nothing are left out; a call without one gets the answer that it is lost. Ids that
+    Answers to nothing are omitted; a call without one gets the answer that it is lost. Ids that
     come twice are replaced, and so are ids and names that not every provider takes. What is sent in
     a provider's own words keeps its ids, unless they come twice.
 
@@ -200,7 +200,7 @@ def items_of(message: Message, own: Collection[str]) -> list[JSON]:
 def with_calls(
     items: Iterable[JSON], calls: Iterable[Call], is_call: Callable[[JSON], bool], key: str
 ) -> Iterator[dict[str, JSON]]:
-    """Yield items whose calls have the ids, under a key, and the names as they may be sent back."""
+    """Yield items whose calls have the ids, under a key, and the names as they can be sent back."""
     following = iter(calls)
     for item in items:
         call = next(following, None) if is_call(item) else None
@@ -230,7 +230,7 @@ def _answers(
         if found is None:
             yield unmade_call(fit, LOST)
         else:
-            results.remove(found)  # an id may come twice, and each result answers one call
+            results.remove(found)  # an id can come twice, and each result answers one call
             yield found if fit == call else {**found, "id": fit.id, "name": fit.name}
 
 
@@ -245,7 +245,7 @@ def answer_open_calls(messages: list[Message], reason: str) -> None:
 
 
 def keep_texts(messages: list[Message]) -> None:
-    """Keep only what the answers at the end say, which were to go on and didn't."""
+    """Keep only what the answers at the end say, which were to continue and didn't."""
     place = len(messages)
     while place and messages[place - 1]["role"] == "assistant":
         place -= 1
@@ -257,7 +257,7 @@ def parse_messages(messages: JSON) -> list[Message]:
     """Return a conversation that was read from somewhere.
 
     Raises:
-        ValueError: it is none; the message says where it goes wrong.
+        ValueError: it isn't one; the message says where it goes wrong.
     """
     if not isinstance(messages, list):
         raise ValueError("a conversation must be a list of messages")  # noqa: TRY004 - not a type of ours
@@ -309,7 +309,7 @@ def last_turns(count: int) -> TrimPolicy:
     """Keep what was said in the last turns.
 
     Raises:
-        TypeError: the number is no whole one.
+        TypeError: the number isn't a whole one.
         ValueError: it is below 0.
     """
     check_count("the number of turns", count, least=0)
@@ -327,7 +327,7 @@ def last_tokens(count: int) -> TrimPolicy:
     """Keep as many of the last whole turns as fit into a number of tokens, by estimate.
 
     Raises:
-        TypeError: the number is no whole one.
+        TypeError: the number isn't a whole one.
         ValueError: it is below 0.
     """
     check_count("the number of tokens", count, least=0)

@@ -64,7 +64,7 @@ def _sample(who: ProviderChoice, agent: Any, response: Any) -> Sample:
 
 
 def _content(content: Any) -> Any:
-    """Return the content of a message: a text, or blocks if there is more than text."""
+    """Return the content of a message: a string, or blocks if there is more than text."""
     blocks = content if isinstance(content, list) else [content]
     return text_of(blocks) if all(each["type"] == "text" for each in blocks) else blocks
 

@@ -37,7 +37,7 @@ from sovl_tools.registry import Subscriber, ToolRegistry, tools_directory
 
 
 class Toolbox(ToolRegistry):
-    """A registry before another one: what is registered here wins over the tools of that one."""
+    """A registry before another: what is registered here wins over the tools of that one."""
 
     def __init__(self, others: ToolRegistry) -> None:
         self._others = others
@@ -58,7 +58,7 @@ class Toolbox(ToolRegistry):
         return super().catalog.tools.get(name)
 
     def reload(self) -> CatalogChange:
-        """Look at the sources of the other registry again; what is registered here stays."""
+        """Check the sources of the other registry again; what is registered here stays."""
         return self._others.reload()
 
     def watch(self, **options: Any) -> AbstractContextManager[Watch]:
@@ -85,11 +85,11 @@ def agent_registry(agent: object, tools: Any) -> ToolRegistry:
     if isinstance(tools, str | os.PathLike):
         tools = tools_directory(tools)
     is_registry = isinstance(tools, ToolRegistry)
-    # A class may be iterable, as an Enum is, and is no list of tools.
+    # A class can be iterable, as an Enum is, and isn't a list of tools.
     if not (tools is None or is_registry or (isinstance(tools, Iterable) and not callable(tools))):
         words = "a ToolRegistry, a list of functions or the path of a tools directory"
         raise TypeError(f"tools must be {words}, not {tools!r:.80}")
-    # The registry that somebody gave is used as it is, so that its changes are seen.
+    # The registry that someone gave is used unchanged, so that its changes are seen.
     methods = tool_methods(agent)
     if is_registry and not methods:
         found: ToolRegistry = tools
@@ -110,7 +110,7 @@ def agent_registry(agent: object, tools: Any) -> ToolRegistry:
 _LOGGER = logging.getLogger("sovl_tools")
 
 Approve = Callable[[ToolCall], Any]
-"""Returns whether a call may be made: True, or False, or a text with the reason why not."""
+"""Returns whether a call can be made: True, or False, or a string with the reason why not."""
 
 
 def agent_host(
@@ -152,14 +152,14 @@ async def _later(call: ToolCall, verdict: Awaitable[Any]) -> Approval:
 
 
 def _approval(verdict: Any) -> Approval:
-    # True itself: a truthy answer, such as a text with the reason, is a refusal.
+    # True itself: a truthy answer, such as a string with the reason, is a rejection.
     if isinstance(verdict, Approval):
         return verdict
     return Approval(verdict is True, verdict if isinstance(verdict, str) else "")
 
 
 def _failed(call: ToolCall, error: BaseException) -> Approval:
-    """Return the refusal of a function that raised an error.
+    """Return the rejection of a function that raised an error.
 
     Raises:
         ApprovalError: it failed, other than with the words that are meant for the model.
@@ -174,7 +174,7 @@ def _failed(call: ToolCall, error: BaseException) -> Approval:
 
 
 MOST_WAITING_AGENTS = 5
-"""How many agents may ask one another in a row."""
+"""How many agents can ask each other in a row."""
 
 
 class WaitingAgent(NamedTuple):
@@ -192,7 +192,7 @@ class Offer(NamedTuple):
     """The tools that a model is offered in one request.
 
     Attributes:
-        registry: where they come from.
+        registry: where they are from.
         export: their definitions, in the provider's format.
         names: of the tools.
     """
@@ -219,7 +219,7 @@ class Offering:
 
     Attributes:
         search: the tool that finds others.
-        warned: what was logged of tools that are left out, once for each name and reason.
+        warned: what was logged of tools that are omitted, once for each name and reason.
     """
 
     def __init__(
@@ -237,12 +237,13 @@ class Offering:
     def offer(
         self, messages: Sequence[Message], wanted: Sequence[str] | None, choice: str | None = None
     ) -> Offer:
-        """Return what is offered in a conversation: the tools of those names, or all that fit.
+        """Return what is offered in a conversation: the tools of those names, or all that match.
 
-        ``choice`` is a tool that has to be among them.
+        ``choice`` is a tool that must be among them.
 
         Raises:
-            ToolNotFoundError: there is no tool of one of the names, or the choice is none of them.
+            ToolNotFoundError: there is no tool of one of the names, or the choice isn't one of
+                them.
         """
         offer = self._offer(messages, wanted)
         if choice is None or choice in offer.names:
@@ -260,7 +261,7 @@ class Offering:
         registry = self._tools()
         if wanted is not None:
             return self._of(registry, tuple(registry[name].name for name in wanted))
-        # Without a budget of tokens nothing has to be exported to know that there are too many.
+        # Without a budget of tokens nothing must be exported to know that there are too many.
         if self._budget.tokens is None and len(registry) > self._budget.tools:
             return self._selected(registry, messages, lambda _: 0)
         export = self._export(registry.catalog, None)
@@ -294,7 +295,7 @@ class Offering:
             if name not in registry or name == SEARCH or len(chosen) >= self._budget.tools:
                 continue
             if left is not None:
-                if cost(name) > left:  # a smaller one may still fit
+                if cost(name) > left:  # a smaller one can still fit
                     continue
                 left -= cost(name)
             chosen.append(name)
@@ -336,14 +337,14 @@ class Budget(NamedTuple):
 
     Attributes:
         tools: how many.
-        tokens: how many tokens their definitions may take, by estimate; None for any number.
+        tokens: how many tokens their definitions can take, by estimate; None for any number.
     """
 
     tools: int
     tokens: int | None = None
 
     def fits(self, definitions: Sequence[JSON]) -> bool:
-        """Tell whether definitions are within the budget."""
+        """Return whether definitions are within the budget."""
         if len(definitions) > self.tools:
             return False
         return self.tokens is None or sum(map(estimate, definitions)) <= self.tokens
@@ -380,7 +381,7 @@ class Search:
         )
 
     def search_tools(self, query: str) -> list[dict[str, str]]:
-        """Return names and descriptions of the tools that fit a query, and remember them."""
+        """Return names and descriptions of the tools that match a query, and remember them."""
         registry = self._tools()
         names = dict.fromkeys(
             [each.tool for each in registry.match(query)]

@@ -72,7 +72,7 @@ _BEYOND = "this call was not made: there were more than {} rounds of calls"
 
 
 class Tracing(NamedTuple):
-    """Makes spans of turns, rounds and answers, if there is anybody who makes spans.
+    """Makes spans of turns, rounds and answers, if there is anyone who makes spans.
 
     They are those of OpenTelemetry's conventions for generative AI
     (https://github.com/open-telemetry/semantic-conventions-genai): ``invoke_agent`` and ``chat``.
@@ -103,7 +103,7 @@ class Tracing(NamedTuple):
 
 @dataclass(eq=False)
 class AgentSettings:
-    """How an agent was made, and what it works with beside the conversation.
+    """How an agent was made, and what it works with next to the conversation.
 
     Attributes:
         key: the same for an agent and its twins.
@@ -118,7 +118,7 @@ class AgentSettings:
         instructions: whether the system prompt includes the tools' own instructions.
         strict: whether the provider is to enforce the schemas of arguments.
         budget: how many tools the model is offered.
-        most_rounds: how often the model may call tools in one turn.
+        most_rounds: how often the model can call tools in one turn.
         trim: what is kept of the conversation when a turn begins; None for all of it.
         emits_tools: whether calls are emitted too.
         parallel: whether the calls of one round run at the same time.
@@ -127,7 +127,7 @@ class AgentSettings:
         tooler: what calls them.
         spoken: the methods that add to the system prompt.
         responded: the methods that change the answer.
-        tracing: makes spans, if anybody wants them.
+        tracing: makes spans, if anyone wants them.
         busy: held during a turn.
     """
 
@@ -183,7 +183,7 @@ class TurnOptions(NamedTuple):
     """What is wanted of one turn.
 
     Attributes:
-        tools: the names of those that may be called; None for all.
+        tools: the names of those that can be called; None for all.
         choice: ``"auto"``, ``"required"``, ``"none"`` or a tool's name, for the first answer.
         is_streaming: whether text is wanted as it comes in.
     """
@@ -194,7 +194,7 @@ class TurnOptions(NamedTuple):
 
 
 class Turn:
-    """One turn; ``steps`` is what is to be driven, once."""
+    """One turn; ``steps`` is what must be driven, once."""
 
     def __init__(self, agent: Any, settings: AgentSettings, wanted: TurnOptions) -> None:
         self._agent = agent
@@ -206,13 +206,13 @@ class Turn:
         self._is_paused = False
 
     def steps(self, content: JSON) -> Steps:
-        """Take what the user says in, and go on to the answer.
+        """Take what the user says in, and continue to the answer.
 
         The conversation stays one that every provider accepts, however the turn ends. If it ends
         before the model has said anything, it is as it was.
 
         Raises:
-            RuntimeError: another turn of the agent is under way.
+            RuntimeError: another turn of the agent is running.
         """
         if not self._settings.busy.acquire(blocking=False):
             words = "the agent is in the middle of a turn; a conversation has one at a time"
@@ -220,7 +220,7 @@ class Turn:
         try:
             messages, trim = self._agent.messages, self._settings.trim
             if trim is not None:
-                # In place: the list is the user's as well, who may hold on to it.
+                # In place: the list is the user's as well, who can hold on to it.
                 messages[:] = trim(list(messages))
             messages.append({"role": "user", "content": content})
             before = len(messages)
@@ -230,7 +230,7 @@ class Turn:
                 with tracing.span("invoke_agent", name, attributes) as span:
                     yield from self._rounds(span)
             except BaseException:  # a stream that is dropped ends with GeneratorExit
-                messages = self._agent.messages  # a hook may have put another list there
+                messages = self._agent.messages  # a hook can have put another list there
                 # What came in of a streamed answer is kept, so that the model knows what it said.
                 if self._draft is not None and self._draft.text.strip():
                     messages.append(assistant_message(Answer(self._draft.text), ""))
@@ -252,7 +252,7 @@ class Turn:
         for number in count(1):
             with tracing.span("round", number, {"sovl_tools.round": number}, span) as inner:
                 named = self._wanted.choice if number == 1 else "auto"
-                # Asked for anew each round: a search or a reload may have changed the tools.
+                # Asked for again each round: a search or a reload can have changed the tools.
                 offer = self._settings.offering.offer(
                     self._agent.messages, self._wanted.tools, None if named in MODES else named
                 )
@@ -320,7 +320,7 @@ class Turn:
         """Enter an answer into the conversation.
 
         Raises:
-            AgentError: it is none that a turn could end or go on with.
+            AgentError: it isn't one that a turn could end or continue with.
         """
         messages = self._agent.messages
         problem: AgentError | None = None
@@ -334,7 +334,7 @@ class Turn:
         if problem is None:
             messages.append(assistant_message(answer, self._settings.provider.name))
             return
-        # What was said is kept without the provider's own form, which may be cut off.
+        # What was said is kept without the provider's own form, which can be cut off.
         if answer.text.strip():
             messages.append(assistant_message(Answer(answer.text), ""))
         raise problem
@@ -346,7 +346,7 @@ class Turn:
         try:
             yield Work(partial(self._events, calls, offer, results, span))
         finally:
-            # Also after an interrupt: providers refuse a history in which a call has no result.
+            # Also after an interrupt: providers reject a history in which a call has no result.
             for place, call in enumerate(calls):
                 if place in results:
                     tool = self._agent.tools.get(self._settings.tooler.meant(call.name))
@@ -446,12 +446,12 @@ class Turn:
             there = f"there is {', '.join(allowed)}" if allowed else "there is none"
             words = f"there is no tool {call.name!r} in this turn; {there}"
             return ToolResult(call.name, None, Failure("unknown_tool", words), 0.0)
-        # The call has a task, and so a context, of its own: nothing of this has to be reset.
+        # The call has a task, and so a context, of its own: nothing of this must be reset.
         if settings.tracing.tracer is not None:
             settings.tracing.tracer.enter(span)
         caller = WaitingAgent(settings.key, settings.name)
         WAITING_AGENTS.set((*WAITING_AGENTS.get(), caller))
-        # In a strict schema the model writes null for what it leaves out.
+        # In a strict schema the model writes null for what it omits.
         arguments = offer.export.restore(name, call.arguments)
         # the model's own name of the call, unless it gives several calls the same
         ids = [each.id for each in self._calls]
@@ -483,7 +483,7 @@ class Turn:
 
 
 def _system_texts(said: Any) -> Iterable[str]:
-    """Yield the texts of system messages, which may be texts, messages or nothing.
+    """Yield the strings of system messages, which can be strings, messages or nothing.
 
     Raises:
         TypeError: they are something else.

@@ -32,7 +32,7 @@ def bindings(source: bytes) -> Bindings:
     """Return the names that a module binds, branches of ``if`` and ``try`` included.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: the source is no Python.
+        SyntaxError, ValueError, RecursionError, MemoryError: the source isn't a Python.
     """
     tree = ast.parse(source)
     # a module without these words needs no walk, which takes as long as parsing it

@@ -1,7 +1,7 @@
 """Classes that are made of an object: dataclasses, NamedTuples, TypedDicts, pydantic's models.
 
 A dataclass and a NamedTuple take what their ``__init__`` takes, the latter also from an array in
-that order; a TypedDict may have keys that it does not list. Fields are looked at when the first
+that order; a TypedDict can have keys that it does not list. Fields are checked when the first
 value comes, so that a class may refer to itself. Pydantic makes
 its own models, and its errors are said in our words; it is never imported here.
 """
@@ -61,7 +61,7 @@ from sovl_tools.schema.subschemas import nodes
 
 
 class _Field(NamedTuple):
-    """A key of the object; ``default`` is EMPTY if there is none."""
+    """A key of the object; ``default`` is EMPTY if there isn't one."""
 
     hint: Any
     is_required: bool
@@ -89,7 +89,7 @@ def _fields_of(
     names, found = names_in(kind), {}
     for each in parameters:
         if each.kind in {each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY}:
-            # An __init__ of its own may take what is no field.
+            # Its own __init__ can take what isn't a field.
             own = Any if each.annotation is EMPTY else each.annotation
             hint = hints[each.name] if each.name in hints else resolve(own, names, {})
             found[each.name] = _Field(hint, each.default is EMPTY, each.default)
@@ -97,7 +97,7 @@ def _fields_of(
 
 
 def _is_open(kind: Any, parameters: Iterable[inspect.Parameter]) -> bool:
-    """Tell whether the object may have other keys as well."""
+    """Return whether the object can have other keys as well."""
     if is_typed_dict(kind):
         return getattr(kind, "__closed__", None) is not True
     return any(each.kind is each.VAR_KEYWORD for each in parameters)
@@ -179,7 +179,7 @@ class _Maker:
             ) from error
 
     def dictionary(self, value: Any) -> dict[str, Any]:
-        """Convert the listed keys of an object; all others stay as they are."""
+        """Convert the listed keys of an object; all others stay unchanged."""
         found = self.keys(value)
         ignore(len(found.keys() - self._fields))
         return found
@@ -230,13 +230,13 @@ TYPED_DICT = _Class(attrgetter("dictionary"))
 
 # pydantic is never imported here: a module with a model has imported it, and it takes 200 ms.
 def is_model(kind: Any) -> bool:
-    """Tell whether a class says to pydantic how it is made."""
+    """Return whether a class says to pydantic how it is made."""
     own = hasattr(kind, "__get_pydantic_core_schema__") or hasattr(kind, "__pydantic_validator__")
     return own and "pydantic" in sys.modules
 
 
 def has_rules(annotation: Any) -> bool:
-    """Tell whether an ``Annotated`` makes pydantic do more than describe."""
+    """Return whether an ``Annotated`` makes pydantic do more than describe."""
     return "pydantic" in sys.modules and any(
         type(each).__module__.startswith("pydantic.")
         and (not is_field(each) or bool(each.metadata or each.discriminator))
@@ -247,7 +247,7 @@ def has_rules(annotation: Any) -> bool:
 def dump_model(value: Any, *, with_none: bool = True) -> JSON:
     """Return what pydantic makes of an instance of a class that says how it is made.
 
-    ``with_none`` is False to leave out the fields that are None by default.
+    ``with_none`` is False to omit the fields that are None by default.
     """
     adapter = sys.modules["pydantic"].TypeAdapter(type(value))
     found: JSON = adapter.dump_python(value, mode="json", by_alias=True)
@@ -419,7 +419,7 @@ def _parts(made: Any) -> Mapping[str, Any] | None:
         return made if isinstance(made, dict) else None
     found = dict(getattr(made, "model_extra", None) or {})
     for name in fields.keys() & getattr(made, "model_fields_set", fields):
-        # A field may be given by its name and by any of its aliases.
+        # A field can be given by its name and by any of its aliases.
         aliases = getattr(fields[name].validation_alias, "choices", [fields[name].validation_alias])
         keys = (getattr(each, "path", [each])[0] for each in aliases)
         found.update(dict.fromkeys([name, *keys], getattr(made, name, None)))

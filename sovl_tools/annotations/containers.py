@@ -129,7 +129,7 @@ class _Tuple(_Array):
 
 
 def _is_unpacked(annotation: Any) -> bool:
-    """Tell whether a part of a tuple repeats any number of times."""
+    """Return whether a part of a tuple repeats any number of times."""
     unpacked = getattr(annotation, "__unpacked__", False)
     return unpacked is True or form_of(annotation) == "Unpack"
 
@@ -199,7 +199,7 @@ def _check_hashable(kind: Any, container: str) -> None:
             _check_hashable(each, container)
 
 
-# Python refuses to read integers of more than 4,300 digits; a hundred are enough for a key.
+# Python rejects to read integers of more than 4,300 digits; a hundred are enough for a key.
 _WHOLE = "[1-9][0-9]{0,99}"
 # The fractions of numbers up to the largest float, 1.7976931348623157e+308.
 _FRACTION = reduce(
@@ -221,10 +221,10 @@ _OF_TEXT = frozenset({"format", "pattern", "minLength", "maxLength", "anyOf", "a
 
 
 def _names(key: Schema) -> Schema:
-    """Return the schema of the texts that become keys of a type, given that type's schema.
+    """Return the schema of the strings that become keys of a type, given that type's schema.
 
-    It is empty if any text may do. It admits only what the conversion accepts, as the differential
-    test requires; where a number has bounds, the pattern admits less.
+    It is empty if any string may do. It admits only what the conversion accepts, as the
+    differential test requires; where a number has bounds, the pattern admits less.
     """
     if "anyOf" in key:
         several = [_names(each) for each in key["anyOf"]]

@@ -1,8 +1,8 @@
 """From the JSON of checked arguments to the types that a function's annotations name.
 
-What is of an annotated type already stays as it is, and so does what is annotated as anything that
+What is of an annotated type already stays unchanged, and so does what is annotated as anything that
 no kind of type is. Where something is made, its parts must be of their own annotated types:
-``tuple[int, int]`` refuses ``["a", 1]``. For plain annotations no kind of type is imported.
+``tuple[int, int]`` rejects ``["a", 1]``. For plain annotations no kind of type is imported.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def converter_of(
 ) -> Conversion | None:
     """Return what converts a function's keywords; None if none of those names needs it.
 
-    A parameter stays as it is if it has no annotation, a plain one, one whose names can't be
+    A parameter stays unchanged if it has no annotation, a plain one, one whose names can't be
     found, or one of no kind that is known. The conversion changes nothing that it is given,
     neither the dictionary nor what lies in it; it raises a ConversionError with everything that
-    is wrong. ``types`` are annotations that somebody has resolved already.
+    is wrong. ``types`` are annotations that someone has resolved already.
     """
     # Of a partial, a method or a decorated function the innermost has the annotations.
     if type(function) is not FunctionType or vars(function):
         function = underlying(function)
-    # Since Python 3.14 reading annotations evaluates them, so names may be missing.
+    # Since Python 3.14 reading annotations evaluates them, so names can be missing.
     try:
         annotations = None if isinstance(function, type) else function.__annotations__
     except (AttributeError, NameError):
@@ -74,7 +74,7 @@ def converter_of(
                     made[name] = convert(value)
                 except ConversionError as error:
                     problems += error.below(name)
-                except RecursionError:  # a class that refers to itself may take any depth
+                except RecursionError:  # a class that refers to itself can take any depth
                     problems.append(((name,), "is nested too deep"))
         if problems:
             raise ConversionError(problems)
@@ -117,7 +117,7 @@ def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Conv
 
 
 def is_plain(annotation: Any) -> bool:
-    """Tell whether an annotation certainly admits values as JSON has them, and no others."""
+    """Return whether an annotation certainly admits values as JSON has them, and no others."""
     kind = type(annotation)
     if id(annotation) in _PLAIN:
         return True
@@ -135,17 +135,17 @@ def _all_plain(arguments: tuple[Any, ...]) -> bool:
 
 
 def _plain_keys(arguments: tuple[Any, ...]) -> bool:
-    """Tell whether keys stay texts; those of other types are made from texts."""
+    """Return whether keys stay strings; those of other types are made from strings."""
     return _all_plain(arguments) and (not arguments or arguments[0] in (str, Any))
 
 
 _ANNOTATED = type(Annotated[str, ""])
 _SCALARS = frozenset({str, int, bool, NoneType})
-# By identity, because the classes that are looked for here may have any idea of being equal.
+# By identity, because the classes that are searched for here can have any idea of being equal.
 _GENERICS: dict[int, Callable[[tuple[Any, ...]], bool]] = {
     **{id(origin): _all_plain for origin in (*LISTS, Union)},
     **{id(origin): _plain_keys for origin in DICTS},
     id(Literal): lambda arguments: _SCALARS.issuperset(map(type, arguments)),
 }
-# of a class of which only the name is known nobody can tell what a call refuses
+# of a class of which only the name is known no one can tell what a call rejects
 _PLAIN = frozenset(map(id, (*_SCALARS, float, None, Any, object, HIDDEN_CLASS, *LISTS, *DICTS)))

@@ -281,7 +281,7 @@ def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
 
 
 def _is_constant(node: ast.AST, names: _Names, local: _Local = MappingProxyType({})) -> bool:
-    """Tell whether an expression has the same value on every machine.
+    """Return whether an expression has the same value on every machine.
 
     Args:
         node: the expression.
@@ -314,7 +314,7 @@ def _is_constant(node: ast.AST, names: _Names, local: _Local = MappingProxyType(
 
 
 def _fills_in(kind: type, count: int, given: Collection[str | None]) -> bool:
-    """Tell whether a class has computed defaults for what it isn't given."""
+    """Return whether a class has computed defaults for what it isn't given."""
     try:
         parameters = [*signature(kind).parameters.values()][count:]
     except (ValueError, TypeError):
@@ -328,7 +328,7 @@ _name = attrgetter("__name__")
 
 
 def _value(node: ast.expr, names: _Names) -> Any:
-    """Return what a dotted name stands for; None if that is unknown."""
+    """Return what a dotted name represents; None if that is unknown."""
     if isinstance(node, ast.Name):
         return names.get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute):
@@ -338,7 +338,7 @@ def _value(node: ast.expr, names: _Names) -> Any:
 
 
 def _is_constant_name(name: str, names: _Names) -> bool:
-    """Tell whether a module binds a name to a constant, perhaps one of another module."""
+    """Return whether a module binds a name to a constant, perhaps one of another module."""
     source = "".join(_lines(str(names.get("__file__")), names))
     try:
         found = bindings(source.encode())
@@ -360,7 +360,7 @@ def _is_constant_name(name: str, names: _Names) -> bool:
 
 
 def _is_unchanged(node: ast.expr, value: Any) -> bool:
-    """Tell whether a list or a dictionary still has the members that its source gives it."""
+    """Return whether a list or a dictionary still has the members that its source gives it."""
     if not isinstance(node, ast.Dict | ast.List | ast.Set):
         return True
     with suppress(*_UNREADABLE, TypeError):

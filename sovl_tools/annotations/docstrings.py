@@ -168,7 +168,7 @@ def _read(text: str) -> Documentation:
     found = [parsed for style in styles if (parsed := _in_style(text, style)) is not None]
     if not found:
         return Documentation(text)
-    # Marks of several styles may be in one text, as ":" in a Google docstring.
+    # Marks of several styles can be in one string, as ":" in a Google docstring.
     best = max(found, key=lambda parsed: len(parsed.meta))
     described = {
         name: each.description for each in best.params for name in _names(each) if each.description
@@ -196,7 +196,7 @@ def _in_style(text: str, style: str) -> Any:
 
 
 def _read_parts(text: str, read: Callable[[str], Any], style: str) -> tuple[Any, str]:
-    """Return what is read of a text without the parts that the parser stumbles over, and that text.
+    """Return the result for the text without the parts that make the parser fail, and that text.
 
     One of them, such as an ``Args:`` with the word "None" below, would cost all others.
     """

@@ -1,9 +1,9 @@
 """Forms of typing: unions, what ``Annotated`` adds, and names that mean another type.
 
-In a union a scalar whose type is a member stays as it is; otherwise a value becomes the first
-member that fits, where those that take any text come last; an object becomes the first that ignores
-the fewest of its keys. Constraints are those of the package annotated-types, known by their names
-without importing it.
+In a union a scalar whose type is a member stays unchanged; otherwise a value becomes the first
+member that matches, where those that take any string come last; an object becomes the first that
+ignores the fewest of its keys. Constraints are those of the package annotated-types, known by their
+names without importing it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Annotated(Kind):
             schema |= {key: value for key, value in given.items() if value is not None}
         text = description_of(annotation)
         if text is not None:
-            schema["description"] = text  # in place: it may be a reference that is completed later
+            schema["description"] = text  # in place: it can be a reference that is completed later
         return schema
 
     def convert(self, build: Build, annotation: Any) -> Convert:
@@ -102,7 +102,7 @@ _LENGTHS = {
 def _add_constraints(builder: Builder, schema: Schema, metadata: Iterable[Any]) -> Schema:
     """Return the schema with the constraints in the metadata; others than constraints say nothing.
 
-    The author is warned of one that JSON Schema has no keyword for, or not for this type: nobody
+    The author is warned of one that JSON Schema has no keyword for, or not for this type: no one
     checks it.
     """
     for each in metadata:
@@ -153,7 +153,7 @@ def _types_of(schema: Schema) -> set[str]:
 
 
 def _narrow(schema: Schema, keyword: str, value: float) -> None:
-    """Leave of a number that may be text the number alone: bounds say nothing about text.
+    """Leave of a number that can be text the number alone: bounds say nothing about text.
 
     A wider bound of the type's own, that of durations, makes room for the narrower one.
     """
@@ -172,7 +172,7 @@ _EXACT: dict[Any, tuple[type, ...]] = {
     list[Any]: (list,),
     dict[str, Any]: (dict,),
 }
-"""Types of values that stay as they are beside a member, whatever else may be made of them."""
+"""Types of values that stay unchanged next to a member, whatever else can be made of them."""
 
 
 class _Union(Kind):
@@ -255,9 +255,9 @@ class _Alternatives(NamedTuple):
     """A union.
 
     Attributes:
-        exact: types of values that stay as they are.
-        limited: types of which values stay as they are if they fit.
-        converters: what else may be made, in order.
+        exact: types of values that stay unchanged.
+        limited: types of which values stay unchanged if they match.
+        converters: what else can be made, in order.
     """
 
     exact: frozenset[type]
@@ -295,7 +295,7 @@ class _Alternatives(NamedTuple):
                 if results[-1][1] == 0:
                     break
         if not results:
-            # What speaks against the member that fits best, unless all are of another type.
+            # What speaks against the member that matches best, unless all are of another type.
             inner = [error for error in errors if not error.expected]
             if inner:
                 # by problems at its top, then by all of them
@@ -320,7 +320,7 @@ class _Alternatives(NamedTuple):
 
 
 class _Instead(Kind):
-    """Annotations that mean another one."""
+    """Annotations that mean another."""
 
     def __init__(self, meaning: Callable[[Any], Any]) -> None:
         self._meaning = meaning

@@ -108,7 +108,7 @@ def resolved(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
     """Return an annotation with its text evaluated and its type variables replaced.
 
     Raises:
-        InexpressibleError: a name in it is not defined, or it is no expression.
+        InexpressibleError: a name in it is not defined, or it isn't an expression.
     """
     if has_text(annotation):
         try:
@@ -155,7 +155,7 @@ def compile_annotation(text: str) -> CodeType:
 
 
 def has_text(annotation: Any) -> bool:
-    """Tell whether there is text in an annotation that names a type."""
+    """Return whether there is text in an annotation that names a type."""
     kind = type(annotation)
     if kind is type:
         return False
@@ -177,10 +177,10 @@ def _substitute(annotation: Any, bound: _Bound) -> Any:
 
 
 def read_annotations(read: Callable[..., Any], owner: Any, option: str) -> Any:
-    """Return what ``read`` finds of an owner's annotations, where names may be missing.
+    """Return what ``read`` finds of an owner's annotations, where names can be missing.
 
     Since Python 3.14 annotations are evaluated when they are read; ``option`` is the keyword that
-    asks for a ForwardRef in the place of what can't be evaluated yet.
+    asks for a ForwardRef instead of what can't be evaluated yet.
 
     Raises:
         InexpressibleError: a name is not defined, and this Python knows no such keyword.
@@ -210,7 +210,7 @@ def marker_of(default: Any) -> str | None:
 
 def origin_of(annotation: Any) -> Any:
     """Return ``list`` for ``list[int]``; an annotation without arguments as it is."""
-    # asked many times of each annotation, and typing looks at all that it could be
+    # asked many times of each annotation, and typing checks all that it could be
     kind = type(annotation)
     if kind is type or annotation is Any:
         return annotation
@@ -230,19 +230,19 @@ def form_of(annotation: Any) -> str:
 
 
 def is_qualified(annotation: Any) -> bool:
-    """Tell whether an annotation says of a field more than its type."""
+    """Return whether an annotation says of a field more than its type."""
     return form_of(annotation) in _QUALIFIERS
 
 
 def unqualified(annotation: Any) -> Any:
-    """Return the type of a field, without what may stand around it."""
+    """Return the type of a field, without what may be around it."""
     while is_qualified(annotation):
         [annotation] = typing.get_args(annotation)
     return annotation
 
 
 def is_alias(annotation: Any) -> bool:
-    """Tell whether an annotation is an alias that the statement ``type`` makes."""
+    """Return whether an annotation is an alias that the statement ``type`` makes."""
     return type(origin_of(annotation)).__name__ == "TypeAliasType"
 
 
@@ -252,7 +252,7 @@ def value_of(annotation: Any) -> Any:
     Text in it is of the module where it was made. A type variable without bound is Any.
 
     Raises:
-        InexpressibleError: a name in it is not defined, or it is no expression.
+        InexpressibleError: a name in it is not defined, or it isn't an expression.
     """
     alias = origin_of(annotation)
     try:
@@ -311,7 +311,7 @@ def text_of(annotation: Any) -> str:
 
 
 _BARE = frozenset({type, GenericAlias, UnionType, type(typing.Union[int, str])})  # noqa: UP007 - of another type
-"""Types of annotations that are no Annotated, and no qualifier."""
+"""Types of annotations that aren't Annotated, and no qualifier."""
 
 _DESCRIPTIONS = {"Doc": "documentation", "DocInfo": "documentation", "FieldInfo": "description"}
 """Attributes that describe, by the name of the class."""
@@ -398,22 +398,22 @@ def _annotations(kind: type) -> dict[str, Any]:
 
 
 def is_typed_dict(kind: Any) -> bool:
-    """Tell whether a type is a TypedDict, of typing or of typing_extensions."""
+    """Return whether a type is a TypedDict, of typing or of typing_extensions."""
     is_dict = isinstance(kind, type) and issubclass(kind, dict)
     return is_dict and hasattr(kind, "__required_keys__")
 
 
 def is_required(kind: Any, name: str, hint: Any) -> bool:
-    """Tell whether a TypedDict must have a key; what the annotation says of it comes first."""
+    """Return whether a TypedDict must have a key; what the annotation says of it comes first."""
     while typing.get_origin(hint) is typing.Annotated or form_of(hint) == "ReadOnly":
         hint = typing.get_args(hint)[0]
     return _IS_REQUIRED.get(form_of(hint), name in kind.__required_keys__)
 
 
 def unpacked_keywords(annotation: Any) -> dict[str, tuple[Any, bool]]:
-    """Return the keywords that ``**kwargs: Unpack[TypedDict]`` stands for.
+    """Return the keywords that ``**kwargs: Unpack[TypedDict]`` represents.
 
-    Each has its type and whether it is required. There are none for another annotation.
+    Each has its type and whether it is required. There aren't any for another annotation.
     """
     [kind] = typing.get_args(annotation) if form_of(annotation) == "Unpack" else [None]
     origin = origin_of(kind)
@@ -436,7 +436,7 @@ def underlying(function: Any) -> Any:
 def layers(function: Any) -> list[Any]:
     """Return a callable and, one by one, what bound methods, partials and wrappers are made of."""
     found = [function]
-    # wrappers may wrap one another in a circle
+    # wrappers may wrap each other in a circle
     while len(found) < _MOST_LAYERS and (inner := _inner(found[-1])) is not None:
         found.append(inner)
     return found
@@ -453,7 +453,7 @@ def _inner(function: Any) -> Any:
         return getattr(function, "__wrapped__", None)
     if isinstance(function, partial):
         return function.func
-    # An object with a method of that name; built-in types have none in Python.
+    # An object with a method of that name; built-in types don't have one in Python.
     called = type(function).__call__
     if is_closed(called):
         return called

@@ -1,7 +1,7 @@
 """From what a tool's function returned to JSON, or to the place that can't be.
 
 The tables ``_BY_TYPE`` and ``_BY_NAME`` say what becomes what, and ``docs/running.md`` says it to
-users. All else is refused, and so is what is nested more than 64 levels deep or contains itself.
+users. All else is rejected, and so is what is nested more than 64 levels deep or contains itself.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sovl_tools.model.errors import (
 
 
 class InvalidResult(SovlToolsError):  # noqa: N818 - named like the failure that comes of it
-    """What a tool returned is no JSON; ``path`` is the place and ``message`` says why."""
+    """What a tool returned isn't JSON; ``path`` is the place and ``message`` says why."""
 
     def __init__(self, path: Path, message: str) -> None:
         super().__init__(path, message)
@@ -55,10 +55,10 @@ text_of: Callable[[JSON], str] = JSONEncoder(
 
 
 def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 - see below
-    """Tell whether a value is JSON for certain, all of it of builtin types.
+    """Return whether a value is JSON for certain, all of it of builtin types.
 
-    It is never wrong about what it accepts; what it does not accept may be JSON all the same.
-    ``room`` is how many levels of objects and arrays there may be. Every call of a tool passes
+    It is never wrong about what it accepts; what it does not accept can be JSON all the same.
+    ``room`` is how many levels of objects and arrays there can be. Every call of a tool passes
     through here, so this is one loop without calls for the common types.
     """
     kind = type(value)
@@ -126,7 +126,7 @@ def _converter(kind: type) -> _Converter:
 
 
 _FOUND: WeakKeyDictionary[type, _Converter] = WeakKeyDictionary()
-"""Converters of classes that were looked for before."""
+"""Converters of classes that were searched for before."""
 
 
 def _converters(kind: type) -> Iterator[_Converter]:
@@ -156,7 +156,7 @@ def _kind(value: object) -> str:
     return f"an {name}" if name[0] in "aeiouAEIOU" else f"a {name}"
 
 
-# A metaclass may have a __name__ of its own, which raises.
+# A metaclass can have its own __name__, which raises.
 _name: Callable[[type], str] = vars(type)["__name__"].__get__
 
 
@@ -192,7 +192,7 @@ def _bytes(value: Any, _: Path) -> JSON:
 
 
 def _room(path: Path) -> int:
-    """Return how many levels there may be from a place on, at least 1."""
+    """Return how many levels there can be from a place on, at least 1."""
     if len(path) >= MAX_DEPTH:
         raise InvalidResult((), f"is nested more than {MAX_DEPTH} levels deep, or contains itself")
     return MAX_DEPTH - len(path)
@@ -242,7 +242,7 @@ _WHOLE = frozenset({list, tuple, set, frozenset, deque, range})
 
 
 def is_lazy(value: Any, room: int = 3) -> bool:
-    """Tell whether a conversion runs code of the tool's own, or waits, for each of many items."""
+    """Return whether a conversion runs code of the tool's own, or waits, for each of many items."""
     kind = type(value)
     if kind in (list, tuple) and room:
         return any(is_lazy(item, room - 1) for item in value)

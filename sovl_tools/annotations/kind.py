@@ -31,7 +31,7 @@ Build: TypeAlias = Callable[[Any], Convert]
 """From an annotation to its converter."""
 
 Problem: TypeAlias = tuple[Path, str | Callable[[], str]]
-"""A place, and what is wrong there: the words, or what finds them when somebody reads them."""
+"""A place, and what is wrong there: the words, or what finds them when someone reads them."""
 
 EMPTY = inspect.Parameter.empty
 """In the place of an annotation or a default that is not there."""
@@ -43,7 +43,7 @@ DICTS = (dict, Mapping, MutableMapping)
 """Classes as which a dictionary is annotated."""
 
 MAPPINGS = (dict, Mapping)
-"""What an object may be; dict comes first, because asking Mapping takes longer."""
+"""What an object can be; dict comes first, because asking Mapping takes longer."""
 
 
 class Builder(Protocol):
@@ -81,10 +81,10 @@ class Kind(Protocol):
     is_shared: bool = False
 
     def describe(self, builder: Builder, annotation: Any, /) -> Schema:
-        """Return the schema of one; raises an InexpressibleError if it has none."""
+        """Return the schema of one; raises an InexpressibleError if it doesn't have one."""
 
     def convert(self, build: Build, annotation: Any, /) -> Convert:
-        """Return the converter of one; if this raises, values stay as they are."""
+        """Return the converter of one; if this raises, values stay unchanged."""
 
 
 class InexpressibleError(Exception):
@@ -93,7 +93,7 @@ class InexpressibleError(Exception):
     Attributes:
         reason: what is there.
         advice: what would be right, as an imperative.
-        is_open: whether that may be different later, when more names are defined.
+        is_open: whether that can be different later, when more names are defined.
     """
 
     def __init__(self, reason: str, advice: str | None = None, *, is_open: bool = False) -> None:
@@ -156,7 +156,7 @@ def optional(convert: Convert) -> Convert:
 
 
 def call_type(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-    """Call a type's own code; whatever it raises means that the value does not fit."""
+    """Call a type's own code; whatever it raises means that the value does not match."""
     try:
         return make(*arguments, **keywords)
     except ConversionError:
@@ -165,7 +165,7 @@ def call_type(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> 
         name, text = type(error).__name__, ""
         with suppress(Exception):  # the code of a tool
             text = str(error)
-        # ValueError and the like are how types refuse a value, so their text is enough.
+        # ValueError and the like are how types reject a value, so their text is enough.
         is_plain = isinstance(error, ValueError | TypeError | AssertionError | ToolError)
         reason = text if text and is_plain else f"{name}: {text}" if text else name
         raise ConversionError([((), reason)]) from error
@@ -193,7 +193,7 @@ def convert_all(
 
 
 class _IgnoredKeys(local):
-    """How many keys of objects were ignored so far; None where nobody counts them."""
+    """How many keys of objects were ignored so far; None where no one counts them."""
 
     count: int | None = None
 

@@ -9,7 +9,7 @@ list, Sequence, Iterable, …        ``array``, of ``items`` where they are know
 set, frozenset                     the same with ``uniqueItems``
 tuple                              ``array``; of a fixed length with ``prefixItems``
 dict, Mapping, …                   ``object`` of ``additionalProperties``; ``propertyNames``
-                                   where the keys are no plain text
+                                   where the keys aren't plain text
 Union                              ``anyOf``
 Literal, Enum                      ``enum``, of the type or types of its values
 Flag                               an integer, the sum of some of the members
@@ -70,7 +70,7 @@ from sovl_tools.annotations.scalars import ENUM, LITERAL, OWN, enum_value, scala
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import free_name, nodes
 
-# By identity, because what is looked for here may have any idea of being equal.
+# By identity, because what is searched for here can have any idea of being equal.
 _FORMS: dict[int, Kind] = {
     id(Union): UNION,
     id(UnionType): UNION,
@@ -78,7 +78,7 @@ _FORMS: dict[int, Kind] = {
     id(Literal): LITERAL,
 }
 _CONTAINERS = {id(origin): kind for origin, kind in CONTAINERS.items()}
-# In this order: a model may be a dataclass, and an Enum may be anything.
+# In this order: a model can be a dataclass, and an Enum can be anything.
 _CLASSES: tuple[tuple[Callable[[Any], bool], Kind], ...] = (
     (is_model, MODEL),
     (lambda kind: issubclass(kind, Enum), ENUM),
@@ -126,7 +126,7 @@ def kind_of(annotation: Any) -> Kind:
 
 
 class Converters:
-    """Makes converters for the parameters of one function; each class is looked at once."""
+    """Makes converters for the parameters of one function; each class is checked once."""
 
     def __init__(self) -> None:
         self._shared: dict[Any, Convert] = {}
@@ -178,14 +178,14 @@ class SchemaBuilder:
         """Return the schema of an annotation.
 
         Raises:
-            InexpressibleError: it, or something in it, is none that JSON Schema can describe.
+            InexpressibleError: it, or something in it, isn't one that JSON Schema can describe.
         """
         return kind_of(annotation).describe(self, annotation)
 
     def build_property(self, hint: Any, *, default: Any, text: str | None) -> Schema:
         """Return the schema of a parameter or a field, with its description and its default.
 
-        A default is left out if its JSON would not become it again. Exact numbers are written as
+        A default is omitted if its JSON would not become it again. Exact numbers are written as
         text, unless the schema has but numbers.
         """
         schema = self.build(hint)
@@ -193,7 +193,7 @@ class SchemaBuilder:
         if description:
             schema["description"] = description
         if default is not EMPTY and default is not None:
-            # it may have no JSON, or the code of its class may not be up to it
+            # it can have no JSON, or the code of its class may not be up to it
             with suppress(Exception):
                 written = _to_json(default, schema, with_none=self.with_none)
                 if written is not None and is_same(self._converters.build(hint)(written), default):
@@ -260,7 +260,7 @@ class SchemaBuilder:
 
 
 def _to_json(value: Any, schema: Schema, *, with_none: bool) -> JSON:
-    """Return a value as JSON; raises a TypeError or a ValueError if it has none."""
+    """Return a value as JSON; raises a TypeError or a ValueError if it doesn't have one."""
     kind = type(value)
     if kind in _NATIVE:
         return value
@@ -323,14 +323,14 @@ def _member(value: Enum) -> JSON:
 
 
 def is_same(made: Any, value: Any) -> bool:
-    """Tell whether two values are equal and of the same types, all that they hold included.
+    """Return whether two values are equal and of the same types, all that they hold included.
 
     ``==`` alone is not enough: 1 == True, and a default of 1 must not come back as True.
     """
     if type(value) in _NATIVE:
         return type(made) is type(value) and bool(made == value)
     if type(made) is not type(value) or (hasattr(value, "tzinfo") and repr(made) != repr(value)):
-        return False  # equal times may be of different zones
+        return False  # equal times can be of different zones
     if isinstance(value, set | frozenset):
         return {(type(each), each) for each in made} == {(type(each), each) for each in value}
     parts = [_parts(made), _parts(value)]
@@ -339,7 +339,7 @@ def is_same(made: Any, value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[Any]:
-    """Return what a value holds, also what its class does not look at to compare it."""
+    """Return what a value holds, also what its class does not check to compare it."""
     if isinstance(value, dict):
         return [getattr(value, "default_factory", None), *value.keys(), *value.values()]
     if isinstance(value, list | tuple | deque):

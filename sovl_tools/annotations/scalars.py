@@ -43,7 +43,8 @@ class _Scalar(Kind):
         expected: those values, in words.
         read: makes an instance of the class of a value of the schema's type; raises anything.
         write: writes an instance, as exactly as JSON can.
-        rank: how late it is tried among the members of a union; those that take any text are late.
+        rank: how late it is tried among the members of a union; those that take any string are
+            late.
     """
 
     schema: Mapping[str, JSON]
@@ -165,14 +166,14 @@ def _path(kind: Any, text: str) -> Any:
 
 _ISOFORMAT = methodcaller("isoformat")
 _NUMBER_OR_TEXT = ["number", "string"]
-# Python refuses to read numbers of thousands of digits.
+# Python rejects to read numbers of thousands of digits.
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,8})?")
 _FRACTION = r"^[+-]?[0-9]{1,99}(/[1-9][0-9]{0,98}|\.[0-9]{1,99})?$"
 
 _ANY = _Scalar({}, "anything", _stay)
 _TEXT = _Scalar({"type": "string"}, "a string", _stay, rank=3)
 _NULL = _Scalar({"type": "null"}, "null", _stay)
-# By identity, because what is looked for here may have any idea of being equal.
+# By identity, because what is searched for here can have any idea of being equal.
 OWN: dict[int, _Scalar] = {
     id(Any): _ANY,
     id(object): _ANY,
@@ -247,7 +248,7 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 
 
 def is_in_format(value: JSON, schema_format: str) -> bool:
-    """Tell whether the type of a format can be made of a text; of others nothing is known."""
+    """Return whether the type of a format can be made of a string; of others nothing is known."""
     named = next(
         (each for each in _NAMED.items() if each[1].schema.get("format") == schema_format), None
     )
@@ -280,7 +281,7 @@ _FEW = 32
 
 
 def enum_value(value: Any) -> JSON:
-    """Return the JSON value of a member of an Enum, its name if it has none, or of a Literal."""
+    """Return the JSON value of an Enum's member, or its name without one; or of a Literal."""
     if not isinstance(value, Enum):
         return value
     return value.value if isinstance(value.value, _SCALARS) else value.name

@@ -43,7 +43,7 @@ class AITool(ABC):
     @property
     @abstractmethod
     def parameters_schema(self) -> dict[str, JSON]:
-        """The JSON Schema of the arguments; values in it may be functions, given the tool."""
+        """The JSON Schema of the arguments; values in it can be functions, given the tool."""
 
     @abstractmethod
     def execute(self, *_: Any, **arguments: Any) -> Any:
@@ -62,7 +62,7 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
     """Return the definition of a tool that is an object.
 
     Raises:
-        TypeError: a member is of another type than it has to be, or a class is in the schema.
+        TypeError: a member is of another type than it must be, or a class is in the schema.
         Exception: whatever a property or a method of the subclass raises.
     """
     # Each member is read once: a property may return another value the next time.

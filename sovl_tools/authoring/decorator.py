@@ -28,15 +28,15 @@ _LOGGER = logging.getLogger("sovl_tools")
 
 
 class Options(NamedTuple):
-    """The arguments of ``tool``; what is None or empty is inferred or left out.
+    """The arguments of ``tool``; what is None or empty is inferred or omitted.
 
     Attributes:
         name: the tool's name.
         description: what the tool does and when to use it.
         param_descriptions: descriptions by parameter.
         params: JSON Schema fragments by parameter, laid over the inferred ones. A value in one, or
-            a whole one, may be a function; None hides a parameter from the model.
-        required: names of the parameters that have to be given.
+            a whole one, can be a function; None hides a parameter from the model.
+        required: names of the parameters that must be given.
         fields: further fields of ToolDefinition.
     """
 
@@ -126,11 +126,11 @@ def _qualified(function: Any) -> str:
 
 
 def is_method(function: Any) -> bool:
-    """Tell whether a function, or what it wraps, is written in a class and takes the instance."""
+    """Return whether a function, or what it wraps, is written in a class and takes the instance."""
     # By its name and first parameter: nothing else tells a function of a class from others.
     try:
         inner = inspect.unwrap(function) if isinstance(function, FunctionType) else None
-    except ValueError:  # they wrap one another in a circle
+    except ValueError:  # they wrap each other in a circle
         inner = function
     if not isinstance(inner, FunctionType) or not inner.__code__.co_argcount:
         return False
@@ -144,7 +144,7 @@ def _parameters(function: Any, options: Options, inference: Inference) -> dict[s
     is_open = "additionalProperties" in parameters
     if unknown and (is_open or options.fields.get("preprocess") is not None):
         # The schema is of the arguments that a model sends, of which ``params`` has the names. With
-        # ``**kwargs`` the function has the others as well; otherwise what it has beside them is
+        # ``**kwargs`` the function has the others as well; otherwise what it has next to them is
         # made of them in ``preprocess``. A name is required if ``required`` says so.
         known = parameters["properties"]
         names = {**(known if is_open else {}), **options.params}
@@ -214,10 +214,10 @@ def _hide(
 def _required(
     function: Any, options: Options, parameters: dict[str, JSON], inference: Inference
 ) -> list[str]:
-    """Return what has to be given, which is not a parameter with a default in its fragment.
+    """Return what must be given, which is not a parameter with a default in its fragment.
 
     Raises:
-        InferenceError: a call may leave out what nothing supplies.
+        InferenceError: a call may omit what nothing supplies.
     """
     supplied = {
         name
@@ -239,7 +239,7 @@ def _required(
 
 
 def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None:
-    """Refuse a default that plainly breaks its own schema, so that nothing would be supplied."""
+    """Reject a default that plainly breaks its own schema, so that nothing would be supplied."""
     default, types, values = (schema.get(key) for key in ("default", "type", "enum"))
     admitted = [types] if isinstance(types, str) else types
     if callable(default):  # known when the schema is asked for
@@ -258,7 +258,7 @@ def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None
 
 
 def _is_whole(fragment: Any) -> bool:
-    """Tell whether a fragment says what a value is, whatever the annotation says."""
+    """Return whether a fragment says what a value is, whatever the annotation says."""
     return not isinstance(fragment, Mapping) or not _WHOLE.isdisjoint(fragment)
 
 
@@ -276,8 +276,8 @@ def bind_definition(
 ) -> ToolDefinition:
     """Return the definition of a method with what the functions in its schema are given, or None.
 
-    The first parameter of a bound method is none of the tool's, whatever it is called. What can't
-    be inferred, or not yet, is reported when somebody asks for the parameters.
+    The first parameter of a bound method isn't one of the tool's, whatever it is called. What can't
+    be inferred, or not yet, is reported when someone asks for the parameters.
     """
     is_odd = inspect.ismethod(method) and not is_method(definition.function)
     look: Any = vars(definition).get(_LOOK)
@@ -296,7 +296,7 @@ def _without_first(definition: ToolDefinition) -> ToolDefinition:
     """Return a definition without the parameter that receives the instance.
 
     Raises:
-        InferenceError: the function has none that could.
+        InferenceError: the function doesn't have one that could.
     """
     function = definition.function
     signature = from_function(function)
@@ -314,7 +314,7 @@ def _without_first(definition: ToolDefinition) -> ToolDefinition:
 
 
 class PendingDefinition(ToolDefinition):
-    """A definition whose parameters are inferred when somebody asks for them."""
+    """A definition whose parameters are inferred when someone asks for them."""
 
     @classmethod
     def after(
@@ -322,7 +322,7 @@ class PendingDefinition(ToolDefinition):
     ) -> PendingDefinition:
         """Return a changed definition; what is inferred is that of the one that ``look`` makes."""
         known = {key: each for key, each in vars(definition).items() if key not in _INFERRED}
-        # Without __init__, which would set what is to be inferred, so that nobody infers it.
+        # Without __init__, which would set what must be inferred, so that no one infers it.
         pending = object.__new__(cls)
         vars(pending).update(known, **{_LOOK: look}, **changes)
         return pending
@@ -387,14 +387,14 @@ def tool(function: Any = None, /, **marks: Any) -> Any:
         marks: ``name``, ``description``, ``tags``, ``category``, ``instructions``,
             ``activation_phrases``, ``annotations``, ``execution``, ``output_schema``,
             ``preprocess`` and ``postprocess``, as in ToolDefinition, and further fields of it;
-            ``required``: names of parameters; ``param_descriptions``: texts by parameter;
+            ``required``: names of parameters; ``param_descriptions``: strings by parameter;
             ``params``: JSON Schema fragments by parameter, laid over the inferred ones. In a
-            fragment, values may be functions, which are called whenever the schema is needed;
+            fragment, values can be functions, which are called whenever the schema is needed;
             those of methods are given the instance, or the class. An Enum under ``enum`` stays
             for its values.
 
     Raises:
-        TypeError: it is no function, there is no such argument, or one is of a wrong type.
+        TypeError: it isn't a function, there is no such argument, or one is of a wrong type.
         InferenceError: its parameters can't be expressed, or an option names none of them.
     """
     options = options_of(marks)
@@ -407,7 +407,7 @@ def options_of(given: Mapping[str, Any]) -> Options:
     """Return the arguments of ``tool`` as a value.
 
     Raises:
-        TypeError: there is no such argument, or it is of another type than it has to be.
+        TypeError: there is no such argument, or it is of another type than it must be.
     """
     fields = {key: value for key, value in given.items() if value is not None}
     arguments = SETTABLE.union(Options._fields[:-1])  # the last takes what is left
@@ -430,9 +430,9 @@ def options_of(given: Mapping[str, Any]) -> Options:
     own["params"] = {name: stated(each, (name,)) for name, each in own.get("params", {}).items()}
     if "required" in own:
         names = own["required"]
-        # A text is iterable, too, and would be a name for each of its letters.
+        # A string is iterable, too, and would be a name for each of its letters.
         is_list = isinstance(names, Iterable) and not isinstance(names, str | bytes | Mapping)
-        names = [*names] if is_list else names  # once, for it may be a generator
+        names = [*names] if is_list else names  # once, for it can be a generator
         if not (is_list and all(isinstance(each, str) for each in names)):
             raise TypeError(f"required has to be a list of names of parameters, not {names!r:.80}")
         own["required"] = names
@@ -460,7 +460,7 @@ def _attach(function: Any, options: Options) -> Any:
 def define(function: Callable[..., Any], options: Options = NO_OPTIONS) -> ToolDefinition:
     """Return the definition of a function, inferred as far as the options do not say otherwise.
 
-    An annotation that names what is not there yet is looked at when it is needed.
+    An annotation that names what is not there yet is checked when it is needed.
 
     Raises:
         InferenceError: its parameters can't be expressed, or an option names none of them.
@@ -478,10 +478,10 @@ def definition_of(function: Any) -> ToolDefinition:
     """Return the definition that ``tool`` attached to a function or a method.
 
     Of a bound method it is the definition for that instance, of a function that wraps a decorated
-    one the definition with the wrapper in its place.
+    one the definition with the wrapper instead.
 
     Raises:
-        TypeError: it is no decorated function, or something else is attached to it.
+        TypeError: it isn't a decorated function, or something else is attached to it.
     """
     definition = getattr(function, ATTRIBUTE, None)
     if definition is None:

@@ -89,7 +89,7 @@ def read_json(text: str, option: str) -> str:
 
 
 def typed(text: str, place: str = "") -> str:
-    """Return a text of the command line as UTF-8, independently of the locale.
+    """Return a string of the command line as UTF-8, independently of the locale.
 
     Raises:
         Misuse: it is not UTF-8.
@@ -150,7 +150,7 @@ def read_text(path: str, place: str = "") -> str:
 
 def _decoded(data: bytes, place: str) -> str:
     try:
-        return data.decode("utf-8-sig")  # an editor may have put a byte order mark in front
+        return data.decode("utf-8-sig")  # an editor can have put a byte order mark in front
     except UnicodeDecodeError as error:
         words = f"byte {error.start + 1} can't be read"
         raise Misuse(f"{place}: the text is not UTF-8, {words}") from error

@@ -125,7 +125,7 @@ def _host(source: Pipe | Terminal, transcript: Transcript) -> Host:
 def _asked(transcript: Transcript, ask: Callable[[], _T]) -> _T:
     """Ask the user something; Ctrl-C ends the turn."""
     transcript.end()
-    # while a turn runs, asyncio takes Ctrl-C; here it has to end the question
+    # while a turn runs, asyncio takes Ctrl-C; here it must end the question
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return ask()
@@ -225,7 +225,7 @@ class Conversation:
         self._transcript.end()
 
     def _advice(self, error: Exception) -> str:
-        """Return advice about an error; "" if there is none."""
+        """Return advice about an error; "" if there isn't one."""
         if isinstance(error, LengthError):
             return "/clear begins a new conversation"
         if not isinstance(error, ProviderError):
@@ -326,7 +326,7 @@ def _reload(agent: Agent, _: str) -> str:
 def _save(agent: Agent, name: str) -> str:
     path = os.path.expanduser(name) or f"chat-{strftime('%Y-%m-%d-%H%M%S')}.json"
     if os.path.lexists(path):
-        # a conversation may be replaced, but a typing error must not cost another file
+        # a conversation can be replaced, but a typing error must not cost another file
         try:
             parse_messages(json.loads(Path(path).read_bytes()))
         except (OSError, ValueError, RecursionError) as error:
@@ -378,7 +378,7 @@ def _reason(error: Exception) -> str:
 
 
 def describe_change(registry: ToolRegistry, change: CatalogChange) -> str:
-    """Return the change of the tools in a line, in the words of ``watch``; "" if there is none."""
+    """Return the change of the tools in a line, as ``watch`` words it; "" without changes."""
     named = (change.added, change.updated, change.removed, change.rejected)
     if not any(named):
         return ""

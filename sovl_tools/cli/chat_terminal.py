@@ -29,7 +29,7 @@ from sovl_tools.model.errors import ToolError
 from sovl_tools.reporting.text import cut, plain
 
 PROMPT = "> "
-# called at each completion, as the tools may have changed
+# called at each completion, as the tools can have changed
 Words = Callable[[], list[str]]
 
 
@@ -123,7 +123,7 @@ class Terminal:
         click.echo(err=True)
 
     def interject(self, text: str) -> bool:
-        """Show a text above the line that is being typed; return False if that isn't possible."""
+        """Show a string above the line that is being typed; return False if that isn't possible."""
         return False
 
 
@@ -175,7 +175,7 @@ class EditedTerminal(Terminal):
         """Do nothing: the line that was left has ended."""
 
     def interject(self, text: str) -> bool:
-        """Show a text above the line that is being typed."""
+        """Show a string above the line that is being typed."""
         # mostly called in the thread that watches the tools; only the loop may draw
         app = self._lines.app
         if not app.is_running or app.loop is None:
@@ -279,6 +279,6 @@ def _say(text: str, tint: str) -> None:
 
 
 def escape_controls(text: str) -> str:
-    """Return a text of several lines without control characters."""
+    """Return a string of several lines without control characters."""
     lines = text.replace("\r\n", "\n")
     return "".join(part if part in "\n\t" else plain(part) for part in re.split(r"([\n\t])", lines))

@@ -92,7 +92,7 @@ class Check:
         return found
 
     def _catalog(self, candidates: Sequence[Candidate]) -> Catalog:
-        # folders come before plugins, as where they are served
+        # folders precede plugins, as where they are served
         return combine((*candidates, *self.plugged))
 
     def _procedures(self, candidates: Sequence[Candidate]) -> Sequence[Diagnostic]:

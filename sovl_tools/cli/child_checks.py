@@ -62,7 +62,7 @@ def check_plugins(
     limit: float,
     found: Configuration,
 ) -> Findings:
-    """Look for tools in directories of modules, in a child process for each.
+    """Search for tools in directories of modules, in a child process for each.
 
     Args:
         paths: of the directories.

@@ -96,7 +96,7 @@ class Command(click.Command):
         # those of the tools' own modules are shown, too
         for name in ("sovl_tools", TOOL_ROOT, PLUGIN_ROOT):
             logger = logging.getLogger(name)
-            # several commands may run in one process, as in tests: each replaces the handler
+            # several commands can run in one process, as in tests: each replaces the handler
             logger.handlers[:] = [handler]
             logger.propagate = False
             logger.setLevel((logging.WARNING, logging.DEBUG, TRACE)[min(verbose, 2)])
@@ -144,7 +144,7 @@ def options(*adding: Callable[[_F], _F]) -> Callable[[_F], _F]:
 
 
 def tools_option(function: _F) -> _F:
-    """Add ``--tools DIR``, which may be given more than once."""
+    """Add ``--tools DIR``, which can be given more than once."""
     return click.option(
         "--tools",
         "tools",
@@ -192,12 +192,12 @@ def mode_and_dask_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ViewOptions(NamedTuple):
-    """The options of ``view_options``; a tool has to meet all that are given.
+    """The options of ``view_options``; a tool must meet all that are given.
 
     Attributes:
         tags: of ``--tag``.
         category: of ``--category``.
-        patterns: of ``--name``, one of which has to fit.
+        patterns: of ``--name``, one of which must fit.
         names: of ``--view``.
     """
 
@@ -251,7 +251,7 @@ class ToolOptions(NamedTuple):
     view: ViewOptions = ViewOptions()
 
     def settings(self) -> Configuration:
-        """Load the configuration; the default ``./tools`` may be missing."""
+        """Load the configuration; the default ``./tools`` can be missing."""
         return settings(self.directories, needs_tools=False, locked=self.locked)
 
 
@@ -331,7 +331,7 @@ def is_quiet() -> bool:
 
 
 def note(text: str) -> None:
-    """Write a message to the error output, unless the command is to be quiet."""
+    """Write a message to the error output, unless the command must be quiet."""
     if not is_quiet():
         show(plain(text), err=True)
 
@@ -345,7 +345,7 @@ def settings(
 ) -> Configuration:
     """Load the configuration, check its paths, and make the user's packages importable.
 
-    Paths from options or files must exist; the default ``./tools`` may be missing unless
+    Paths from options or files must exist; the default ``./tools`` can be missing unless
     ``needs_tools``. ``locked`` overrides the configuration. Without ``imports`` the user's packages
     stay out of this process's ``sys.path``.
 

@@ -1,4 +1,4 @@
-"""Help texts, and groups whose commands are imported when they are used."""
+"""Help strings, and groups whose commands are imported when they are used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 
 class WholeWords(click.HelpFormatter):
-    """Wraps help texts between words only, never at the hyphen of ``--no-import``."""
+    """Wraps help strings between words only, never at the hyphen of ``--no-import``."""
 
     def write_text(self, text: str) -> None:
         """Write a paragraph."""
@@ -35,7 +35,7 @@ def _unbroken(text: str) -> str:
 
 
 class HelpContext(click.Context):
-    """The context of our commands, for their help texts."""
+    """The context of our commands, for their help strings."""
 
     formatter_class = WholeWords
 
@@ -104,7 +104,7 @@ class LazyGroup(click.Group):
 
 
 def help_width() -> int:
-    """Return how wide help texts may be; asking the system saves click an import of 3 ms."""
+    """Return how wide help strings can be; asking the system saves click an import of 3 ms."""
     try:
         columns = int(os.environ.get("COLUMNS", "0")) or os.get_terminal_size().columns
     except (OSError, ValueError):

@@ -199,7 +199,7 @@ def import_openai(*, file: str, target: Target) -> None:
 
 
 def _json_lines(data: bytes) -> JSON:
-    """Return the values of JSON Lines as a list; None if a line is no object."""
+    """Return the values of JSON Lines as a list; None if a line isn't an object."""
     try:
         found = [parse_json(line) for line in data.splitlines() if line.strip()]
     except ValueError:
@@ -410,7 +410,7 @@ def _fetched(url: str) -> bytes:
 
 
 def _document(data: bytes, source: str) -> JSON:
-    """Return the document of a text, which is JSON if it begins like JSON, and YAML otherwise."""
+    """Return the document of a string, which is JSON if it begins like JSON, and YAML otherwise."""
     try:
         if data.lstrip()[:1] in {b"{", b"["} or data[:2] in {b"\xff\xfe", b"\xfe\xff"}:
             return parse_json(data)

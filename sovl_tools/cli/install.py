@@ -171,7 +171,7 @@ def _check_options(options: Sequence[str]) -> None:
 
 
 def _place(client: Client, *, is_user: bool) -> str | None:
-    """Return the file to write, or None if the entry is to be printed."""
+    """Return the file to write, or None if the entry must be printed."""
     if client.user is None:
         return None
     if is_user:

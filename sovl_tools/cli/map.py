@@ -375,7 +375,7 @@ def _results_file(path: str) -> Iterator[Callable[[str], None]]:
     def put(line: str) -> None:
         data = line.encode("utf-8", "backslashreplace")
         try:
-            while data:  # a signal may come between
+            while data:  # a signal can come between
                 data = data[file.write(data) :]
         except OSError as error:
             raise click.ClickException(f"{path!r} can't be written: {error.strerror}") from error

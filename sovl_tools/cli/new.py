@@ -178,7 +178,7 @@ def _save(made: NewTool, place: str, *, force: bool) -> None:
 
 
 def _advice(made: NewTool, tools: Sequence[str], *, origin: str | None, path: str) -> str:
-    """Return what to do next, with a call that fits."""
+    """Return what to do next, with a call that matches."""
     parameters = made.document["parameters"]
     pairs = [f"{key}={sample_argument(parameters, key)}" for key in parameters["required"]]
     option = ["--tools", tools[0]] if tools else []

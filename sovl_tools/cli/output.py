@@ -120,12 +120,12 @@ def show(pieces: str | Iterable[Piece], *, err: bool = False) -> None:
 
 
 def excerpt_width(stream: TextIO) -> int:
-    """Return how wide the excerpts of a report may be: 100, or less in a narrow terminal."""
+    """Return how wide the excerpts of a report can be: 100, or less in a narrow terminal."""
     if not stream.isatty():
         return EXCERPT_WIDTH
     from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich
 
-    # beside the line number, the bar and two ellipses
+    # next to the line number, the bar and two ellipses
     return max(20, min(EXCERPT_WIDTH, terminal.width_of(stream) - 12))
 
 
@@ -166,7 +166,7 @@ def show_table(
 ) -> None:
     """Write rows with aligned columns; see ``terminal.table``.
 
-    Only a terminal gets a table that fits its width: pipes and files get whole lines.
+    Only a terminal gets a table that matches its width: pipes and files get whole lines.
     """
     if results().isatty():
         from sovl_tools.cli import terminal  # noqa: PLC0415 - 45 ms for rich

@@ -48,7 +48,7 @@ def places_of(
 ) -> Places:
     """Return the places that paths name; without paths, everything that is configured.
 
-    What the configuration excludes is left out even if a path names it. Without ``imports`` the
+    What the configuration excludes is omitted even if a path names it. Without ``imports`` the
     user's packages stay out of ``sys.path``.
 
     Raises:
@@ -81,7 +81,7 @@ def places_of(
 
 
 def quotable(places: Places, named: Iterable[str]) -> tuple[str, ...]:
-    """Return the real directories of tools, plugins and procedures whose files may be quoted.
+    """Return the real directories of tools, plugins and procedures whose files can be quoted.
 
     Each is in the project, or in a directory that is ``named`` on the command line, and not behind
     a link: a stranger's link or configuration could lead to the user's own files.
@@ -107,9 +107,9 @@ def is_direct(path: str, begin: str) -> bool:
 
 
 def changed_places(places: Places, changed: Collection[str]) -> Places:
-    """Leave out what has not changed; with a changed procedure all tools stay.
+    """Omit what has not changed; with a changed procedure all tools stay.
 
-    ``changed`` are the absolute paths of files, which may have been deleted.
+    ``changed`` are the absolute paths of files, which can have been deleted.
     """
     files = frozenset(changed)
     around = {above for path in files for above in _with_parents(path)}
@@ -153,7 +153,7 @@ def _configured_procedures(found: Configuration) -> Iterator[str]:
     for path in found.procedures:
         if not os.path.isdir(path):
             raise Misuse(f"there is no directory of procedures {path!r}")
-    # beside the tools, where these are found from a directory below
+    # next to the tools, where these are found from a directory below
     beside = os.path.join(os.path.dirname(found.paths[0]), DIRECTORY)
     default = beside if found.source == DEFAULT_SOURCE else DIRECTORY
     for path in found.procedures or (default,) * os.path.isdir(default):
@@ -231,7 +231,7 @@ def _folder_around(path: str, roots: Collection[str]) -> str | None:
 
 
 def _has_tools(path: str) -> bool:
-    """Tell whether a path is a tool folder or a directory of tool folders."""
+    """Return whether a path is a tool folder or a directory of tool folders."""
     location = os.path.abspath(path)
     if tool_folder(path, location) is not None:
         return True
@@ -239,7 +239,7 @@ def _has_tools(path: str) -> bool:
 
 
 def _without_procedures(collected: Collected, files: Sequence[str]) -> Collected:
-    """Leave out folders that hold only procedures, and the diagnostics that they are no tools."""
+    """Omit folders that hold only procedures, and the diagnostics that they aren't tools."""
 
     def holds(path: str) -> bool:
         return any(each.startswith(os.path.join(path, "")) for each in files)

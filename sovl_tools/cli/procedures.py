@@ -57,7 +57,7 @@ _LONGEST = 100
 def list_runs(journal: Journal, format_: str) -> None:
     """Print the runs in a journal, the latest first."""
     found = journal.runs()
-    if format_ == "json":  # without the texts of the procedures
+    if format_ == "json":  # without the strings of the procedures
         entries = [
             {key: value for key, value in each._asdict().items() if key != "text"} for each in found
         ]

@@ -1,4 +1,4 @@
-"""The routes of ``sovl-tools test --routes``: whether texts lead to their tools."""
+"""The routes of ``sovl-tools test --routes``: whether strings lead to their tools."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_LINES = 20
 def check_routes(
     file: str, tools: ToolOptions, format_: str, *, at_least: float | None, depth: int
 ) -> int:
-    """Show where the texts of a file lead; return the exit code.
+    """Show where the strings of a file lead; return the exit code.
 
     Raises:
         Misuse: the file can't be read, or a line of it is wrong.

@@ -234,7 +234,7 @@ class Job(NamedTuple):
 def _prepare(source: str | Mapping[str, JSON], asked: _Options) -> Job:
     """Return a procedure with its tools; exit with 1 if it is unsound, and show its findings.
 
-    Warnings are omitted if the command is to be quiet.
+    Warnings are omitted if the command must be quiet.
     """
     tools = asked.tools
     procedures = with_procedures_it_runs(source)
@@ -265,7 +265,7 @@ def _inputs(procedure: Procedure, pairs: Sequence[str], text: str | None) -> dic
     """Return the inputs that the options give, checked.
 
     Raises:
-        Misuse: they do not fit.
+        Misuse: they do not match.
     """
     if text is None:
         found = parse_pairs(pairs, procedure.inputs, "--inputs")
@@ -345,13 +345,13 @@ def _how_to_resume(
         return ""
     tools = asked.tools
     command = ["sovl-tools", "run", "--journal", shortest_path(journal.path), "--resume", *run_ids]
-    # options that the journal doesn't know; the file may be elsewhere by now
+    # options that the journal doesn't know; the file can be elsewhere by now
     command += [asked.file] if asked.run_id is not None and asked.file is not None else []
     command += [part for each in tools.directories for part in ("--tools", each)]
     command += [] if tools.entry_points else ["--no-entry-points"]
     command += {None: [], True: ["--locked"], False: ["--no-locked"]}[tools.locked]
     command += ["--force"] if asked.force else []
-    # a step that may have been done must not be done twice unless the user says so
+    # a step that can have been done must not be done twice unless the user says so
     step = job.manager.unfinished_step(journal, run_ids[0], job.procedures[0])
     if step is None:
         return f"\nto go on: {shlex.join(command)}"

@@ -1,4 +1,4 @@
-"""``sovl-tools search`` and ``match``: find tools for a text."""
+"""``sovl-tools search`` and ``match``: find tools for a string."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ _TINTS = {"---": "bold", "+++": "bold", "@@": "cyan", "-": "red", "+": "green"}
 
 
 def difference(path: str, before: str | None, after: str | None) -> Iterator[Piece]:
-    """Yield the lines of a unified diff of a file, which is new if there is no text before."""
+    """Yield the lines of a unified diff of a file, which is new if there is no string before."""
     old = path if before is not None else "/dev/null"
     lines = unified_diff(_lines(before), _lines(after), old, path, lineterm="")
     for number, line in enumerate(part for each in lines for part in each.split("\n")):
@@ -154,7 +154,7 @@ def difference(path: str, before: str | None, after: str | None) -> Iterator[Pie
 
 
 def _lines(text: str | None) -> list[str]:
-    """Return the lines of a text; the last one says so if no line break follows it."""
+    """Return the lines of a string; the last one says so if no line break follows it."""
     if text is None:
         return []
     *lines, last = text.split("\n")

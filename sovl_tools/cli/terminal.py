@@ -1,7 +1,7 @@
 """What people see in a terminal, drawn by rich; no other module imports it.
 
-Data is never markup: texts arrive with their control characters written out, and rich is told to
-look for neither markup nor emoji codes.
+Data is never markup: strings arrive with their control characters written out, and rich is told to
+search for neither markup nor emoji codes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def width_of(stream: TextIO) -> int:
 
 
 def console(stream: TextIO) -> Console:
-    """Return the console of a terminal; ``NO_COLOR`` leaves out all styles, not only colours."""
+    """Return the console of a terminal; ``NO_COLOR`` omits all styles, not only colours."""
     return Console(
         file=stream,
         width=width_of(stream),
@@ -75,7 +75,7 @@ def highlighted(json_text: str, stream: TextIO) -> str:
 
 
 _LEAST = 30
-"""The width that the last column of a table should have; columns that may be left out go first."""
+"""The width that the last column of a table should have; columns that can be omitted go first."""
 
 
 def table(
@@ -87,7 +87,7 @@ def table(
     dim: Collection[str] = (),
     optional: Sequence[int] = (),
 ) -> str:
-    """Return a table that fits the width: the last column is cut, and optional ones may be missing.
+    """Return a table that fits the width: the last column is cut, and optional ones can be missing.
 
     Args:
         head: the headings.
@@ -95,7 +95,7 @@ def table(
         stream: the terminal.
         numbers: the columns that are aligned to the right.
         dim: the first cells of rows that are dimmed.
-        optional: the columns that are left out in a narrow terminal, the first one first.
+        optional: the columns that are omitted in a narrow terminal, the first one first.
     """
     screen = console(stream)
     shown = list(range(len(head)))
@@ -121,7 +121,7 @@ def table(
 
 
 class WordWrap:
-    """Wraps a text between words while it comes in, piece by piece."""
+    """Wraps a string between words while it comes in, piece by piece."""
 
     def __init__(self, stream: TextIO) -> None:
         self._width = width_of(stream)
@@ -130,7 +130,7 @@ class WordWrap:
         self._word = ""
 
     def add(self, text: str) -> str:
-        """Return what can be written by now; the last word may go on in the next piece."""
+        """Return what can be written by now; the last word may continue in the next piece."""
         parts = _PARTS.findall(self._word + text)
         self._word = parts.pop() if parts and not parts[-1].isspace() else ""
         return "".join(map(self._placed, parts))

@@ -115,7 +115,7 @@ def _short(value: JSON) -> str:
 
 
 def approval(request: ApprovalRequest, prompt: Prompt) -> Approval:
-    """Ask the user about a call; Ctrl-D is no consent."""
+    """Ask the user about a call; Ctrl-D isn't a consent."""
     call = cut(plain(describe_call(request.tool, request.arguments)), _LONGEST)
     try:
         text = prompt(f"{wrapped(f'call {call}? [y/N], or always', head='')} ")
@@ -206,7 +206,7 @@ _YES_OR_NO = {"y": True, "yes": True, "n": False, "no": False}
 
 
 def _read(text: str, node: SchemaNode, choices: list[tuple[JSON, str]]) -> JSON:
-    """Return what a text says: the number or label of a choice, yes or no, a list, or a value."""
+    """Return what a string says: the number or label of a choice, yes or no, a list, or a value."""
     schema = node.schema
     for index, (value, label) in enumerate(choices, 1):
         if text in {str(value), label, str(index)}:

@@ -114,7 +114,7 @@ def watch(
 
 
 _BEAT = 0.5
-"""Seconds between two looks for a notice of the watch."""
+"""Seconds between two searches for a notice of the watch."""
 
 
 def _loaded(registry: ToolRegistry) -> str:
@@ -131,7 +131,7 @@ def _start(
         status: tuple(sorted({each.name for each in report.folders if each.status == status}))
         for status in ("rejected", "waiting")
     }
-    # a missing path isn't an error, as it may still appear
+    # a missing path isn't an error, as it can still appear
     found = tuple(each for each in report.diagnostics if each.path not in absent)
     change = CatalogChange(
         added=tuple(sorted(loaded)), **named, diagnostics=found, duration=duration
@@ -253,7 +253,7 @@ def recheck(check: Callable[[], object], watched: Callable[[], Iterable[str]]) -
     events = Events(debounce.put)
 
     def look() -> None:
-        # before the check, so that changes while it runs cause another one
+        # before the check, so that changes while it runs cause another
         locations = [*map(os.path.abspath, paths)]
         links = [files_below(each).links_of(each) for each in locations]
         events.aim(places(locations, dict(chain.from_iterable(map(dict.items, links)))))

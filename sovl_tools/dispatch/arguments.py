@@ -44,7 +44,7 @@ Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
 """An object, JSON text of one, or nothing for a tool that needs no arguments."""
 
 _SHORT = 2 * MAX_DEPTH + 1
-"""A text of at most this many characters can't be nested too deep."""
+"""A string of at most this many characters can't be nested too deep."""
 
 _DECODER = strict_decoder()
 # The scanner that ``decode`` calls; going to it directly saves half of what ``json.loads`` costs.
@@ -52,7 +52,7 @@ _scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
 
 
 _MOST_AT_ONCE = 2_000
-"""How many values are checked without letting other work go on."""
+"""How many values are checked without letting other work continue."""
 _CHARACTERS = 16
 """How many characters of JSON text are counted as one value."""
 
@@ -65,7 +65,7 @@ def takes_long(given: Arguments) -> bool:
 
 
 class Unparsed(NamedTuple):
-    """Arguments that are no JSON, and why."""
+    """Arguments that aren't JSON, and why."""
 
     reason: str
 
@@ -75,7 +75,7 @@ _DEEP = Unparsed("they are nested too deep")
 
 
 def parse_arguments(given: Arguments) -> JSON:
-    """Return the arguments as JSON of their own, or why they are none."""
+    """Return the arguments as JSON of their own, or why they aren't any."""
     if type(given) is not str:
         return _parse_other(given)
     try:
@@ -95,7 +95,7 @@ def parse_arguments(given: Arguments) -> JSON:
 
 
 def _may_be_deep(text: str) -> bool:
-    """Tell whether a text has so many brackets; searched, which takes far less than counting."""
+    """Return whether a string has that many brackets; a search is much faster than a count."""
     found = 0
     for bracket in "{[":
         place = text.find(bracket)
@@ -144,7 +144,7 @@ _encode = json.JSONEncoder(check_circular=False, allow_nan=False, default=_as_di
 
 
 def _reason(error: json.JSONDecodeError) -> str:
-    """Return what is no JSON, where, and whether that is because the text ends too early."""
+    """Return what isn't JSON, where, and whether that is because the text ends too early."""
     place = f"line {error.lineno} column {error.colno}"
     around = repr(error.doc[max(0, error.pos - 15) : error.pos + 15])
     words = f"{error.msg.lower().removesuffix(' at')} at {place}, near {around}"
@@ -170,11 +170,11 @@ class ArgumentCheck:
     """What is known about a tool's arguments before they come; made at its first call.
 
     Attributes:
-        nullable: those for which null means "left out".
+        nullable: those for which null means "omitted".
         validator: of the others.
 
     Raises:
-        SchemaError: the tool's parameters are no schema that a validator can be made of.
+        SchemaError: the tool's parameters aren't schema that a validator can be made of.
     """
 
     __slots__ = (
@@ -193,8 +193,8 @@ class ArgumentCheck:
     def __init__(self, tool: ToolDefinition) -> None:
         signature = signature_for(tool)
         self._tool, self._function, self._types = tool.name, tool.function, tool.types
-        # Where the schema was inferred, nobody has refused null for ``T | None = default``: a model
-        # sees a T that may be left out, but None is a value of it.
+        # Where the schema was inferred, no one has rejected null for ``T | None = default``: a
+        # model sees a T that can be omitted, but None is a value of it.
         admitted = [
             each.name
             for each in _optional(tool.parameters, signature, is_default_none=False)
@@ -206,7 +206,7 @@ class ArgumentCheck:
             for name in admitted:
                 properties[name] = {"anyOf": [properties[name], {"type": "null"}]}
             schema = {**schema, "properties": properties}
-        # Arguments that the function could not take are refused, whatever the schema says of them.
+        # Arguments that the function could not take are rejected, whatever the schema says of them.
         self._schema = call_schema(schema, signature)
         self.validator: Validator = compile_schema(self._schema)
         self._fill = make_filler(tool.parameters, signature, tool.function)
@@ -262,7 +262,7 @@ class ArgumentCheck:
         return keywords
 
     def _without_nulls(self, arguments: dict[str, JSON]) -> dict[str, JSON] | None:
-        """Return refused arguments without nulls; None if they don't mean the same without."""
+        """Return rejected arguments without nulls; None if they don't mean the same without."""
         places = [*null_places(self.validator.problems(arguments))]
         if not places:
             return None
@@ -312,7 +312,7 @@ class ArgumentCheck:
         return Failure("invalid_arguments", f"{head}: {reason}", (BadArgument("$", reason),))
 
     def _names(self, path: Path) -> set[str]:
-        """Return the names of the properties that the object at a place may have."""
+        """Return the names of the properties that the object at a place can have."""
         found = in_place([SchemaNode((), self._schema, self._schema, ())])
         for part in path:
             found = in_place(each for node in found for each in below(node, part))
@@ -320,7 +320,7 @@ class ArgumentCheck:
 
 
 def null_places(problems: Iterable[Problem], *, is_spelt: bool = False) -> Iterator[Path]:
-    """Yield the places of refused nulls within arguments, or also of texts that spell null."""
+    """Yield the places of rejected nulls within arguments, or also of strings that spell null."""
     for each in problems:
         is_null = each.value is None or (
             is_spelt and isinstance(each.value, str) and each.value.strip() == "null"
@@ -357,12 +357,12 @@ Filling: TypeAlias = Callable[[dict[str, JSON]], None]
 def make_filler(
     schema: dict[str, JSON], signature: Signature, function: Any = None
 ) -> Filling | None:
-    """Return what fills in the arguments that were left out; None if there never are any.
+    """Return what fills in the arguments that were omitted; None if there never are any.
 
     The manifest's defaults win; they are copied for each call, and those that break their own
-    schema are left out. ``T | None`` without any default receives None, and so does an annotation
-    that nobody can read: no rule finds fault with it. Nothing is filled in within an argument that
-    becomes an instance: its class knows best what it lacks. ``function`` is whose names the texts
+    schema are omitted. ``T | None`` without any default receives None, and so does an annotation
+    that no one can read: no rule finds fault with it. Nothing is filled in within an argument that
+    becomes an instance: its class knows best what it lacks. ``function`` is whose names the strings
     of annotations use.
     """
     defaults = _Defaults.of(SchemaNode((), schema, schema, ()))
@@ -383,7 +383,7 @@ def make_filler(
 
 
 def nullable_arguments(schema: dict[str, JSON], signature: Signature) -> tuple[str, ...]:
-    """Return the arguments for which null means "left out" although their schema refuses it."""
+    """Return the arguments for which null means "omitted" although their schema rejects it."""
     return tuple(
         parameter.name
         for parameter in _optional(schema, signature)
@@ -439,7 +439,7 @@ class _Defaults(NamedTuple):
         nested = {}
         for name, inner in self.nested.items():
             kinds: list[type] = []
-            with suppress(Exception):  # an unknown class is no class
+            with suppress(Exception):  # an unknown class isn't a class
                 kinds = [*_classes(hints.get(name, Any))]
             if all(is_plain(kind) or issubclass(kind, Mapping) for kind in kinds):
                 keys: dict[str, Any] = {}

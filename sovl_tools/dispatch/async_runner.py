@@ -128,7 +128,7 @@ async def _attempted(
 def _checked_at_once(
     tool: PreparedTool, given: Arguments, scope: CallScope | None
 ) -> dict[str, Any] | Failure | None:
-    """Return the checked arguments; None if they are large or wrong, which may take long."""
+    """Return the checked arguments; None if they are large or wrong, which can take long."""
     if takes_long(given):
         return None
     found = tool.arguments.begin(given)
@@ -138,7 +138,7 @@ def _checked_at_once(
 async def _checked_alone(
     tool: PreparedTool, given: Arguments, scope: CallScope | None
 ) -> dict[str, Any] | Failure:
-    """Check arguments on a thread, so that other calls go on meanwhile.
+    """Check arguments on a thread, so that other calls continue meanwhile.
 
     One is checked at a time: several would take as long together, and more memory.
     """
@@ -156,7 +156,7 @@ _CHECKING = threading.Lock()
 async def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
     """Take a tool's steps: on a thread, in another process, or on this loop.
 
-    They may take ``limit`` seconds after the call began.
+    They can take ``limit`` seconds after the call began.
 
     Raises:
         TimeLimitError: the limit is over.
@@ -325,7 +325,7 @@ def _call_hook(hook: Hook, call: ToolCall, following: Any) -> Any:
 
 
 def is_own_end(error: BaseException, since: int) -> bool:
-    """Tell whether an exception is the user's Ctrl-C, or cancels the task that awaits.
+    """Return whether an exception is the user's Ctrl-C, or cancels the task that awaits.
 
     ``since`` is how often that had been cancelled before the call.
     """
@@ -380,7 +380,7 @@ async def enter(limiter: Limiter) -> None:
     try:
         await turn
     except BaseException:
-        # the turn may have come in the same moment; then the room is ours to give back
+        # the turn can have come in the same moment; then the room is ours to give back
         if not limiter.give_up(ticket):
             limiter.leave()
         raise
@@ -421,7 +421,7 @@ async def await_thread(
 
 
 def set_outcome(future: asyncio.Future[Any], value: object, error: BaseException | None) -> None:
-    """Set a future's result, unless no caller waits for it any more."""
+    """Set a future's result, unless no caller waits for it anymore."""
     if future.done():
         return
     if error is None:

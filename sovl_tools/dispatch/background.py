@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 class BackgroundLoop:
     """An event loop on a daemon thread, for as long as the process lives.
 
-    One that was given up ends with its tools.
+    One that was abandoned ends with its tools.
 
     Attributes:
         is_blocked: whether a call on it waits for another, so that it can't run anything.
@@ -43,7 +43,7 @@ class BackgroundLoop:
         asyncio.set_event_loop(self._loop)
         while not self._is_given_up:  # a tool may stop the loop that it runs on
             self._run(self._loop.run_forever)
-        # somebody may have chosen this loop just before it was given up
+        # someone can have chosen this loop just before it was abandoned
         self._run(partial(self._loop.run_until_complete, asyncio.sleep(_GRACE)))
         while tasks := asyncio.all_tasks(self._loop):
             self._run(partial(self._loop.run_until_complete, asyncio.wait(tasks)))
@@ -64,7 +64,7 @@ class BackgroundLoop:
         which is blocked meanwhile, as by any sync call.
 
         Raises:
-            TimeLimitError: the call blocks the loop beyond its limit; the loop is given up.
+            TimeLimitError: the call blocks the loop beyond its limit; the loop is abandoned.
         """
         # this copies the context of the caller, whose variables the work shall see
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -100,7 +100,7 @@ class BackgroundLoop:
 _LOCK = threading.Lock()
 _LOOPS: list[BackgroundLoop] = []
 _GRACE = 1.0
-"""How long a loop may go on after a limit, in seconds: work that cleans up has half of that."""
+"""How long a loop may continue after a limit, in seconds: work that cleans up has half of that."""
 
 
 @after_fork
@@ -205,7 +205,7 @@ def current_task() -> asyncio.Task[Any]:
     """Return the task that runs here.
 
     Raises:
-        RuntimeError: there is none.
+        RuntimeError: there isn't one.
     """
     task = asyncio.current_task()
     if task is None:
@@ -214,7 +214,7 @@ def current_task() -> asyncio.Task[Any]:
 
 
 def is_cancellation(error: BaseException, since: int = 0) -> bool:
-    """Tell whether an exception is the cancellation of the current task.
+    """Return whether an exception is the cancellation of the current task.
 
     ``since`` is how often it had been cancelled before the work began that raises it. If it wasn't
     cancelled again, a CancelledError is the work's own.

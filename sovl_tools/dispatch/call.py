@@ -24,7 +24,7 @@ from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import Failure, ToolResult
 
 MAX_CHAIN = 16
-"""How many tools may call one another."""
+"""How many tools can call each other."""
 
 Outcome: TypeAlias = Value | Failure | ToolResult
 """What a call came to: its value and content, a failure, or the result that hooks returned."""
@@ -35,7 +35,7 @@ def make_call(
 ) -> ToolResult:
     """Make a call and return its result, whatever the model or the tool does wrong.
 
-    It may take ``limit`` seconds, not counting hooks. ``scope`` is None where none is needed; see
+    It can take ``limit`` seconds, not counting hooks. ``scope`` is None where none is needed; see
     ``UnpreparedTool.is_scoped``.
     """
     started = perf_counter() if scope is None else scope.started
@@ -98,7 +98,7 @@ def check_arguments(
 def _check_chain_and_repair(
     tool: PreparedTool, given: Arguments, keywords: dict[str, Any] | Failure, scope: CallScope
 ) -> dict[str, Any] | Failure:
-    """Return the checked arguments as the call wants them: repaired, or refused after all."""
+    """Return the checked arguments as the call wants them: repaired, or rejected after all."""
     *above, name = scope.chain
     # a tool that calls itself would wait for its own limiter, or never end
     if name in above or len(above) >= MAX_CHAIN:
@@ -131,7 +131,7 @@ class Attempts:
 
     def begin(self, call: ToolCall) -> tuple[CallScope, Any]:
         """Return the scope of an attempt, and its arguments or why they are rejected."""
-        # hooks look at the arguments again, or use them again: each attempt gets a copy
+        # hooks check the arguments again, or use them again: each attempt gets a copy
         is_same = call.arguments is self.call.arguments
         keywords = copied(self._keywords) if is_same else self.tool.check(call.arguments)
         return self._scope.attempt(), keywords

@@ -58,24 +58,24 @@ class Caller:
     ) -> ToolResult:
         """Call a tool and wait for its result.
 
-        A sync tool runs in the caller's thread, or on a thread of its own if there is a time
+        A sync tool runs in the caller's thread, or on its own thread if there is a time
         limit; an async tool on one long-lived loop in the background, so that this works under
         a running loop as well.
 
         Args:
             name: the tool's name.
             arguments: an object, JSON text of one, or nothing. It is not changed.
-            timeout: how long the call may take, in seconds; None for what the tool or the Tooler
+            timeout: how long the call can take, in seconds; None for what the tool or the Tooler
                 says.
             options: ``mode``, ``coerce``, ``host`` and ``on_event`` for this call, as for the
                 Tooler; ``on_elicit``, ``on_sample``, ``on_list_roots`` and ``on_approve``, which
                 win over those of the host; ``call_id``, by which ``cancel`` knows the call.
 
         Raises:
-            ValueError: the timeout is not more than 0, or a call of that id is under way.
+            ValueError: the timeout is not more than 0, or a call of that id is running.
             TypeError: there is no such option.
         """
-        # a scope costs as much as the rest of a call: only what may stop or look at it has one
+        # a scope costs as much as the rest of a call: only what may stop or check it has one
         tool = self._engine.tool(name, options.get("coerce"), self._view)
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
@@ -110,7 +110,7 @@ class Caller:
     ) -> ToolResult:
         """Call a tool and await its result; see ``call_sync`` for the arguments.
 
-        An async tool runs on the caller's loop. A sync tool runs on a thread of its own, so that
+        An async tool runs on the caller's loop. A sync tool runs on its own thread, so that
         the loop never blocks, unless its ``execution.mode`` is ``"inline"``. With ``"process"``
         either runs in a worker process.
         """
@@ -134,7 +134,7 @@ class Caller:
 
         Raises:
             TypeError: there is no such option.
-            ValueError: an option makes no sense, or a call of that id is under way.
+            ValueError: an option makes no sense, or a call of that id is running.
         """
         if options:
             check_options(options)
@@ -168,7 +168,7 @@ class Caller:
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse options of a call that make no sense.
+    """Reject options of a call that make no sense.
 
     Raises:
         TypeError: there is no such option.

@@ -13,19 +13,19 @@ from sovl_tools.model.errors import RunCancelledError
 
 
 class Channel(Protocol):
-    """The way back to the caller while a call is under way."""
+    """The way back to the caller while a call is running."""
 
     def send(self, kind: str, content: Any) -> None:
         """Send an event, an item of a stream, or word that a stream has begun."""
         ...
 
     def is_cancelled(self) -> bool:
-        """Tell whether nobody waits for the result any more."""
+        """Return whether no one waits for the result anymore."""
         ...
 
 
 class Notes(Channel):
-    """Replaces a channel where there is none: what would be sent is kept for the outcome."""
+    """Replaces a channel where there isn't one: what would be sent is kept for the outcome."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -55,7 +55,7 @@ class Asking(Channel):
 
     def send(self, kind: str, content: Any) -> None:
         """Send something, from any thread."""
-        with self._lock:  # a tool may have threads
+        with self._lock:  # a tool can have threads
             self._connection.send((kind, content))
 
     def ask(self, request: HostRequest) -> Any:
@@ -76,12 +76,12 @@ class Asking(Channel):
         return value
 
     def is_cancelled(self) -> bool:
-        """Return whether no caller waits any more."""
+        """Return whether no caller waits anymore."""
         self._is_answered(0)
         return self._is_over
 
     def _is_answered(self, seconds: float) -> bool:
-        """Read what has come: an answer, or word that no caller waits any more."""
+        """Read what has come: an answer, or word that no caller waits anymore."""
         with self._lock:
             if not self._is_over and self._connection.poll(seconds):
                 word = None

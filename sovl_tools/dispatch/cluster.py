@@ -1,4 +1,4 @@
-"""Dask as an executor: a call is made at most once, unless the tool may be called twice.
+"""Dask as an executor: a call is made at most once, unless the tool can be called twice.
 
 A worker asks the scheduler before it begins a call, so that no other worker ever begins it again,
 and that a call which has not begun is not lost with its worker. What a call reports, and its
@@ -27,7 +27,7 @@ EXECUTORS = "distributed.cfexecutor"
 """The module of what ``Client.get_executor`` returns."""
 _CONNECTING = 10
 _SHORT = 1 << 11
-"""So long a result may be, in bytes, to come as an event: the scheduler keeps the last thousand."""
+"""So long a result can be, in bytes, to come as an event: the scheduler keeps the last thousand."""
 _MAX_EVENTS = 1_000
 """How much progress and how many messages of a call come back."""
 _DIED = "the worker of the cluster that had the call has died"
@@ -47,7 +47,7 @@ class Cluster(NamedTuple):
 
 @contextmanager
 def connected(address: str | None) -> Iterator[Cluster]:
-    """Connect to the scheduler of a cluster, unless there is to be none.
+    """Connect to the scheduler of a cluster, unless there must be none.
 
     Raises:
         SovlToolsError: the extra is missing, or there is no scheduler.
@@ -65,8 +65,8 @@ def connected(address: str | None) -> Iterator[Cluster]:
     try:
         client.__init__(address, timeout=_CONNECTING)
     except (OSError, ValueError, TypeError) as error:  # TypeError: there are no certificates
-        # closed when it is collected, it would wait for a lock that another one, which is just
-        # being started in the same thread, may hold
+        # closed when it is collected, it would wait for a lock that another, which is just
+        # being started in the same thread, can hold
         client.close()
         raise SovlToolsError(f"there is no Dask scheduler at {address}: {error}") from error
     with _silence(), client:
@@ -96,14 +96,14 @@ def _silence() -> Iterator[None]:
 
 
 def submit(executor: Any, data: bytes, receive: Receive, *, is_idempotent: bool) -> Future[Fields]:
-    """Begin a call; if its worker dies another one makes it again only if it is idempotent."""
+    """Begin a call; if its worker dies another makes it again only if it is idempotent."""
     client = executor._client  # noqa: SLF001 - there is no other way
     with _LOCK:
         calls: _Calls | None = getattr(client, _CALLS, None)
         if calls is None:
             calls = _Calls(client)
             setattr(client, _CALLS, calls)
-    # an executor may be one for some of the workers
+    # an executor can be one for some of the workers
     options: dict[str, Any] = executor._kwargs  # noqa: SLF001 - likewise
     return calls.submit(data, receive, asks=not is_idempotent, options=options)
 
@@ -118,7 +118,7 @@ def _topic_of(client: str) -> str:
 
 
 class _Calls:
-    """The calls of a client that are under way."""
+    """The calls of a client that are running."""
 
     def __init__(self, client: Any) -> None:
         """Prepare the scheduler, and listen to it."""
@@ -153,7 +153,7 @@ class _Calls:
 
 
 class _ClusterCall(Future[Fields]):
-    """A call on a cluster: what is cancelled may still be at it, and what is lost says so."""
+    """A call on a cluster: what is cancelled can still be at it, and what is lost says so."""
 
     def __init__(self, receive: Receive, forget: Callable[[], object]) -> None:
         super().__init__()
@@ -227,11 +227,11 @@ class _ClusterCall(Future[Fields]):
             self.set_exception(error)
 
     def cancel(self) -> bool:
-        """Ask for the end of the call; return False, because nobody knows whether it runs."""
+        """Ask for the end of the call; return False, because no one knows whether it runs."""
         task = self._task
         if task is not None:
             self._is_cancelled = True
-            # giving up a call must not wait for the scheduler
+            # abandoning a call must not wait for the scheduler
             start(task.cancel, lambda *_: None)
         return False
 
@@ -311,7 +311,7 @@ def _plugin() -> Any:
 
         def remove_client(self, scheduler: Any, client: str) -> None:
             scheduler.unsubscribe_topic(f"sovl-tools-{client}", client)
-            # what it has not fetched is of no use to anybody
+            # what it has not fetched is of no use to anyone
             scheduler._broker.truncate(f"sovl-tools-{client}")  # noqa: SLF001 - see above
 
     return AtMostOnce()

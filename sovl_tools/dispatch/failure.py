@@ -44,13 +44,13 @@ type_name: Callable[[type], str] = vars(type)["__name__"].__get__
 
 
 def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
-    """Return the message of an exception, whose own ``__str__`` may be as broken as the tool.
+    """Return the message of an exception, whose own ``__str__`` can be as broken as the tool.
 
     Modules of the tool's folder are called what its relative imports call them, secrets what
     their variables are called. A long message is cut.
     """
     try:
-        # exactly a text: what its ``__str__`` returns may be of a class with methods of its own
+        # exactly a string: what its ``__str__`` returns can be of a class with methods of its own
         text = str.__str__(str(error))
     except KeyboardInterrupt:
         raise
@@ -77,7 +77,7 @@ def failure_of(
         tool: the name of the tool or the action.
         function: the author's, whose place in the code is named.
         secrets: names of environment variables whose values are not to be seen.
-        abandoned: what was given up and may still be at it: a thread, or a call on an executor.
+        abandoned: what was abandoned and can still be at it: a thread, or a call on an executor.
     """
     try:
         return _failure_of(error, tool, function, tuple(secrets), abandoned)
@@ -99,7 +99,7 @@ def refused_arguments(tool: str, details: Sequence[tuple[Path, str]]) -> Failure
     ]
     left_out = len(details) - _MOST_ARGUMENTS
     more = [f"- and {left_out} more"] if len(details) > _MOST_ARGUMENTS else []
-    if len(details) >= MAX_PROBLEMS:  # nobody has counted the rest
+    if len(details) >= MAX_PROBLEMS:  # no one has counted the rest
         more = ["- and many more"]
     bad = tuple(BadArgument(json_path(path), words) for path, words in details)
     message = "\n".join([f"invalid arguments for {tool}:", *lines, *more])
@@ -142,7 +142,7 @@ def _failure_of(
 
 
 def secrets_of(tool: ToolDefinition) -> tuple[str, ...]:
-    """Return the environment variables whose values nobody is to see."""
+    """Return the environment variables whose values no one is to see."""
     return tuple(tool.requires.get("env", ()))
 
 
@@ -156,9 +156,9 @@ def _place(error: BaseException, function: object) -> str | None:
 
 
 def trace_of(error: BaseException, secrets: Iterable[str]) -> str:
-    """Return the traceback of an exception, which may be as broken as the tool, for the log.
+    """Return the traceback of an exception, which can be as broken as the tool, for the log.
 
-    Our own frames are left out, unless the log is as detailed as ``TRACE``.
+    Our own frames are omitted, unless the log is as detailed as ``TRACE``.
     """
     try:
         trace = TracebackException.from_exception(error)

@@ -1,4 +1,4 @@
-"""Middleware: functions around a call that may change it, repeat it or answer in its place."""
+"""Middleware: functions around a call that may change it, repeat it or answer instead."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOGGER = logging.getLogger("sovl_tools")
 HookFunction: TypeAlias = Callable[[ToolCall, Any], Any]
 """``(call, next)``: a sync or async function that returns a result, or a generator function.
 
-``next(call)`` is the result of whatever comes after the hook, awaited in an async one. A generator
+``next(call)`` is the result of whatever follows the hook, awaited in an async one. A generator
 function serves sync and async calls alike: it yields ``next(call)`` to get the result, may yield
 ``Pause(seconds)`` or a request to the host, such as a ``Question``, and returns a result.
 """
@@ -56,7 +56,7 @@ class Hook(NamedTuple):
         return getattr(self.function, "__name__", None) or type_name(type(self.function))
 
     def concerns(self, tool: str) -> bool:
-        """Tell whether the hook is for the tool of that name."""
+        """Return whether the hook is for the tool of that name."""
         return self.tools is None or any(fnmatchcase(tool, pattern) for pattern in self.tools)
 
     def __call__(self, call: ToolCall, following: Any) -> Any:
@@ -89,7 +89,7 @@ class _Hooking:
     ) -> Hook | Callable[[Hook | HookFunction], Hook]:
         """Make a function a hook, for the tools of those names or for all.
 
-        It is registered with a Tooler: ``Tooler(registry, hooks=[approve])``. Names may be shell
+        It is registered with a Tooler: ``Tooler(registry, hooks=[approve])``. Names can be shell
         patterns: ``@hook(tools="delete_*")``.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Limiters: how many calls run at a time, whether they come from threads or from event loops."""
+"""Limiters: how many calls run at a time, whether they are from threads or from event loops."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Limiter:
             try:
                 ticket.notify()
             except RuntimeError:
-                continue  # its event loop is closed: no caller waits there any more
+                continue  # its event loop is closed: no caller waits there anymore
             return
 
 

@@ -75,7 +75,7 @@ def retry(  # noqa: PLR0913 - each is a decision of its own
 
 
 class _Entry(NamedTuple):
-    """A result and until when it may be used, by ``monotonic``; the tool as it was then."""
+    """A result and until when it can be used, by ``monotonic``; the tool as it was then."""
 
     result: ToolResult
     until: float
@@ -87,12 +87,12 @@ def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | Non
 
     Only tools whose ``annotations`` say ``read_only``, unless ``tools`` names those meant. Calls
     are equal if their arguments are equal as JSON. Failures are not kept, and a tool that was
-    loaded anew starts afresh. The oldest entries go first.
+    loaded again starts afresh. The oldest entries go first.
 
     Args:
-        seconds: how long a result may be used.
+        seconds: how long a result can be used.
         max_entries: how many results are kept.
-        tools: shell patterns of the names of tools whose results may be kept.
+        tools: shell patterns of the names of tools whose results can be kept.
 
     Raises:
         ValueError: a number is not more than 0.
@@ -124,14 +124,14 @@ def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | Non
 
 
 def _own(result: ToolResult) -> ToolResult:
-    """Return the result with a value of its own, which nobody else changes."""
+    """Return the result with its own value, which no one else changes."""
     return result._replace(value=copied(result.value))
 
 
 def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None) -> Hook:
     """Return a hook that makes calls wait: at most ``calls`` begin in any ``seconds``.
 
-    The tools that it is for share the limit; give each a hook of its own to limit it alone. A
+    The tools that it is for share the limit; give each its own hook to limit it alone. A
     call waits before its time limit begins.
 
     Args:

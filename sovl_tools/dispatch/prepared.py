@@ -75,15 +75,15 @@ class UnpreparedTool:
         name: its name.
         hooks: what wraps it, the outermost first.
         observers: called when a call has ended.
-        limit: how long a call may take, in seconds.
+        limit: how long a call can take, in seconds.
         ceiling: the longest limit that a call can ask for.
         mode: where the tool runs, if that was said.
         coerce: whether arguments are repaired.
         secrets: environment variables whose values must not be seen.
-        threads: lets in as many threads as there may be.
+        threads: lets in as many threads as there can be.
         limiter: bounds how many calls of the tool run at a time; None for no bound.
         log: where its calls are counted.
-        needs_loop: whether something has to be awaited.
+        needs_loop: whether something must be awaited.
         is_scoped: whether sync calls need a scope: something may stop them, or asks for it.
         is_scoped_async: whether awaited calls do.
     """
@@ -145,7 +145,7 @@ class PreparedTool(UnpreparedTool):
         arguments: their check, as an object.
         take: the steps from valid arguments to the value and its content, in one thread.
         awaited: the same on an event loop.
-        is_blocking: whether none of the steps has to be awaited.
+        is_blocking: whether none of the steps must be awaited.
         remote: takes the steps to JSON in another process.
 
     Raises:
@@ -180,7 +180,7 @@ class PreparedTool(UnpreparedTool):
             definition, settings.workers, lambda scope: context(scope).tell, chained(last)
         )
         self.is_blocking = not any(each.is_async for each in steps)
-        # what may be given up or looked at from outside needs a scope
+        # what can be abandoned or checked from outside needs a scope
         has_thread = self.limit is not None or self.mode in {"thread", "process"}
         contexts = from_function(definition.function).contexts
         is_scoped = bool(self.hooks or self.limiter or contexts or self.coerce == "lenient")
@@ -235,7 +235,7 @@ class DynamicTool(UnpreparedTool):
     ) -> None:
         super().__init__(definition, settings, log)
         self._prepare = partial(PreparedTool, settings=settings, log=log, make_context=make_context)
-        # calls come from several threads, and preparing a tool twice would give it two limiters
+        # calls are from several threads, and preparing a tool twice would give it two limiters
         self._lock = Lock()
         self._known: tuple[str, PreparedTool] | None = None
         self.awaited: TakeAsync = chained_async([Step(self.take)], settings.threads)
@@ -243,7 +243,7 @@ class DynamicTool(UnpreparedTool):
     def take(self, _value: object, _scope: object) -> PreparedTool:
         """Call the functions and return the tool with what they make.
 
-        They may run on several threads at a time; so many calls at a time are let in as there may
+        They can run on several threads at a time; so many calls at a time are let in as there may
         be, whatever the schema.
 
         Raises:
@@ -332,7 +332,7 @@ class Engine:
     ) -> PreparedTool | DynamicTool | Failure:
         """Return the tool of that name as it is now, ready to be called, or why it can't be.
 
-        That runs no code of a tool's author; what has to is done when a ``DynamicTool`` is called.
+        That runs no code of a tool's author; what must is done when a ``DynamicTool`` is called.
         If there is a view, tools outside it don't exist.
         """
         if view is not None:
@@ -352,7 +352,7 @@ class Engine:
             return tools[name]
         except KeyError:
             meant = self.meant(name, coerce)
-        except TypeError:  # a name that a model made up may be a list, which can't be looked up
+        except TypeError:  # a name that a model made up can be a list, which can't be looked up
             meant = name
         if meant is not name:
             return self.tool(meant)
@@ -398,7 +398,7 @@ def _missing(name: object, catalog: Catalog) -> Failure:
 def _make_context(
     weak: ref[Engine], tool: ToolDefinition, secrets: Secrets, scope: CallScope | None
 ) -> ToolContext:
-    """Return what a tool may ask of its call.
+    """Return what a tool can ask of its call.
 
     Prepared tools know their engine weakly: otherwise a Tooler would wait for the collector, and
     the versions of tools with it.

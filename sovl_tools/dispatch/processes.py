@@ -2,14 +2,14 @@
 
 Futures and the exception of a process that dies are pebble's; its pool is not, because there the
 workers share one pipe and its lock, so that one that is killed at a bad moment takes the others
-down (see docs/decisions). Here each worker has a pipe of its own and a thread that reads it.
+down (see docs/decisions). Here each worker has its own pipe and a thread that reads it.
 """
 
 from __future__ import annotations
 
 import atexit
 import multiprocessing
-import multiprocessing.util  # before our own exit, which has to come first
+import multiprocessing.util  # before our own exit, which must come first
 import os
 import signal
 import sys
@@ -50,7 +50,7 @@ class _Job:
     """A call on its way to a worker, as the bytes that it is sent.
 
     Attributes:
-        is_sent: whether a process has got it, and may have begun.
+        is_sent: whether a process has got it, and can have begun.
         error: what went wrong with something that it has sent.
     """
 
@@ -108,7 +108,7 @@ class ProcessPool:
         return job.future
 
     def next_job(self, worker: _Worker) -> _Job | None:
-        """Return what a worker that is free does next; None if it has to wait, or to end."""
+        """Return what a worker that is free does next; None if it must wait, or to end."""
         with self._lock:
             while self._waiting:
                 job = self._waiting.popleft()
@@ -119,7 +119,7 @@ class ProcessPool:
             return None
 
     def close(self) -> None:
-        """End all processes; calls that are under way or wait are cancelled."""
+        """End all processes; calls that are running or wait are cancelled."""
         with self._lock:
             self._is_closed = True
             waiting, workers = [*self._waiting], [*self._workers]
@@ -173,7 +173,7 @@ def _start_anew() -> None:
 
 
 class _Worker:
-    """A thread that reads what a process sends, and starts another one when that has ended."""
+    """A thread that reads what a process sends, and starts another when that has ended."""
 
     def __init__(self, pool: ProcessPool) -> None:
         self._pool = pool
@@ -298,7 +298,7 @@ class _Worker:
         """Give a future its value, and take the next call."""
         with self._lock:
             self._job = None
-        # free before the caller goes on, who may have another call
+        # free before the caller continues, who can have another call
         following = self._pool.next_job(self)
         with suppress(InvalidStateError):  # it was cancelled
             if isinstance(outcome, BaseException):
@@ -309,7 +309,7 @@ class _Worker:
             self.begin(following)
 
     def _cancel(self, job: _Job) -> None:
-        """End a call that nobody waits for any more, with its process."""
+        """End a call that no one waits for anymore, with its process."""
         if not job.future.cancelled():
             return
         with self._lock:
@@ -331,7 +331,7 @@ class _Worker:
                 child.kill()
 
     def close(self) -> None:
-        """End the process, at once if a call is under way."""
+        """End the process, at once if a call is running."""
         with self._lock:
             self._is_closed = True
             job, child = self._job, self._child
@@ -391,7 +391,7 @@ class _Child:
                     self._process.start()
                     break
                 except (ConnectionError, EOFError):
-                    # the fork server may be just ending, and is then started anew
+                    # the fork server can be just ending, and is then started again
                     if monotonic() > deadline:
                         raise
                     sleep(_PAUSE)
@@ -441,18 +441,18 @@ class _Child:
         kind, content = self._connection.recv()
         if kind == "done":
             self._calls += 1
-            self._tail = b""  # what the call has written is of no interest any more
+            self._tail = b""  # what the call has written is of no interest anymore
         return kind, content
 
     @property
     def is_worn(self) -> bool:
-        """Whether another one should take its place: it is old, or nobody knows how it ends."""
+        """Whether another should take its place: it is old, or no one knows how it ends."""
         # ready when it has ended, or when the fork server has, which alone learns how
         return self._calls >= MAX_CALLS or bool(wait([self._process.sentinel], 0))
 
     def kill(self) -> None:
         """End it and its children, whatever they do."""
-        # its group first, which may be there longer than itself
+        # its group first, which can be there longer than itself
         with suppress(OSError, AttributeError):
             os.killpg(self.pid, signal.SIGKILL)
         with suppress(OSError, ValueError):
@@ -467,7 +467,7 @@ class _Child:
             return
         self._is_ended = True
         self.send(_END)  # if it is still there
-        # the pipe closes before the exit code is known; a tool may have closed it, too
+        # the pipe closes before the exit code is known; a tool can have closed it, too
         self._process.join(_GRACE)
         code = self._process.exitcode
         self.kill()
@@ -489,7 +489,7 @@ class _Child:
     def _read_errors(self) -> None:
         """Pass on what it writes, so that it never waits, and remember the end of it."""
         with suppress(OSError, ValueError):
-            # a child of its own may have the pipe for longer than itself
+            # its own child can have the pipe for longer than itself
             while self._errors in wait([self._errors, self._process.sentinel]):
                 chunk = os.read(self._errors.fileno(), _CHUNK)
                 if not chunk:

@@ -1,7 +1,7 @@
 """What travels to another process: a tool's name and hash, the arguments, and what came of them.
 
 Functions stay where they were imported. A worker process loads the tool itself, by its reference,
-and refuses if that is not the version which the caller means.
+and rejects if that is not the version which the caller means.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class FolderReference(NamedTuple):
     locked: Mapping[str, str] | None
 
     def folder(self, drafts: Drafts = ()) -> ToolFolder:
-        """Return the folder; with drafts those stand for its files."""
+        """Return the folder; with drafts those represent its files."""
         return ToolFolder(
             self.name,
             self.path,
@@ -81,8 +81,8 @@ class Target(NamedTuple):
     Attributes:
         reference: the tool.
         process: the caller's process, by its id.
-        memory_mb: how much memory a call may take beyond what the worker has, in MiB.
-        environment: the variables that are passed on beside a base; None for all.
+        memory_mb: how much memory a call can take beyond what the worker has, in MiB.
+        environment: the variables that are passed on next to a base; None for all.
         is_patient: whether the tool can see that its call was cancelled.
         is_idempotent: whether an executor may make a call again.
     """
@@ -143,7 +143,7 @@ Fields: TypeAlias = tuple[Any, ...]
 
 
 Receive: TypeAlias = Callable[[str, Any], None]
-"""Takes what a call sends while it is under way: ``"event"``, ``"stream"`` or ``"item"``, and what
+"""Takes what a call sends while it is running: ``"event"``, ``"stream"`` or ``"item"``, and what
 that is; an exception ends the call."""
 
 
@@ -185,7 +185,7 @@ def _code_reference(tool: ToolDefinition) -> CodeReference:
     """Return the name of a function, by which a module has the very same tool.
 
     Raises:
-        UnavailableError: there is none.
+        UnavailableError: there isn't one.
     """
     function = tool.function
     module = getattr(function, "__module__", None)

@@ -38,8 +38,8 @@ class Workers:
     """Where the calls of a Tooler run that run in other processes.
 
     Attributes:
-        executor: somebody's, in the place of processes of our own.
-        limit: how many processes of our own there may be.
+        executor: someone's, instead of processes of our own.
+        limit: how many processes of our own there can be.
     """
 
     def __init__(self, executor: Executor | None = None, limit: int | None = None) -> None:
@@ -51,7 +51,7 @@ class Workers:
         self._is_closed = False
 
     def __del__(self) -> None:
-        """End the processes of a Tooler that nobody has closed."""
+        """End the processes of a Tooler that no one has closed."""
         pool = getattr(self, "_pool", None)
         # at the end of the program the pool does it, and a thread would never begin
         if pool is not None and not sys.is_finalizing():

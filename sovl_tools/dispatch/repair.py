@@ -1,9 +1,9 @@
 """Arguments that are wrong in form alone, made to fit: ``"5"`` where an integer is expected.
 
-A value is changed only where its schema refuses it and exactly one change helps. Texts become the
-number, boolean, null, array or object that they spell, integers become texts, and a text becomes
-the allowed one from which only case and surrounding white space set it apart. Nothing is ever
-added, renamed or wrapped in an array, or left out, but for ``"null"`` where null means that.
+A value is changed only where its schema rejects it and exactly one change helps. Strings become the
+number, boolean, null, array or object that they spell, integers become strings, and a string
+becomes the allowed one from which only case and surrounding white space set it apart. Nothing is
+ever added, renamed or wrapped in an array, or omitted, but for ``"null"`` where null means that.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _FINAL = MISSING | {
     "additionalProperties", "propertyNames", "false", "minItems", "maxItems", "minProperties",
     "maxProperties", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 }  # fmt: skip
-"""Keywords that go on refusing a value whatever is changed inside it."""
+"""Keywords that continue rejecting a value whatever is changed inside it."""
 
 Patch: TypeAlias = dict[Path, JSON]
 """Other values for some places."""
@@ -49,7 +49,7 @@ Patch: TypeAlias = dict[Path, JSON]
 def repaired(
     check: ArgumentCheck, given: Arguments, failure: Failure
 ) -> tuple[dict[str, JSON] | Failure, tuple[Repair, ...]]:
-    """Return the keywords of refused arguments that could be made to fit, or the failure."""
+    """Return the keywords of rejected arguments that could be made to fit, or the failure."""
     arguments = parse_arguments(given)
     if isinstance(arguments, dict):
         drop_nulls(arguments, check.nullable)
@@ -73,7 +73,7 @@ def repaired(
 
 
 def _spelt_nulls(check: ArgumentCheck, arguments: dict[str, JSON]) -> Iterator[str]:
-    """Yield the arguments whose text spells null, where null means that they are left out."""
+    """Yield the arguments whose text spells null, where null means that they are omitted."""
     refused = {each.path for each in check.validator.problems(arguments)}
     for name in check.nullable:
         value = arguments.get(name)
@@ -86,9 +86,9 @@ def repair_arguments(
 ) -> tuple[JSON, tuple[Repair, ...]] | None:
     """Return valid arguments and what was changed, or None if no change or no single one helps.
 
-    The arguments may be a text that holds the object; they are never changed themselves, and
-    valid ones are returned as they are. A repair's ``given`` is what stood at its place when it
-    was made: below a text that became an object, what the text said.
+    The arguments can be a string that holds the object; they are never changed themselves, and
+    valid ones are returned unchanged. A repair's ``given`` is what was at its place when it
+    was made: below a string that became an object, what the text said.
 
     Raises:
         ValueError: a string in the arguments can't be encoded.
@@ -107,7 +107,7 @@ def repair_arguments(
 
 
 class _State(NamedTuple):
-    """A document on its way, and what stood at the places that were changed."""
+    """A document on its way, and what was at the places that were changed."""
 
     document: JSON
     given: Patch
@@ -131,7 +131,7 @@ def _copy(value: JSON) -> JSON:
 
 
 class _Search:
-    """A search for the one way to make a document valid, which gives up after a while."""
+    """A search for the one way to make a document valid, which abandons after a while."""
 
     def __init__(self, validator: Validator) -> None:
         self._problems = validator.problems
@@ -140,8 +140,8 @@ class _Search:
     def solutions(self, state: _State, place: Path) -> list[_State]:
         """Return the ways in which nothing is wrong at a place or below it; two are too many.
 
-        Where only one is found, the search goes on from it, which fails when the steps have run
-        out: then there may be others.
+        Where only one is found, the search continues from it, which fails when the steps have run
+        out: then there can be others.
         """
         self._left -= 1
         if self._left < 0:
@@ -184,7 +184,7 @@ def _ways(problem: Problem, state: _State) -> list[Patch]:
         return found if len(found) <= _MOST_WAYS else []
     if problem.keyword not in {"type", *LISTED}:
         return [] if problem.keyword in _FINAL else [{}]
-    # what was changed once and is still refused was no slip of form
+    # what was changed once and is still rejected wasn't a slip of form
     if problem.path in state.given:
         return []
     value = value_at(state.document, problem.path)
@@ -207,7 +207,7 @@ def _join(patches: Iterable[Patch]) -> Patch:
 
 
 def _spelt(value: JSON, types: Iterable[str]) -> list[JSON]:
-    """Return what a text spells in the JSON types, none of them string, or how an integer is."""
+    """Return what a string spells in the JSON types, none of them string, or how an integer is."""
     if type(value) is int:
         return [str(value)] if "string" in types else []
     if not isinstance(value, str):
@@ -225,7 +225,7 @@ def _distinct(values: Iterable[JSON]) -> list[JSON]:
 
 
 def _number(text: str) -> Iterator[float]:
-    """Yield the number that a text spells, if a float has all its digits."""
+    """Yield the number that a string spells, if a float has all its digits."""
     if len(text) > _LONGEST_NUMBER:
         return
     if _INTEGER.fullmatch(text):
@@ -256,4 +256,4 @@ _READERS: dict[str, Callable[[str], Iterable[JSON]]] = {
     "array": partial(_container, opening="["),
     "object": partial(_container, opening="{"),
 }
-"""What a text spells in each of the JSON types but string: one value, or none."""
+"""What a string spells in each of the JSON types but string: one value, or none."""

@@ -29,10 +29,10 @@ class Stepwise(Protocol):
 
     Attributes:
         awaited: takes its steps on an event loop.
-        is_blocking: whether none of them has to be awaited.
+        is_blocking: whether none of them must be awaited.
         remote: takes them in another process; None if that isn't possible.
         limiter: bounds how many calls of the tool run at a time; None for no bound.
-        threads: lets in as many threads as there may be.
+        threads: lets in as many threads as there can be.
     """
 
     awaited: TakeAsync
@@ -49,7 +49,7 @@ class Stepwise(Protocol):
 def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
     """Take a tool's steps and return the last value.
 
-    They may take ``limit`` seconds after the call began. What they set in context variables ends
+    They can take ``limit`` seconds after the call began. What they set in context variables ends
     with them. Below a call with a thread they are taken on that thread.
 
     Raises:
@@ -104,7 +104,7 @@ def enter(limiter: Limiter, scope: CallScope) -> None:
     """Wait until the limiter has room.
 
     Raises:
-        TimeLimitError: there was none within the limit.
+        TimeLimitError: there wasn't one within the limit.
         RunCancelledError: the call was stopped meanwhile.
     """
     turn = threading.Event()
@@ -115,7 +115,7 @@ def enter(limiter: Limiter, scope: CallScope) -> None:
     try:
         with scope.when_stopped(turn.set):
             turn.wait(scope.left)
-        # both may have happened while this thread woke up
+        # both can have happened while this thread woke up
         is_in = ticket.is_admitted and not scope.is_stopped
     finally:  # Ctrl-C ends the waiting, too
         if not is_in and not limiter.give_up(ticket):
@@ -135,7 +135,7 @@ class ThreadWork(Generic[_T]):
     """A function for a thread, where it doesn't begin if the caller no longer waits for it.
 
     Attributes:
-        has_ended: whether it has been run; a thread may be at it otherwise, or about to be.
+        has_ended: whether it has been run; a thread can be at it otherwise, or about to be.
     """
 
     __slots__ = ("_function", "_is_tool", "_scope", "has_ended")
@@ -165,13 +165,13 @@ class ThreadWork(Generic[_T]):
 
 
 def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter | None) -> _T:
-    """Run the function on a thread and wait for it, no longer than the call may take.
+    """Run the function on a thread and wait for it, no longer than the call can take.
 
     Below a call that has a thread already no room is needed.
 
     Raises:
-        TimeLimitError: the limit is over; the thread goes on, and its result is dropped.
-        RunCancelledError: the call was stopped; the thread goes on, too.
+        TimeLimitError: the limit is over; the thread continues, and its result is dropped.
+        RunCancelledError: the call was stopped; the thread continues, too.
     """
     # a thread that waits for a call below it holds its room for that call too
     limiter = None if IS_ON_THREAD.get() else threads

@@ -54,8 +54,8 @@ class CallScope:
     Attributes:
         call_id: names the call; its attempts have the same.
         parent: the call, or the attempt of one, that makes this one.
-        chain: the names of the tools that called one another to get here, this one included.
-        limit: how long it may take, in seconds; None for as long as it takes.
+        chain: the names of the tools that called each other to get here, this one included.
+        limit: how long it can take, in seconds; None for as long as it takes.
         started: when it began, by ``perf_counter``.
         mode: where sync tools run; None for what the runner prefers.
         coerce: whether arguments are repaired.
@@ -64,10 +64,10 @@ class CallScope:
         approvals: the answers to requests for approval, by the request as text.
         loop: the event loop on which the call, or one above it, is awaited; None in sync code.
         sink: takes the items of a generator as they come.
-        is_abandoned: whether a thread or task was given up that may still be at it.
+        is_abandoned: whether a thread or task was abandoned that can still be at it.
         is_late: whether its time was over.
-        repairs: what was done to its arguments to make them fit.
-        attempts: those under way, if hooks make them; None for a call that is its only attempt.
+        repairs: what was done to its arguments to make them match.
+        attempts: those running, if hooks make them; None for a call that is its only attempt.
     """
 
     __slots__ = (
@@ -87,7 +87,7 @@ class CallScope:
         """Make a scope; ``under_way`` holds it by its ``call_id`` until it ends.
 
         Raises:
-            ValueError: another call of that name is under way.
+            ValueError: another call of that name is running.
         """
         if under_way is not None and under_way.setdefault(call_id, self) is not self:
             raise ValueError(f"a call {call_id!r} is under way already")
@@ -144,7 +144,7 @@ class CallScope:
         self._count_wait(1)
 
     def end_wait(self) -> None:
-        """Let the time go on."""
+        """Let the time continue."""
         self._count_wait(-1)
 
     def _count_wait(self, change: int) -> None:
@@ -158,7 +158,7 @@ class CallScope:
     def deadline(self) -> float:
         """When its time is over, by ``perf_counter``; infinite without a limit.
 
-        Hooks may take as long as they like: with them it's the time of the attempts under way.
+        Hooks can take as long as they like: with them it's the time of the attempts running.
         """
         if self.limit is None:
             return inf
@@ -168,7 +168,7 @@ class CallScope:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether nobody waits for the result any more."""
+        """Whether no one waits for the result anymore."""
         # from above to below: a call ends with the one that made it
         return self._is_stopped or (self.parent is not None and self.parent.is_stopped)
 
@@ -207,7 +207,7 @@ class CallScope:
         self._stops.pop(stop, None)
 
     def end(self) -> bool:
-        """Let nothing be stopped any more, as the result is known; False if it was before."""
+        """Let nothing be stopped anymore, as the result is known; False if it was before."""
         try:
             # of two threads that end it one gets this
             under_way = self._under_way.pop()
@@ -229,7 +229,7 @@ class CallScope:
         return () if self.parent is None else (self.parent, *self.parent.above)
 
     def abandon(self) -> None:
-        """Note that a thread or task was given up that may still be at it."""
+        """Note that a thread or task was abandoned that can still be at it."""
         self.is_abandoned = True
         if self.parent is not None:
             self.parent.is_abandoned = True

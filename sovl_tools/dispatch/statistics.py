@@ -25,7 +25,7 @@ class Statistics(NamedTuple):
         calls: how many have ended, in whatever way.
         errors: how many of them failed, by the kind of failure; kinds that did not occur are not
             there.
-        abandoned: how many left a thread behind that may still have been at it.
+        abandoned: how many left a thread behind that can still have been at it.
         p50: half of the calls took no longer.
         p95: 95 % of the calls took no longer.
         p99: 99 % of the calls took no longer.
@@ -80,7 +80,7 @@ class CallLog:
                 self._abandoned += error.is_abandoned
 
     def statistics(self, tool: str) -> Statistics:
-        """Return the statistics so far under the tool's name; the log goes on."""
+        """Return the statistics so far under the tool's name; the log continues."""
         with self._lock:
             found = sorted(self._durations)
             # it needs two values at least
@@ -100,6 +100,6 @@ class CallLog:
 
 
 def summary(logs: Mapping[str, CallLog]) -> dict[str, Statistics]:
-    """Return the statistics by tool; a log without calls is left out."""
+    """Return the statistics by tool; a log without calls is omitted."""
     found = {tool: log.statistics(tool) for tool, log in dict(logs).items()}
     return {tool: statistics for tool, statistics in found.items() if statistics.calls}

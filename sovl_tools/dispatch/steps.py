@@ -56,7 +56,7 @@ class Step(NamedTuple):
 
     Attributes:
         take: from a value to the next one, waiting for what is async.
-        awaited: likewise on an event loop, awaiting it; None for a step of our own.
+        awaited: likewise on an event loop, awaiting it; None for our own step.
         is_async: whether there is something to await.
         grows: whether it takes the longer, the larger the arguments are.
     """
@@ -114,7 +114,7 @@ def author_steps(
 ) -> Iterator[Step]:
     """Yield the steps from valid arguments to JSON: all that concern the author's own objects.
 
-    ``threads`` lets in as many threads as there may be.
+    ``threads`` lets in as many threads as there can be.
     """
     function, signature = definition.function, from_function(definition.function)
     if definition.preprocess is not None:
@@ -139,7 +139,7 @@ def author_steps(
 
 
 def _filled(fields: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the defaults of pydantic's fields for the arguments that were left out."""
+    """Return the defaults of pydantic's fields for the arguments that were omitted."""
     return {
         name: field.get_default(call_default_factory=True)
         for name, field in fields.items()
@@ -187,7 +187,7 @@ def author_step(  # noqa: C901 - a call, and the ways to wait for it in two worl
             return value
         if is_plain(value):
             return value, ()
-        # a sequence of the tool's own may take for ever to be read
+        # a sequence of the tool's own can take for ever to be read
         if is_lazy(value) and not (scope is not None and scope.mode == "inline"):
             return await await_thread(partial(convert_result, value), scope, threads=threads)
         return convert_result(value)
@@ -196,7 +196,7 @@ def author_step(  # noqa: C901 - a call, and the ways to wait for it in two worl
 
 
 def is_async(function: Any) -> bool:
-    """Tell whether calling a function gives something to await or to iterate with ``async for``."""
+    """Return whether calling a function returns an awaitable or an async iterable."""
     for each in (function, getattr(function, "__call__", None)):  # noqa: B004 - its code
         if inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each):
             return True
@@ -216,7 +216,7 @@ class ClosedGenerator(Exception):  # noqa: N818 - it replaces GeneratorExit
 
 
 class CancelledWork(Exception):  # noqa: N818 - it replaces CancelledError
-    """A CancelledError of a tool's own, which nobody is to take for the caller's cancellation."""
+    """A CancelledError of a tool's own, which no one is to take for the caller's cancellation."""
 
 
 StoppedIteration.__name__ = "StopIteration"
@@ -225,7 +225,7 @@ CancelledWork.__name__ = "CancelledError"
 
 
 def passable_error(error: BaseException) -> Exception:
-    """Return what can pass through coroutines in the place of what can't."""
+    """Return what can pass through coroutines instead of what can't."""
     if isinstance(error, StopIteration):
         kind: type[Exception] = StoppedIteration
     else:
@@ -292,9 +292,9 @@ def open_sink(scope: CallScope | None) -> Sink | None:
 
 
 def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., dict[str, Any]]:
-    """Return what refuses arguments of ``preprocess`` that the function can't have."""
+    """Return what rejects arguments of ``preprocess`` that the function can't have."""
     required = frozenset(signature.required) - {*signature.contexts}
-    # a wrapper may take more than what it wraps, whose signature counts
+    # a wrapper can take more than what it wraps, whose signature counts
     is_open = signature.takes_any_keyword or hasattr(function, "__wrapped__")
     known = None if is_open else {each.name for each in signature.parameters}
 
@@ -330,7 +330,7 @@ def convert_result(value: Any) -> Value:
     if isinstance(value, CONTENT):
         blocks = [value]
     elif type(value) in (list, tuple) and any(isinstance(item, CONTENT) for item in value):
-        # a string beside content becomes a text, all else the text of its JSON
+        # a string next to content becomes a string, all else the text of its JSON
         for index, item in enumerate(value):
             if isinstance(item, CONTENT):
                 blocks.append(item)
@@ -349,8 +349,8 @@ def limit_result(value: JSON, content: tuple[Content, ...], limit: int) -> Value
 
     A longer string is cut, and says so at its end. Other JSON is as long as its compact text; if
     that is too long, the text takes its place and is cut. Of content, images, sounds and resources
-    stay whole; the texts share the room that those leave, in order, and what finds no room at all
-    is left out.
+    stay whole; the strings share the room that those leave, in order, and what finds no room at all
+    is omitted.
 
     Raises:
         InvalidResult: what would have to stay whole is too long.
@@ -361,7 +361,7 @@ def limit_result(value: JSON, content: tuple[Content, ...], limit: int) -> Value
         return (value if short is text else short), ()
     if sum(block.size for block in content) <= limit:
         return value, content
-    # half an image is none: what is no text stays whole, or the result is refused
+    # half an image isn't one: what isn't text stays whole, or the result is rejected
     sizes = {place: each.size for place, each in enumerate(content) if not isinstance(each, Text)}
     total = sum(sizes.values())
     if total > limit:

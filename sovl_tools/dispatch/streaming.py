@@ -16,7 +16,7 @@ from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import ToolResult
 
 _AHEAD = 16
-"""How many items a generator may be ahead of its consumer."""
+"""How many items a generator can be ahead of its consumer."""
 _END: Any = object()
 
 

@@ -71,16 +71,16 @@ class JsonLines:
 
     The keys are ``time`` (of the beginning, RFC 3339 in UTC), ``tool``, ``call_id``, ``duration``
     in seconds and ``ok``. A failure has ``error``, which is its kind, with ``error_type`` if the
-    tool raised an exception and ``abandoned`` if a thread was given up.
+    tool raised an exception and ``abandoned`` if a thread was abandoned.
     """
 
     def __init__(self, target: str | os.PathLike[str] | TextIO, *, content: bool = False) -> None:
         """Open the file.
 
         Args:
-            target: the path of a file in a folder that is there, or a text stream; ``close``
+            target: the path of a file in a folder that is there, or a string stream; ``close``
                 leaves a stream open.
-            content: whether ``arguments`` and ``result`` are written as well. What is no JSON in
+            content: whether ``arguments`` and ``result`` are written as well. What isn't JSON in
                 them is written as ``repr`` shows it, and what is longer than ``LONGEST``
                 characters as the beginning of its text.
 
@@ -122,7 +122,7 @@ def _open_for_appending(path: str | os.PathLike[str]) -> TextIO:
     """Open a file whose every ``write`` is one call of the system's, to the end of the file.
 
     What a process that was killed has left of a line is ended, so that the next one is whole.
-    Each process that writes holds a shared lock, because half a line that another one is just
+    Each process that writes holds a shared lock, because half a line that another is just
     writing looks the same.
     """
     file = io.FileIO(path, "a")
@@ -142,9 +142,9 @@ def _open_for_appending(path: str | os.PathLike[str]) -> TextIO:
 
 
 def _lock(file: io.FileIO, *, is_alone: bool) -> bool:
-    """Lock a file for this process alone if no other has, or share it; tell whether that is done.
+    """Lock a file for this process alone if no other has, or share it; say whether that is done.
 
-    It lasts until the file is closed. Where files can't be locked, everybody is alone.
+    It lasts until the file is closed. Where files can't be locked, everyone is alone.
     """
     if sys.platform == "win32":
         return is_alone
@@ -178,7 +178,7 @@ def _line(event: CallEvent, *, content: bool) -> str:
     if not content:
         return line
     texts = {key: as_json(value, is_ascii=True) for key, value in _content(event).items()}
-    # what is cut is no JSON any more, and becomes a string
+    # what is cut isn't JSON anymore, and becomes a string
     short = {
         key: text if len(text) <= LONGEST else json.dumps(shortened(text))
         for key, text in texts.items()
@@ -196,7 +196,7 @@ def _content(event: CallEvent) -> dict[str, Any]:
 
 
 def as_json(value: Any, *, is_ascii: bool = False) -> str:
-    """Return the value as JSON text that UTF-8 can encode; what is no JSON becomes a string."""
+    """Return the value as JSON text that UTF-8 can encode; what isn't JSON becomes a string."""
     try:
         text = json.dumps(
             value,

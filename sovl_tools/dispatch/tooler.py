@@ -73,7 +73,7 @@ class Tooler(Caller):
                 be called, while they call those of the whole registry.
             policy: the settings of calls, also those without an argument here; the arguments win
                 over it.
-            timeout: how long a call may take, in seconds; None for as long as it takes.
+            timeout: how long a call can take, in seconds; None for as long as it takes.
             mode: where tools run: ``"inline"`` in the thread that calls, ``"thread"`` on one of
                 the Tooler's own, which both concern sync tools alone, or ``"process"`` in a
                 worker process, which can be ended. None means a thread for awaited calls and for
@@ -81,11 +81,11 @@ class Tooler(Caller):
             coerce: ``"lenient"`` repairs arguments where there is one way to do so, and takes
                 names in a namespace, such as ``functions.weather``.
             max_result_bytes: results that are longer as UTF-8 are cut.
-            approval: which calls the host has to approve: ``"never"``, ``"destructive"``,
+            approval: which calls the host must approve: ``"never"``, ``"destructive"``,
                 ``"always"``, or shell patterns of tool names.
-            max_threads: how many threads sync tools may have at a time.
-            max_processes: how many worker processes there may be; None for one a core.
-            executor: runs the tools in the place of worker processes, as with the mode
+            max_threads: how many threads sync tools can have at a time.
+            max_processes: how many worker processes there can be; None for one a core.
+            executor: runs the tools instead of worker processes, as with the mode
                 ``"process"``; it stays the caller's to shut down.
             hooks: functions around each call, the first one outermost; see ``hook``.
             observers: functions that are called after each call.
@@ -118,7 +118,7 @@ class Tooler(Caller):
             raise TypeError(f"executor must be a concurrent.futures.Executor, not {executor!r:.80}")
         seen: tuple[Any, ...] = tuple(observers)
         for each in seen:
-            # nobody would await what an async one returns
+            # no one would await what an async one returns
             if not callable(each) or is_async(each):
                 raise TypeError(f"an observer must be a sync function (event), not {each!r:.80}")
         around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
@@ -178,10 +178,10 @@ class Tooler(Caller):
         await await_thread(self.close)
 
     def cancel(self, call_id: str) -> bool:
-        """Cancel the call that was given that ``call_id``; return whether it is under way.
+        """Cancel the call that was given that ``call_id``; return whether it is running.
 
         An async tool is cancelled where it awaits something; a worker process is ended; a thread
-        is given up, and the tool can see in ``ToolContext.cancelled`` that nobody waits any more.
+        is abandoned, and the tool can see in ``ToolContext.cancelled`` that no one waits anymore.
         The result says that the call was cancelled, whatever the tool makes of it.
         """
         return self._engine.cancel(call_id)
@@ -197,11 +197,11 @@ class Tooler(Caller):
 
         Args:
             calls: names and arguments.
-            limit: how many calls are under way at a time; None for all of them.
+            limit: how many calls are running at a time; None for all of them.
             options: for each call; see ``call_sync``.
 
         Raises:
-            ValueError: the limit is less than 1, or a call is no pair.
+            ValueError: the limit is less than 1, or a call isn't a pair.
             TypeError: there is no such option; or a ``call_id`` is given, which only one can have.
         """
         _check_shared(options)
@@ -226,7 +226,7 @@ class Tooler(Caller):
     ) -> Iterator[Mapped]:
         """Call one tool with each of many inputs and yield what comes of them, as it comes.
 
-        The inputs are read as they are needed: there may be any number of them.
+        The inputs are read as they are needed: there can be any number of them.
 
             for place, arguments, result in tooler.map("resize", inputs):
                 print(place, result.value or result.error)
@@ -234,7 +234,7 @@ class Tooler(Caller):
         Args:
             name: the tool's name.
             inputs: the arguments of each call.
-            limit: how many calls are under way at a time; None for as many as there may be worker
+            limit: how many calls are running at a time; None for as many as there can be worker
                 processes.
             ordered: whether results come in the order of the inputs, a few at most being held
                 back.
@@ -256,7 +256,7 @@ class Tooler(Caller):
         """Return the items of a tool that is a generator, as it makes them.
 
         They are for ``async for`` or for ``for``; afterwards ``result`` of what is returned here
-        says whether the call succeeded. A tool that is no generator gives its value as the only
+        says whether the call succeeded. A tool that isn't a generator gives its value as the only
         item. The time limit is that of the whole call.
 
             async for line in (stream := tooler.stream("tail", {"path": "log"})):
@@ -291,14 +291,14 @@ class Tooler(Caller):
 
 
 def _check_shared(options: Mapping[str, Any]) -> None:
-    """Refuse options that several calls can't have; see ``check_options``."""
+    """Reject options that several calls can't have; see ``check_options``."""
     check_options(options)
     if "call_id" in options:
         raise TypeError("several calls can't have one call_id")
 
 
 class ToolStream:
-    """The items of a call, for ``async for`` and ``for``. Each time round it is made anew.
+    """The items of a call, for ``async for`` and ``for``. Each time round it is made again.
 
     Attributes:
         result: the result of the call when the items have ended: all of them as a list, or the
@@ -357,7 +357,7 @@ def map_calls(
     """Make a call for each input, ``limit`` at a time, and yield what comes of them.
 
     Results come as they are there, or in the order of the inputs, with a few calls ahead of the
-    slowest. Closing it early cancels what is under way.
+    slowest. Closing it early cancels what is running.
     """
     source = enumerate(inputs)
     ended: SimpleQueue[tuple[Mapped | None, BaseException | None]] = SimpleQueue()
@@ -390,7 +390,7 @@ def map_calls(
                 raise error or RuntimeError("a call has no result")
             del under_way[mapped.place]
             held[mapped.place] = mapped
-            # before the caller looks at the result, so that no worker waits for that
+            # before the caller checks the result, so that no worker waits for that
             begin()
             if not ordered:
                 yield held.popitem()[1]

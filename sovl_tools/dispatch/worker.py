@@ -1,4 +1,4 @@
-"""The other end of a call: what runs in a worker process, ours or that of somebody's executor."""
+"""The other end of a call: what runs in a worker process, ours or that of someone's executor."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from sovl_tools.threads import after_fork
 
 
 class _Scope(CallScope):
-    """A call as a worker has it: its end comes from outside."""
+    """A call as a worker has it: its end is from outside."""
 
     def __init__(self, task: Task, channel: Channel) -> None:
         super().__init__(task.call_id)
@@ -60,7 +60,7 @@ class _Scope(CallScope):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether nobody waits for the result any more."""
+        """Whether no one waits for the result anymore."""
         return self.channel.is_cancelled()
 
 
@@ -213,7 +213,7 @@ def _tool_of(reference: Reference, drafts: Drafts) -> _WorkerTool | None:
         place, digest = (reference.module, reference.attribute), ""
     else:
         place, digest = (reference.location, reference.name), reference.digest
-    with _LOCK:  # an executor may have several threads
+    with _LOCK:  # an executor can have several threads
         known = _TOOLS.get(place)
         if known is None or known.digest != digest:
             if isinstance(reference, CodeReference):
@@ -260,7 +260,7 @@ def _import(reference: CodeReference) -> ToolDefinition:
     """Return a tool in code.
 
     Raises:
-        UnavailableError: there is none of that name.
+        UnavailableError: there isn't one of that name.
     """
     where = f"{reference.attribute} of the module {reference.module}"
     try:
@@ -279,7 +279,7 @@ _BASE = frozenset(
         "TMPDIR", "TZ", "USER", "USERPROFILE",
     }
 )  # fmt: skip
-"""Variables that are passed on to every tool, beside those that begin with ``LC_``."""
+"""Variables that are passed on to every tool, next to those that begin with ``LC_``."""
 
 
 @contextmanager
@@ -327,12 +327,12 @@ def serve(connection: Connection, errors: Connection | None, environment: dict[s
     Args:
         connection: to that process.
         errors: what takes the place of the error output.
-        environment: the variables as they are there; the fork server may be older.
+        environment: the variables as they are there; the fork server can be older.
     """
     with suppress(AttributeError):  # the platform has no sessions
         os.setsid()
     _end_with_caller()
-    # the caller's input may be a protocol, of which no tool must read
+    # the caller's input can be a protocol, of which no tool must read
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     if errors is not None:
@@ -358,7 +358,7 @@ def _end_with_caller() -> None:
         return
     import fcntl  # noqa: PLC0415 - not on every platform
 
-    # nothing is written to that pipe any more: the only news is that its other end is closed
+    # nothing is written to that pipe anymore: the only news is that its other end is closed
     fcntl.fcntl(caller.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(caller.sentinel, fcntl.F_SETOWN, -os.getpgrp())
     flags = fcntl.fcntl(caller.sentinel, fcntl.F_GETFL)

@@ -79,14 +79,14 @@ def _beyond(name: str) -> StrictError:
 
 
 def _completed(shape: Shape, options: Options) -> Shape:
-    """Return a shape with what is said beside the schema: deferral, and examples that fit."""
+    """Return a shape with what is said next to the schema: deferral, and examples that match."""
     if shape.tool.name in options.defer_loading:
         shape.definition["defer_loading"] = True
     given = (each.get("input") for each in shape.tool.examples)
     inputs: list[JSON] = [each for each in given if isinstance(each, dict)]
     if not inputs:
         return shape
-    # one example that does not fit the schema that is sent makes the whole request fail
+    # one example that does not match the schema that is sent makes the whole request fail
     reason = None
     if "defer_loading" in shape.definition:
         reason = "a tool that is deferred can't have any"
@@ -105,9 +105,9 @@ def _completed(shape: Shape, options: Options) -> Shape:
 
 
 def apply_limits(shapes: Sequence[Shape], options: Options) -> list[Shape]:
-    """Return the shapes with as many of them strict as there may be in one request.
+    """Return the shapes with as many of them strict as there can be in one request.
 
-    It takes them as they are when they are not strict, so that nobody makes more than can be.
+    It takes them as they are when they are not strict, so that no one makes more than can be.
     """
     if not options.strict:
         return list(shapes)

@@ -21,19 +21,19 @@ Kind: TypeAlias = Literal[
 ]
 """How something gets lost.
 
-- ``dropped``: it is not said any more.
-- ``moved``: it is in a description, in words, so that nobody enforces it.
+- ``dropped``: it is not said anymore.
+- ``moved``: it is in a description, in words, so that no one enforces it.
 - ``rewritten``: it is said otherwise, and less exactly.
 - ``loose``: the tool is not strict, although that was asked for.
 - ``limit``: it is more, longer or deeper than the provider accepts.
-- ``name``: the provider refuses a property's name.
-- ``doubt``: the provider may refuse or ignore it.
+- ``name``: the provider rejects a property's name.
+- ``doubt``: the provider may reject or ignore it.
 - ``left_out``: the whole tool, because its schema can't be had.
 """
 
 
 class Loss(NamedTuple):
-    """What a provider's definition does not say as the manifest does, or what it refuses.
+    """What a provider's definition does not say as the manifest does, or what it rejects.
 
     Attributes:
         kind: how it gets lost.
@@ -49,7 +49,7 @@ class Loss(NamedTuple):
 
 
 Compile: TypeAlias = Callable[[dict[str, JSON]], Callable[[JSON], bool]]
-"""From a schema to what tells whether a value fits it."""
+"""From a schema to what says whether a value matches it."""
 
 Undo: TypeAlias = Callable[[dict[str, JSON], Compile], dict[str, JSON]]
 """From the arguments that a model sent to those of the manifest; changes nothing it is given."""
@@ -62,7 +62,7 @@ class Shape(NamedTuple):
         tool: the tool, without dynamic parts.
         definition: what the provider is sent: JSON, the caller's own.
         losses: what that does not say.
-        undo: what has to be done to arguments that a model sends; None for nothing.
+        undo: what must be done to arguments that a model sends; None for nothing.
         is_strict: whether the provider enforces the schema.
     """
 
@@ -74,10 +74,10 @@ class Shape(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What somebody wants of a format beside the tools.
+    """What someone wants of a format next to the tools.
 
     Attributes:
-        strict: whether schemas are to be converted to what the provider can enforce.
+        strict: whether schemas must be converted to what the provider can enforce.
         cache_control: marks the last tool that can be cached, for providers that know that.
         defer_loading: names of tools that the provider shows a model only when it searches.
     """
@@ -117,7 +117,7 @@ class Format:
         convert: returns one tool in the format; it does not raise for any sound tool.
         collect: returns the definitions of several tools, and what their number or their sum
             exceeds.
-        apply_limits: returns the shapes as they have to be beside each other, before they are
+        apply_limits: returns the shapes as they must be next to each other, before they are
             collected. Where there is one, ``convert`` is asked for what is not strict.
     """
 
@@ -175,7 +175,7 @@ def estimate(definition: JSON) -> int:
     one ideograph or emoji. Providers rewrite definitions before a model reads them, each with a
     tokenizer of its own: by the two examples for which they publish numbers, this is a third too
     high for OpenAI's gpt-4o and half too high for Anthropic's older models, of whose text newer
-    ones make about 30 % more tokens. What a request with tools costs beside them is not in it;
+    ones make about 30 % more tokens. What a request with tools costs next to them is not in it;
     at Anthropic that is a system prompt of some 300 to 700 tokens.
 
     Source: the Gemini API's rule of four characters a token; the OpenAI cookbook's
@@ -185,7 +185,7 @@ def estimate(definition: JSON) -> int:
     text = (
         definition if is_text else json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
     )
-    if text.isascii():  # the usual case, without a look at each letter
+    if text.isascii():  # the usual case, without a check each letter
         quarters = len(text)
     else:
         codes = map(ord, text)

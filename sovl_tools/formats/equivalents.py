@@ -77,7 +77,7 @@ def _is_of(types: list[str], value: JSON) -> bool:
 
 
 def _alternatives(values: list[JSON]) -> list[dict[str, JSON]]:
-    """Return schemas one of which a value fits if it is among the given; none where that fails."""
+    """Return schemas that together admit only the given values; none where that fails."""
     kinds = {kind(value) for value in values}
     switches = {value for value in values if isinstance(value, bool)}
     # true alone can't be said: no enum takes it, and the type boolean admits false, too

@@ -28,14 +28,14 @@ class ForeignTool(NamedTuple):
     """A tool as another system defines it.
 
     Attributes:
-        name: any text.
+        name: any string.
         parameters: an object's schema, in draft 2020-12.
         place: where it is in the document that was read.
-        description: may be empty.
+        description: can be empty.
         title: a name for people.
         output_schema: the schema of what it returns.
         annotations: by the names that a manifest has for them.
-        metadata: what else is to be kept.
+        metadata: what else must be kept.
         tags: words to find it by.
         requires: what a manifest has under that key.
         unread: keys of the definition that mean nothing here.
@@ -100,14 +100,14 @@ class Selection(NamedTuple):
     exclude: tuple[str, ...] = ()
 
     def wants(self, names: Iterable[JSON]) -> bool:
-        """Tell whether a tool of these names is wanted; what is no text is no name."""
+        """Return whether a tool of these names is wanted; what isn't text isn't a name."""
         texts = [name for name in names if isinstance(name, str)]
         if self.include and not _matches(texts, self.include):
             return False
         return not _matches(texts, self.exclude)
 
     def wants_definition(self, value: JSON) -> bool:
-        """Tell whether a definition is wanted, by its name."""
+        """Return whether a definition is wanted, by its name."""
         return self.wants([value.get("name") if isinstance(value, dict) else None])
 
 
@@ -190,7 +190,7 @@ def _read(value: JSON, place: Path) -> Definition:
     parameters: JSON = {}
     if schema_key is not None:
         parameters = value[schema_key]
-    elif type_ == "custom":  # of OpenAI: the model writes one text
+    elif type_ == "custom":  # of OpenAI: the model writes one string
         parameters = {"input": {"type": "string", "description": "The text of the call."}}
     elif odd := next((key for key in unread if isinstance(value[key], dict | list)), None):
         words = "isn't known, and nothing else says what the tool takes: write that as JSON Schema"
@@ -257,7 +257,7 @@ _SCHEMA_KEYS = frozenset({"properties", "$ref", "allOf", "anyOf", "oneOf"})
 
 
 def _is_map(schema: Mapping[str, JSON]) -> bool:
-    """Tell whether an object lists arguments by name, and is no schema."""
+    """Return whether an object lists arguments by name, and isn't a schema."""
     members = [each for key, each in schema.items() if key not in {"$schema", "required"}]
     is_typed = isinstance(schema.get("type"), str | list)
     return bool(members) and not is_typed and _SCHEMA_KEYS.isdisjoint(schema)

@@ -1,6 +1,6 @@
 """How a provider takes tools: strict where it can enforce the schema, and loose otherwise.
 
-Where it wants every property to be required, an optional one may be null instead. Such a null is
+Where it wants every property to be required, an optional one can be null instead. Such a null is
 taken out again before the tool is called.
 """
 
@@ -101,10 +101,10 @@ _MOST = 64
 
 
 class Restore:
-    """Takes nulls out of arguments that stand for properties left out.
+    """Takes nulls out of arguments that represent properties omitted.
 
-    Where a null may stand for itself as well, or a value for several alternatives, the manifest
-    decides: the first way to read the arguments that fits it is taken.
+    Where a null may represent itself as well, or a value for several alternatives, the manifest
+    decides: the first way to read the arguments that matches it is taken.
     """
 
     def __init__(self, parameters: dict[str, JSON], dialect: Dialect) -> None:
@@ -113,7 +113,7 @@ class Restore:
         self._checks: dict[int, Callable[[JSON], bool]] = {}
 
     def __call__(self, arguments: dict[str, JSON], compile_schema: Compile) -> dict[str, JSON]:
-        """Return the arguments without such nulls; what does not fit the schema stays as it is."""
+        """Return the arguments without such nulls; values that don't match stay unchanged."""
         ways: list[dict[str, JSON]] = self._ways(arguments, self._schema, compile_schema)
         if len(ways) == 1:
             return ways[0]
@@ -153,7 +153,7 @@ class Restore:
             if known is None or each is not None or name in schema["required"]:
                 ways = [each] if known is None else self._ways(each, known, compile_schema)
                 kept = [((name, way),) for way in ways]
-            # here a null may be meant, or stand for nothing: both ways are tried
+            # here a null can be meant, or represent nothing: both ways are tried
             elif accepts_null(known, self._schema.get("$defs", {})):
                 kept = [((name, None),), ()]
             else:
@@ -176,7 +176,7 @@ class Restore:
                     self._checks[id(branch)] = compile_schema(whole)
                 ways = [*filter(self._checks[id(branch)], ways)]
             found += ways
-        # not a set: values may be lists and objects
+        # not a set: values can be lists and objects
         different = [each for index, each in enumerate(found) if each not in found[:index]]
         return different[:_MOST] or [value]
 
@@ -186,11 +186,11 @@ class Restore:
         return {name: _rerooted(each) for name, each in definitions.items()}
 
 
-_ROOT = "(root)"  # no name of a definition that anybody writes
+_ROOT = "(root)"  # no name of a definition that anyone writes
 
 
 def _rerooted(schema: JSON) -> JSON:
-    """Return a schema that can stand in another one: ``#`` leads to a definition."""
+    """Return a schema that can be in another: ``#`` leads to a definition."""
     if not isinstance(schema, dict):  # that there are no other properties
         return schema
     if schema.get("$ref") == "#":

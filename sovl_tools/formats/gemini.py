@@ -38,7 +38,7 @@ DECLARATIONS = Format(convert, partial(as_list, most=GEMINI.tools, provider=GEMI
 
 
 def _infinite_recursions(found: Transformed) -> Iterator[Loss]:
-    """Yield definitions that contain themselves through nothing that may be left out."""
+    """Yield definitions that contain themselves through nothing that can be omitted."""
     if not found.definitions.are_used:
         return
     schemas = {f"#/$defs/{name}": each for name, each in found.schema.get("$defs", {}).items()}
@@ -61,7 +61,7 @@ def _infinite_recursions(found: Transformed) -> Iterator[Loss]:
 
 
 def _required_references(schema: JSON) -> set[str]:
-    """Return the references in a schema that don't stand in properties that may be left out."""
+    """Return the references in a schema that don't are in properties that can be omitted."""
     found, pending = set(), [schema]
     for each in pending:  # which grows
         if type(each) is not dict or _LEADING.isdisjoint(each):

@@ -3,8 +3,8 @@
 The neutral form is ``{name, description, parameters}``. What a server of the Model Context Protocol
 lists has the names of the wire; the protocol takes all of JSON Schema (draft 2020-12), with
 definitions, anchors and conditions, and knows no strict tools. Clients hand the definitions on to a
-provider, though: alternatives of all arguments together are left out, which every provider
-rejects, and names of arguments have to suit Anthropic, too. Icons are those of
+provider, though: alternatives of all arguments together are omitted, which every provider
+rejects, and names of arguments must suit Anthropic, too. Icons are those of
 ``"metadata": {"icons": [{"src": …}]}``. Source: modelcontextprotocol.io, specification of revision
 2026-07-28, Tools.
 """
@@ -34,7 +34,7 @@ def _neutral(tool: ToolDefinition, _: Options) -> Shape:
 
 
 def _listed(tool: ToolDefinition, _: Options) -> Shape:
-    """Return one tool; a loss tells whether older clients refuse its output schema."""
+    """Return one tool; a loss says whether older clients reject its output schema."""
     definition: dict[str, JSON] = {"name": tool.name}
     if tool.title:
         definition["title"] = tool.title

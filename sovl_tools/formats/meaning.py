@@ -1,4 +1,4 @@
-"""What schemas say: in words for a model, and of null; and which exclude one another.
+"""What schemas say: in words for a model, and of null; and which exclude each other.
 
 A keyword that a provider does not take goes into the description instead. Values are written as
 JSON, since that is how the model writes its arguments.
@@ -23,7 +23,7 @@ def note(keyword: str, value: JSON) -> str:
 
 
 def with_notes(schema: dict[str, JSON], notes: Sequence[str]) -> dict[str, JSON]:
-    """Return a schema with sentences after its description, each once; itself if there are none."""
+    """Return a schema with sentences after its description, each once."""
     if not notes:
         return schema
     text = " ".join(dict.fromkeys(notes))
@@ -74,7 +74,7 @@ _AT_LEAST, _AT_MOST = "At least", "At most"
 _CHARACTERS = ("character", "characters")
 _ITEMS = ("item", "items")
 _PROPERTIES = ("property", "properties")
-# of ``minContains`` and ``maxContains``, which count the items that fit ``contains``
+# of ``minContains`` and ``maxContains``, which count the items that match ``contains``
 _FITTING = ("item fits what is asked of some", "items fit what is asked of some")
 
 _ANY_KIND: dict[str, _Wording] = {
@@ -159,19 +159,19 @@ _IDLE: dict[str, JSON] = {
 
 
 def is_idle(keyword: str, value: JSON) -> bool:
-    """Tell whether a keyword has the value that says nothing."""
+    """Return whether a keyword has the value that says nothing."""
     return keyword in _IDLE and _IDLE[keyword] == value and type(_IDLE[keyword]) is type(value)
 
 
 def is_silent(keyword: str) -> bool:
-    """Tell whether a keyword says nothing of a value, to a model or to anybody else."""
+    """Return whether a keyword says nothing of a value, to a model or to anyone else."""
     return keyword in _SILENT or keyword.startswith("x-")
 
 
 def accepts_null(
     schema: dict[str, JSON], definitions: Mapping[str, JSON], seen: tuple[str, ...] = ()
 ) -> bool:
-    """Tell whether a strict schema admits null; ``seen`` are references on the way to it."""
+    """Return whether a strict schema admits null; ``seen`` are references on the way to it."""
     while "$ref" in schema:
         reference: str = schema["$ref"]
         if reference in seen or reference == "#":
@@ -188,7 +188,7 @@ def accepts_null(
 
 
 def are_disjoint(branches: Sequence[Mapping[str, JSON]]) -> bool:
-    """Tell whether alternatives certainly exclude one another.
+    """Return whether alternatives certainly exclude each other.
 
     They do by their types, or by a property that is required and has another value in each.
     """
@@ -203,7 +203,7 @@ def are_disjoint(branches: Sequence[Mapping[str, JSON]]) -> bool:
 
 
 def _marks(schema: Mapping[str, JSON]) -> dict[str, str]:
-    """Return the text that each required property of an object has to be, where it is only one."""
+    """Return the text that each required property of an object must be, where it is only one."""
     if schema.get("type") != "object":
         return {}
     properties = schema.get("properties", {})

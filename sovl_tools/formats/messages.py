@@ -19,10 +19,10 @@ from sovl_tools.model.suggestion import did_you_mean
 Made: TypeAlias = dict[str, JSON]
 
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""Media types that every provider looks at; Gemini does not take GIF from a tool."""
+"""Media types that every provider checks; Gemini does not take GIF from a tool."""
 
 NOTHING = "(nothing)"
-"""What is said where Anthropic refuses an empty text."""
+"""What is said where Anthropic rejects an empty text."""
 
 
 class CallOutput(NamedTuple):
@@ -31,7 +31,7 @@ class CallOutput(NamedTuple):
     Attributes:
         tool: the tool's name.
         call_id: by which the provider knows the call; Gemini can do without.
-        content: a text or content blocks of the Model Context Protocol.
+        content: a string or content blocks of the Model Context Protocol.
         is_error: whether the text says what went wrong.
         value: the result as JSON, where it is neither content nor an error.
     """
@@ -61,7 +61,7 @@ def to_message(result: ToolResult, provider: str, call_id: str | None) -> Made:
 
 
 def content_of(result: ToolResult) -> JSON:
-    """Return what a model reads of a result: a text, or content blocks."""
+    """Return what a model reads of a result: a string, or content blocks."""
     if result.error is not None:
         return encodable(result.error.message)
     if result.content:
@@ -82,7 +82,7 @@ def openai_responses(output: CallOutput) -> Made:
 
 
 def responses_text(text: str) -> Made:
-    """Return a part of Responses' input that is a text."""
+    """Return a part of Responses' input that is a string."""
     return {"type": "input_text", "text": text}
 
 
@@ -92,7 +92,7 @@ def responses_picture(block: Made) -> Made:
 
 
 def anthropic(output: CallOutput) -> Made:
-    """Return a message of Messages; of an error it is a text, and one that says something."""
+    """Return a message of Messages; of an error it is a string, and one that says something."""
     block: Made = {"type": "tool_result", "tool_use_id": output.call_id}
     if output.is_error:
         block |= {"content": as_one_text(output.content) or NOTHING, "is_error": True}
@@ -105,7 +105,7 @@ def anthropic(output: CallOutput) -> Made:
 
 
 def anthropic_text(text: str) -> Made:
-    """Return a block of Messages that is a text."""
+    """Return a block of Messages that is a string."""
     return {"type": "text", "text": text}
 
 
@@ -116,7 +116,7 @@ def anthropic_picture(block: Made) -> Made:
 
 
 def says_something(block: Made) -> bool:
-    """Tell whether a block is no empty text, which Messages refuses."""
+    """Return whether a block isn't an empty text, which Messages rejects."""
     return block["type"] != "text" or bool(block["text"].strip())
 
 
@@ -150,9 +150,9 @@ MESSAGES: dict[str, Callable[[CallOutput], Made]] = {
 
 
 def parts(content: JSON, text: Callable[[str], Made], picture: Callable[[Made], Made]) -> JSON:
-    """Return a content with its blocks in a provider's form; a text stays as it is.
+    """Return a content with its blocks in a provider's form; a string stays unchanged.
 
-    What the provider can't be shown becomes a text that says what it was. No blocks are a text
+    What the provider can't be shown becomes a string that says what it was. No blocks are a string
     without a letter.
     """
     if isinstance(content, str) or not content:
@@ -166,7 +166,7 @@ def as_text(value: JSON) -> str:
 
 
 def as_one_text(content: JSON) -> str:
-    """Return a content as a text, for a provider that takes no blocks."""
+    """Return a content as a string, for a provider that takes no blocks."""
     return content if isinstance(content, str) else "\n".join(map(described, content))
 
 
@@ -186,6 +186,6 @@ def data_url(block: Made) -> str:
 
 
 def is_picture(block: Made) -> bool:
-    """Tell whether a block is a picture that every provider looks at."""
+    """Return whether a block is a picture that every provider checks."""
     is_shown = block.get("type") == "image" and block.get("mimeType") in PICTURES
     return is_shown and isinstance(block.get("data"), str)

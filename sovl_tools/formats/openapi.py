@@ -1,7 +1,7 @@
 """An OpenAPI 3.1 document in which every tool is one POST.
 
 The schemas of arguments and results are components, because only those are checked by a client that
-reads such a document; their definitions are components beside them. Source: spec.openapis.org,
+reads such a document; their definitions are components next to them. Source: spec.openapis.org,
 OpenAPI Specification 3.1.
 """
 
@@ -47,7 +47,7 @@ ANSWERS: dict[FailureKind, Answer] = {
 }
 """The answer to each kind of failure; the status tells them apart, the body says more.
 
-Arguments that do not fit get 400 rather than 422 because those that are no JSON are of the same
+Arguments that do not match get 400 rather than 422 because those that aren't JSON are of the same
 kind. HTTP has no status for a call that was cancelled; after 409, unlike 503, no client tries again
 by itself.
 """
@@ -66,7 +66,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return one tool as its path, the schema of its arguments, and other named schemas.
 
-    A default stays only if it certainly fits its own schema, because checkers refuse a document
+    A default stays only if it certainly matches its own schema, because checkers reject a document
     for one that does not; any other is in the description. Definitions, wherever they are, and
     anchors become components and references to those.
     """
@@ -189,7 +189,7 @@ def _components(schema: dict[str, JSON], name: str, base: Path) -> _Components:
 
 
 class _Component(Rewrite):
-    """A copy of a schema in which checkers of documents find nothing to refuse.
+    """A copy of a schema in which checkers of documents find nothing to reject.
 
     Attributes:
         losses: what it does not say.
@@ -207,7 +207,7 @@ class _Component(Rewrite):
         return (self.definitions.address(reference) if is_object else None) or reference
 
     def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
-        """Return a subschema without what may be refused, and note what goes."""
+        """Return a subschema without what can be rejected, and note what goes."""
         notes = []
         is_readable = "pattern" not in schema or _is_readable(schema["pattern"])
         if "default" in schema:
@@ -231,7 +231,7 @@ class _Component(Rewrite):
         return with_notes(made, notes)
 
     def _replace(self, made: dict[str, JSON], keyword: str, path: Path) -> None:
-        """Put what a reference leads to in its place, if that is no component so far."""
+        """Put what a reference leads to instead, if that isn't a component so far."""
         reference = made.pop(keyword)
         target = lookup(self.definitions.root, reference).target
         if isinstance(target, bool):
@@ -246,7 +246,7 @@ class _Component(Rewrite):
 
 @lru_cache(maxsize=1024)
 def _is_readable(pattern: str) -> bool:
-    """Tell whether everybody reads a regular expression, and reads the same in it."""
+    """Return whether everyone reads a regular expression, and reads the same in it."""
     with warnings.catch_warnings():
         # Python warns of a set within a set, such as [[:alpha:]], which others take for one
         warnings.simplefilter("error", FutureWarning)
@@ -258,9 +258,9 @@ def _is_readable(pattern: str) -> bool:
 
 
 def _complete(component: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a component that requires beside an ``allOf`` only what it describes itself.
+    """Return a component that requires next to an ``allOf`` only what it describes itself.
 
-    Checkers refuse others, since they overlook what conditions describe.
+    Checkers reject others, since they overlook what conditions describe.
     """
     required = component.get("required", ())
     if "allOf" not in component or component.get("properties", {}).keys() >= {*required}:

@@ -23,12 +23,12 @@ _ELABORATE = re.compile(r"\\[1-9]|\\k<|\(\?P=|[*+?}]\?")
 
 
 def has_lookaround(pattern: str) -> bool:
-    """Tell whether a regular expression looks ahead or behind, which providers refuse."""
+    """Return whether a regular expression looks ahead or behind, which providers reject."""
     return "(?" in pattern and _LOOKAROUND.search(pattern) is not None
 
 
 def is_elaborate(pattern: str) -> bool:
-    """Tell whether a regular expression looks around, refers back or is lazy, or seems to."""
+    """Return whether a regular expression looks around, refers back or is lazy, or seems to."""
     return has_lookaround(pattern) or _ELABORATE.search(pattern) is not None
 
 
@@ -46,19 +46,19 @@ class Dialect:
     """The JSON Schema that a provider takes, or that it enforces.
 
     Attributes:
-        keeps: keywords that may stay as they are, but for those of ``admits``; None for all.
+        keeps: keywords that may stay unchanged, but for those of ``admits``; None for all.
         admits: tells it of the values of some keywords.
         says: keywords that others say.
-        doubtful: keywords that may be ignored.
-        root: keywords that can't stand beside the properties of the root.
-        needs_members: whether arrays have to say what their items are, and objects what their
+        doubtful: keywords that can be ignored.
+        root: keywords that can't stand next to the properties of the root.
+        needs_members: whether arrays must say what their items are, and objects what their
             properties are.
-        require_all: whether every property has to be required; an optional one may be null instead.
+        require_all: whether every property must be required; an optional one can be null instead.
         is_recursive: whether definitions may refer to themselves.
-        wraps_references: whether a reference with other keywords beside it becomes an ``anyOf`` of
-            one, beside which they may stand.
+        wraps_references: whether a reference with other keywords next to it becomes an ``anyOf`` of
+            one, next to which they may be.
         tells_by_first: whether objects that are alternatives must differ in their first names.
-        minds_case: whether texts to choose from come back in the case in which they were given.
+        minds_case: whether strings to choose from come back in the case in which they were given.
     """
 
     keeps: frozenset[str] | None = None
@@ -79,7 +79,7 @@ class Dialect:
         return frozenset(each for each in _PLAIN if each not in self.admits and self.takes(each, 0))
 
     def takes(self, keyword: str, value: JSON) -> bool:
-        """Tell whether a keyword may stay, be it said in others."""
+        """Return whether a keyword may stay, be it said in others."""
         if keyword in self.admits:
             return self.admits[keyword](value)
         return self.keeps is None or keyword in self.keeps
@@ -92,11 +92,11 @@ class Provider(NamedTuple):
         name: what people call it.
         loose: the JSON Schema that it takes without enforcing it.
         dialect: the part of JSON Schema that it enforces for strict tools.
-        size: how large the schema of a strict tool may be; None for any size.
-        tools: how many tools there may be in one request.
-        strict: how much there may be in the strict tools of one request together.
-        names: what the names of properties have to match; None for any name.
-        is_sure: whether other names of arguments are refused for certain.
+        size: how large the schema of a strict tool can be; None for any size.
+        tools: how many tools there can be in one request.
+        strict: how much there can be in the strict tools of one request together.
+        names: what the names of properties must match; None for any name.
+        is_sure: whether other names of arguments are rejected for certain.
     """
 
     name: str
@@ -150,7 +150,7 @@ ANTHROPIC = Provider(
     Dialect(root=_AT_ROOT),
     Dialect(
         _STRICT | {"default"},
-        # minItems 0 is idle and 1 is enforced; a larger one is refused
+        # minItems 0 is idle and 1 is enforced; a larger one is rejected
         {"format": (_FORMATS | {"uri"}).__contains__, "minItems": lambda least: least == 1},
         is_recursive=False,
         minds_case=False,
@@ -160,7 +160,7 @@ ANTHROPIC = Provider(
     is_sure=True,
 )
 
-# a request is passed on to a provider, so that a schema has to suit them all
+# a request is passed on to a provider, so that a schema must suit them all
 OPENROUTER = OPENAI._replace(name="OpenRouter", names=ANTHROPIC.names)
 
 _DOUBTFUL = frozenset(

@@ -32,7 +32,7 @@ _STRUCTURE = frozenset(
 _UNNAMED = _STRUCTURE - {"properties"}
 # keywords that lead to other schemas for the same value
 _FOLLOWED = frozenset({*_REFERENCES, "allOf", "anyOf", "oneOf"})
-# keywords that have a place of their own in the text, or say nothing to a model
+# keywords that have their own place in the text, or say nothing to a model
 _PLACED = _STRUCTURE | SILENT | {"type", "title", "description", "default", "required", "allOf"}
 
 # whether these are said elsewhere depends on their values
@@ -58,7 +58,7 @@ def _instructed(tool: ToolDefinition, _: Options) -> Shape:
 
 
 def _joined(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]:
-    """Return the texts of all tools as one, with blank lines between them."""
+    """Return the strings of all tools as one, with blank lines between them."""
     return "\n\n".join(shape.definition for shape in shapes), ()
 
 
@@ -73,7 +73,7 @@ class Described(NamedTuple):
         type: in words, ``any`` if anything goes.
         mark: ``required``, ``optional`` or the default.
         meaning: the description, or else the title.
-        notes: a sentence for each thing that is asked of it beside its type.
+        notes: a sentence for each thing that is asked of it next to its type.
         inner: lines about what lies in it.
     """
 
@@ -114,7 +114,7 @@ class _Text:
         return self._targets[reference]
 
     def schemas(self, schema: JSON, seen: set[int]) -> list[dict[str, JSON]]:
-        """Return a schema and those that a value has to fit because of it."""
+        """Return a schema and those that a value must fit because of it."""
         if not isinstance(schema, dict) or id(schema) in seen:
             return []
         found = [schema]
@@ -127,7 +127,7 @@ class _Text:
         for each in schema.get("allOf", ()):
             found += self.schemas(each, seen)
         for branches in _choices(schema):
-            # "or null" is no choice worth a list: the type says it
+            # "or null" isn't a choice worth a list: the type says it
             if len(branches) - branches.count(_NULL) == 1:
                 found += self.schemas(next(each for each in branches if each != _NULL), seen)
         return found
@@ -163,7 +163,7 @@ class _Value:
     """What is known of a value.
 
     Attributes:
-        types: those that it may have.
+        types: those that it can have.
         type: the same in words: ``array of strings``, ``string or null``.
         meaning: its description, or else its title.
         notes: a sentence for each keyword that has no other place, each sentence once.
@@ -210,7 +210,7 @@ class _Value:
         notes = []
         for keyword in keywords:
             value = schema[keyword]
-            if keyword in _REFERENCES:  # what can be followed is described in its place
+            if keyword in _REFERENCES:  # what can be followed is described instead
                 is_noted = not isinstance(self._text.follow(value), dict)
             else:  # a schema is, too
                 is_noted = keyword not in _MAYBE_PLACED or value is (keyword != "items")
@@ -227,7 +227,7 @@ class _Value:
         return [array if each == "array" else each for each in self.types]
 
     def default(self) -> str:
-        """Return what happens if it is left out."""
+        """Return what happens if it is omitted."""
         for each in self._schemas:
             if "default" in each:
                 return f"default {_json(each['default'])}"
@@ -405,12 +405,12 @@ def _code(value: JSON) -> str:
 
 
 def _fence(text: str, least: int) -> str:
-    """Return more backticks than follow upon one another in a text, where they would end it."""
+    """Return more backticks than follow upon each other in a string, where they would end it."""
     return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
 
 
 def _escaped(texts: Iterable[str]) -> list[str]:
-    """Return texts, each on one line, without what Markdown would read as its own."""
+    """Return strings, each on one line, without what Markdown would read as its own."""
     # searched together, which costs little more than to search one of them
     lines = "\n".join([" ".join(each.split()) for each in texts])
     return _SPECIAL.sub(_escape, lines).split("\n")

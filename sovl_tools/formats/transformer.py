@@ -211,7 +211,7 @@ class Transformer(Rewrite):
                 self.record("doubt", (*path, keyword), message, advice)
 
     def direct(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
-        """Return a schema, or the only one of its ``allOf`` with the annotations beside it."""
+        """Return a schema, or the only one of its ``allOf`` with the annotations next to it."""
         schema = self.with_plain_reference(schema)
         while len(schema.get("allOf", ())) == 1 and isinstance(schema["allOf"][0], dict):
             if not ANNOTATIONS.issuperset(_audible(schema) - {"allOf"}):
@@ -244,7 +244,7 @@ class Transformer(Rewrite):
         return self.dialect.takes(keyword, value)
 
     def target(self, schema: JSON) -> dict[str, JSON]:
-        """Return the target of a schema's references; itself if it has none."""
+        """Return the target of a schema's references; itself if it doesn't have one."""
         seen = []
         while isinstance(schema, dict) and "$ref" in schema and schema not in seen:
             seen.append(schema)

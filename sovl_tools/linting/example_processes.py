@@ -211,7 +211,7 @@ class _Runner(Child):
         self._is_all_printed.set()
 
     def run(self, example: Example) -> Tested:
-        """Return the result of an example, however it ends; only one may run at a time."""
+        """Return the result of an example, however it ends; only one can run at a time."""
         self.printed, self._printed = 0, b""
         self._is_all_printed.clear()
         started = time.monotonic()

@@ -109,7 +109,7 @@ def _put(path: Path, value: JSON, document: Document) -> None:
 
 def _put_first(path: Path, value: JSON, document: Document) -> None:
     holder = value_at(document, path[:-1])
-    # "$schema" names the schema of everything, and comes before it
+    # "$schema" names the schema of everything, and precedes it
     first = {key: holder[key] for key in holder if key == "$schema"}
     _replace(holder, {**first, str(path[-1]): value, **holder})
 
@@ -374,7 +374,7 @@ FIXERS: dict[str, Fixer] = {
 
 
 def remedy_of(code: str) -> str:
-    """Return the documentation of the fix for a rule; empty if it has none."""
+    """Return the documentation of the fix for a rule; empty if it doesn't have one."""
     done = (inspect.getdoc(FIXERS[code]) or "") if code in FIXERS else ""
     if code == unused_suppression.code:
         done = "Removes what suppresses nothing, of an imported tool or a procedure without errors."

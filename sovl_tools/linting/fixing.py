@@ -117,7 +117,7 @@ def _in_line(folder: ToolFolder, text: str, settings: Settings, *, unsafe: bool)
     )
     if planned.after is None or (planned.adds_options and not unsafe):
         return None
-    # with errors left, an added property can be another one's correct spelling
+    # with errors left, an added property can be another's correct spelling
     if any(each.severity == "error" for each in planned.diagnostics()):
         return None
     return text.removesuffix(content) + planned.after

@@ -107,7 +107,7 @@ class Routing(NamedTuple):
         return [each for each in self.unmeant if each.found[way]]
 
     def confusions(self) -> Counter[tuple[str, str]]:
-        """Return how often a tool comes before the right one, by the right name and its name."""
+        """Return how often a tool precedes the right one, by the right name and its name."""
         missed = [each for each in self.meant if each.is_missed and each.found["both"]]
         return Counter((str(each.route.tool), each.found["both"][0]) for each in missed)
 

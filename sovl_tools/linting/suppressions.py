@@ -1,4 +1,4 @@
-"""Suppressions: findings that manifests, modules and procedures ask to leave out.
+"""Suppressions: findings that manifests, modules and procedures ask to omit.
 
 A manifest suppresses findings of its whole tool with ``"x-ignore": ["ST306"]``. In a module or a
 procedure the comment ``# sovl: ignore[ST408]`` counts for its line or, if nothing else is on the
@@ -207,7 +207,7 @@ def without_suppression(idle: Suppression, text: str) -> str:
 def _comments_in(path: str, lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Yield line, column from 0 and text of each comment that can be a suppression."""
     if path.endswith(".py"):
-        # a string can contain such a text; of a module with syntax errors the beginning counts
+        # a string can contain such a string; of a module with syntax errors the beginning counts
         with suppress(tokenize.TokenError, SyntaxError):
             for token in tokenize.generate_tokens(StringIO("\n".join(lines)).readline):
                 if token.type == tokenize.COMMENT:

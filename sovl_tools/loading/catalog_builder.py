@@ -57,7 +57,7 @@ class _Claims:
             self._actions[action] = candidate
         for phrase in candidate.phrases:
             form = words(phrase)
-            # a phrase without words matches no text
+            # a phrase without words matches no string
             if form:
                 self._phrases.setdefault(form, candidate)
 

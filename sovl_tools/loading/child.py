@@ -55,8 +55,8 @@ def report_pipe() -> FileIO:
 def serve(request: dict[str, Any]) -> None:
     """Load the folders, and write a line with the candidate of each.
 
-    Ends after an import that was given up: its thread may go on, recurse or fill memory. Doesn't
-    return, so that threads that tools started aren't waited for.
+    Ends after an import that was abandoned: its thread may continue, recurse or fill memory.
+    Doesn't return, so that threads that tools started aren't waited for.
     """
     reports = report_pipe()
     reports.write(READY)

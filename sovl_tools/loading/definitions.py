@@ -361,7 +361,7 @@ def _of_class(kind: type[AITool], place: str) -> Candidate:
         case = CodeCase(words, "define them, or begin the name of a mere base class with '_'")
         return _unusable(kind, case, place)
     try:
-        # each look at its module finds the same instance
+        # each check its module finds the same instance
         instance = vars(kind).get(_INSTANCE)
         if not isinstance(instance, kind):
             instance = kind()

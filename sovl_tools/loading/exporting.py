@@ -97,7 +97,7 @@ _NAMES = cast("re.Pattern[str]", ANTHROPIC.names).fullmatch
 
 
 def unserved(candidates: Iterable[Candidate]) -> tuple[Diagnostic, ...]:
-    """Return why ``serve`` leaves out tool folders."""
+    """Return why ``serve`` omits tool folders."""
     odd = [
         each
         for each in candidates
@@ -108,7 +108,7 @@ def unserved(candidates: Iterable[Candidate]) -> tuple[Diagnostic, ...]:
 
 
 def _arguments(candidate: Candidate) -> Iterable[str]:
-    """Return the names of a tool's arguments; none if its manifest can't be read any more."""
+    """Return the names of a tool's arguments; none if its manifest can't be read anymore."""
     lint = candidate.lint
     manifest = lint.manifest if isinstance(lint, CheckedFolder) else None
     if manifest is None:

@@ -234,7 +234,7 @@ def _from_decorator(
             flaws[key] = reason
     empty: dict[str, JSON] = {"type": "object", "properties": {}, "required": []}
     schema = {**empty, **plain(without_functions(parameters))}
-    # the decorator makes up this text if there is none
+    # the decorator makes up this text if there isn't one
     is_described = definition.description != f"Tool: {definition.name}"
     text = definition.description if is_described else ""
     errors = dict(_unwritable_parameters(source, schema["properties"]))

@@ -29,12 +29,12 @@ _MEMBER = rf"cannot import name '(\w+)' from '{_TOOL}'"
 
 
 def as_written(text: str) -> str:
-    """Return a text with relative names in place of our names for tools' modules."""
+    """Return a string with relative names instead of our names for tools' modules."""
     return re.sub(_SHARED, "..", re.sub(_PACKAGE, ".", text))
 
 
 def without_modules(text: str) -> str:
-    """Return a text without our names for tools' modules before the names of classes."""
+    """Return a string without our names for tools' modules before the names of classes."""
     return re.sub(rf"(?:{_PACKAGE}|{_SHARED})(?:\w+\.)*(?=\w)", "", text)
 
 

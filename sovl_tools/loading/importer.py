@@ -39,9 +39,9 @@ class PrivatePackage:
 
     Attributes:
         package: its full name.
-        public: the name that its modules give as theirs, in place of ``package``.
+        public: the name that its modules give as theirs, instead of ``package``.
         location: the absolute path of its folder.
-        sources: the texts of the modules when they ran, by their names below ``package``.
+        sources: the strings of the modules when they ran, by their names below ``package``.
     """
 
     keeps_compiled = True
@@ -108,7 +108,7 @@ class PrivatePackage:
             if source is None:
                 raise ImportError(f"there is no source of {spec.name}", name=spec.name)
             self._exec(module, spec.loader_state, source)
-            # a module can put another object in its place
+            # a module can put another object instead
             sys.modules[spec.name] = sys.modules.get(module.__name__, module)
 
     def _exec(self, module: ModuleType, file: str, source: bytes) -> None:

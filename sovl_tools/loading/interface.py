@@ -35,9 +35,9 @@ class Interface(NamedTuple):
     Attributes:
         signature: of the function with the tool's name; None if it's missing.
         names: the module's public names, for suggestions.
-        phrases: the value of ``ACTIVATION_PHRASES``; None if the module has none, UNKNOWN if
-            parsing can't tell.
-        handlers: the value of ``STEP_HANDLERS``, with a signature in place of each function.
+        phrases: the value of ``ACTIVATION_PHRASES``; None if the module doesn't have one, UNKNOWN
+            if parsing can't tell.
+        handlers: the value of ``STEP_HANDLERS``, with a signature instead of each function.
         registration: the signature of ``register_step_handlers``; None if it's missing.
         claims: actions that ``register_step_handlers`` added or overwrote.
         removals: actions of others that it took away.
@@ -80,7 +80,7 @@ class Interface(NamedTuple):
     def implied_by_annotations(self) -> Inference:
         """Return the schema that the function implies without ``@tool``.
 
-        It shows null, too, where a manifest can write it for a field that is left out.
+        It shows null, too, where a manifest can write it for a field that is omitted.
         """
         return implied(self.signature or Signature(), self.function, with_none=True)
 
@@ -95,7 +95,7 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
     """
     members = vars(module)
     own, register, phrases = members.get(HANDLERS), members.get(REGISTER), members.get(PHRASES)
-    # plain texts, because the methods of a subclass are the module's own code
+    # plain strings, because the methods of a subclass are the module's own code
     if phrases is not None and isinstance(phrases, list | tuple):
         phrases = [str.__str__(each) if isinstance(each, str) else each for each in phrases]
     # Most modules bring a function alone. Names are for suggestions, where that is missing.
@@ -236,7 +236,7 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
             for module in _libraries(node)
             if module in stems - {folder.name} and _is_absent(module, folder)
         ]
-    # a module that changes how imports work has to run
+    # a module that changes how imports work must run
     if any(each in source for each in (b"__path__", b"sys.modules", b"meta_path")):
         missing = []
     return SiblingImports(absolute, missing)
@@ -270,7 +270,7 @@ def missing_above(folder: ToolFolder, name: str, place: Position) -> ImportFailu
     """Return why an import from the directory around a tool's folder fails, if it does.
 
     ``name`` is the dotted name of a module there. Tools share modules of folders whose names begin
-    with ``_``, and can't import one another.
+    with ``_``, and can't import each other.
     """
     outer, _, inner = name.partition(".")
     directory, path = os.path.dirname(folder.location), name.replace(".", "/")

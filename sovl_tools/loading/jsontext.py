@@ -18,7 +18,7 @@ _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.D
 class Member(NamedTuple):
     """A value in the text: its path, its key's and its own offset, its text up to its end.
 
-    ``occurrence`` counts the members of equal path from 1; ``repeated`` tells whether the same
+    ``occurrence`` counts the members of equal path from 1; ``repeated`` says whether the same
     object had the key before; ``token`` is an opening bracket for containers.
     """
 
@@ -117,7 +117,7 @@ def _string(token: str) -> str:
 
 
 class Places:
-    """Where the values of a text are: all of them, or only those at some places."""
+    """Where the values of a string are: all of them, or only those at some places."""
 
     def __init__(self, text: str, wanted: Iterable[ManifestPlace] | None = None) -> None:
         opening = None

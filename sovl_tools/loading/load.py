@@ -76,7 +76,7 @@ class _Loader:
     def outcome(self) -> list[Candidate]:
         """Wait until the thread is done or exceeds the limit; return its candidates.
 
-        The last one may be the candidate of the folder that exceeded it.
+        The last one can be the candidate of the folder that exceeded it.
         """
         while not self._job.wait(self._time_left()):
             stalled = self._stalled()

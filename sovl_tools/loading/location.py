@@ -230,10 +230,10 @@ def _of_parameter(code: CodeType, parameter: str) -> tuple[int, int] | None:
 
 
 def location_of_text(value: Any, text: str, part: str = "") -> SourceLocation | None:
-    """Return the place of a text, or a part of it, in the code of a function or a class.
+    """Return the place of a string, or a part of it, in the code of a function or a class.
 
     It's a string, a part of one such as a docstring, or the name of a parameter or an argument,
-    also elsewhere in the module. Returns None for a text that is joined from several strings.
+    also elsewhere in the module. Returns None for a string that is joined from several strings.
     """
     from sovl_tools.annotations.hints import underlying  # noqa: PLC0415 - 5 ms, for code
 

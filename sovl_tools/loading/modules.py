@@ -229,7 +229,7 @@ def _spec_of(name: str) -> ModuleSpec | None:
 
 
 def _publish(name: str, module: ModuleType) -> None:
-    """Give a module a public name, which a module of an older generation may have, too."""
+    """Give a module a public name, which a module of an older generation can have, too."""
     with _LOCK:
         _PUBLIC.setdefault(name, []).append(module)
         sys.modules[name] = module

@@ -173,7 +173,7 @@ def _of_member(
         yield Omission((*node.path, "description"), text, ("$ref", "type", "title"))
     is_open = "default" in own and "default" not in node.schema
     is_open = is_open and not (is_needed or node.is_required)
-    # a default that the manifest doesn't accept is no omission, until it accepts more
+    # a default that the manifest doesn't accept isn't an omission, until it accepts more
     if is_open and unwritable(own["default"]) is None and not problems_at(node, own["default"]):
         yield Omission((*node.path, "default"), own["default"])
 

@@ -26,7 +26,7 @@ PACKAGES, MODULES = range(2)
 
 
 class OriginLoad(NamedTuple):
-    """The result of looking at an origin.
+    """The result of checking an origin.
 
     Attributes:
         units: the candidates by the name of their unit.
@@ -98,7 +98,7 @@ class Directory(NamedTuple):
 
 
 class Origin(Protocol):
-    """A place to look for tools; equal origins are the same place."""
+    """A place to search for tools; equal origins are the same place."""
 
     @property
     def level(self) -> int:
@@ -107,7 +107,7 @@ class Origin(Protocol):
 
     @property
     def directory(self) -> Directory | None:
-        """Where changed files are a reason to look again; None if Python imports them once."""
+        """Where changed files are a reason to check again; None if Python imports them once."""
         ...
 
     def look(self) -> OriginLoad:
@@ -153,7 +153,7 @@ def reimporting(path: str) -> Iterator[str]:
     before: dict[str, ModuleType] = {}
     for name in plugins.stale():
         parent, _, stem = name.rpartition(".")
-        # an abandoned import may hold the module's lock for ever
+        # an abandoned import can hold the module's lock for ever
         vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
         # ``from . import helper`` looks here before it imports anything
         _variables(sys.modules.get(parent)).pop(stem, None)

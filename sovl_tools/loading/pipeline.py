@@ -266,7 +266,7 @@ def _import(
 
 
 def _log(error: BaseException, checked: CheckedFolder) -> None:
-    """Log the traceback of an import, whose exception may be as broken as the tool."""
+    """Log the traceback of an import, whose exception can be as broken as the tool."""
     if not _LOGGER.isEnabledFor(logging.DEBUG):
         return
     trace = ""

@@ -46,7 +46,7 @@ class EntryPoints(_Installed):
 
     def look(self) -> OriginLoad:
         """Load every entry point, by name."""
-        importlib.invalidate_caches()  # a distribution may have been installed since
+        importlib.invalidate_caches()  # a distribution can have been installed since
         problems: list[Diagnostic] = []
         unit = Unit("the list of installed distributions", "sys.path", "")
         try:
@@ -149,7 +149,7 @@ class Modules:
     def look(self) -> OriginLoad:
         """Run every module whose name does not begin with ``_`` or ``.``, if it has changed.
 
-        Modules that are excluded may be imported by others, and are not run for their own sake.
+        Modules that are excluded can be imported by others, and are not run for their own sake.
         """
         try:
             names = sorted(os.listdir(self.path))

@@ -222,7 +222,7 @@ def _parsed(folder: ToolFolder, data: bytes) -> Reading:
 
 
 def _explain(folder: ToolFolder, data: bytes) -> Reading:
-    """Find the problem with a text; warnings, such as a byte order mark, don't reject it."""
+    """Find the problem with a string; warnings, such as a byte order mark, don't reject it."""
     case = text.ManifestText(folder.manifest_name, data)
     verdicts: list[Verdict] = []
     for rules in (text.ENCODING_RULES, text.SYNTAX_RULES, text.CONTENT_RULES):

@@ -10,12 +10,12 @@ class Action(NamedTuple):
     """A built-in action of steps.
 
     Attributes:
-        keys: what a step of it may say beside what every step may.
+        keys: what a step of it may say next to what every step may.
         blocks: those of them that hold steps: a list of them, or lists by name.
         has_value: whether something comes of it that a variable can keep.
         ends: whether it ends the procedure.
         has_effects: whether it must not be done again without asking the journal.
-        is_concurrent: whether its steps may run at once, so that none of them may return.
+        is_concurrent: whether its steps can run at once, so that none of them may return.
     """
 
     keys: tuple[str, ...]

@@ -13,7 +13,7 @@ Mode: TypeAlias = Literal["inline", "thread", "process"]
 """Where a tool runs: in the thread that calls, on one of the Tooler's own, in a worker process."""
 
 SERVER_TIMEOUT: Final = 30.0
-"""How long an MCP server has to answer when it is connected to, or lists its tools, in seconds."""
+"""How long an MCP server must answer when it is connected to, or lists its tools, in seconds."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -30,7 +30,7 @@ class ToolCall(NamedTuple):
         arguments: as the function is going to get them, with defaults. They are not to be
             changed: ``with_arguments`` returns another call.
         call_id: the caller's own, or one that the Tooler made.
-        chain: the names of the tools that called one another to get here, outermost first.
+        chain: the names of the tools that called each other to get here, outermost first.
     """
 
     tool: ToolDefinition
@@ -58,7 +58,7 @@ class CallEvent(NamedTuple):
         duration: how long it took, in seconds.
         kind: what sort of failure; None for a success.
         error_type: the class name of the exception that the tool raised, if it raised one.
-        is_abandoned: whether a thread or task was given up that may still be at it.
+        is_abandoned: whether a thread or task was abandoned that can still be at it.
         arguments: what was given, unchecked and as it was given.
         value: what came of it; None for a failure.
     """
@@ -90,7 +90,7 @@ class Progress(NamedTuple):
 
 
 class LogMessage(NamedTuple):
-    """Something that a running call has to say."""
+    """Something that a running call must say."""
 
     tool: str
     call_id: str

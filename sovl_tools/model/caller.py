@@ -13,7 +13,7 @@ from sovl_tools.model.suggestion import one_of
 
 
 def check_given(check: Callable[[str, object], object], **values: object) -> None:
-    """Check several values, leaving out None."""
+    """Check several values, omitting None."""
     for name, value in values.items():
         if value is not None:
             check(name, value)
@@ -23,7 +23,7 @@ def check_type(name: str, value: object, types: type | UnionType, words: str) ->
     """Check a value's type.
 
     Raises:
-        TypeError: the value has none of the types, which ``words`` name.
+        TypeError: the value doesn't have one of the types, which ``words`` name.
     """
     if not isinstance(value, types):
         raise TypeError(f"{name} must be {words}, not {value!r:.80}")

@@ -81,7 +81,7 @@ class Sample(NamedTuple):
     """What the client's model answered.
 
     Attributes:
-        text: the texts of the answer.
+        text: the strings of the answer.
         model: the name of the model, which the client chooses.
         stop_reason: why it ended, such as ``"endTurn"`` or ``"maxTokens"``, if that is known.
         content: the blocks of the answer, as in MCP.
@@ -120,7 +120,7 @@ class ApprovalRequest(NamedTuple):
         arguments: the checked arguments.
         description: the tool's description.
         call_id: identifies the call.
-        chain: the names of the tools that called one another, this one last.
+        chain: the names of the tools that called each other, this one last.
     """
 
     tool: str

@@ -245,12 +245,12 @@ def encodable(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Shorten a text to ``limit`` bytes in UTF-8.
+    """Shorten a string to ``limit`` bytes in UTF-8.
 
     The cut is between characters with their combining marks. A note at the end reports it, unless
     that takes more than half of the limit.
     """
-    # a character has at most four bytes, so most texts needn't be encoded
+    # a character has at most four bytes, so most strings needn't be encoded
     if len(text) * 4 <= limit or len(data := text.encode()) <= limit:
         return text
     sizes = limit, len(data)
@@ -263,7 +263,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def cut_characters(text: str, limit: int) -> str:
-    """Shorten a text to ``limit`` characters.
+    """Shorten a string to ``limit`` characters.
 
     The cut is between characters with their combining marks. A note at the end reports it.
     """
@@ -282,7 +282,7 @@ _JOINER = "\u200d"
 
 def _boundary(text: str, end: int) -> int:
     """Return the last place up to ``end`` where no mark is cut off its letter."""
-    # longer clusters aren't words: a text can stack thousands of marks on one letter
+    # longer clusters aren't words: a string can stack thousands of marks on one letter
     for place in range(end, max(end - _LONGEST_CLUSTER, 0), -1):
         if not _belongs(text[place], text[place - 1]):
             return place

@@ -58,7 +58,7 @@ class Export(Protocol):
     Attributes:
         format: the name of the format.
         definitions: a list of dictionaries, as the provider's SDK takes them; for ``openapi`` one
-            document, for ``prompt`` a text.
+            document, for ``prompt`` a string.
         diagnostics: with places, as ST9xx.
     """
 
@@ -73,7 +73,7 @@ class Export(Protocol):
     def restore(self, name: str, arguments: JSON) -> JSON:
         """Return a model's arguments in the form of the tool's manifest.
 
-        A null that stands for an absent property is removed. Other arguments are returned
+        A null that represents an absent property is removed. Other arguments are returned
         unchanged, also if they aren't a JSON object: the call reports that.
 
         Args:

@@ -68,7 +68,7 @@ def _property(parameter: ToolParameterDefinition) -> dict[str, JSON]:
         schema["type"] = names[0] if len(names) == 1 else names
     if parameter.description:
         schema["description"] = parameter.description
-    # a default other than None needs no ``has_default`` beside it
+    # a default other than None needs no ``has_default`` next to it
     if parameter.has_default or parameter.default_value is not None:
         schema["default"] = parameter.default_value
     return schema
@@ -130,7 +130,7 @@ class ToolDefinition:
     postprocess: Callable[[Any], Any] | None = None
 
     def __new__(cls, *_: Any, **keywords: Any) -> Self:
-        """Refuse an argument that has another name here."""
+        """Reject an argument that has another name here."""
         check_arguments("ToolDefinition", keywords)
         return object.__new__(cls)
 

@@ -64,7 +64,7 @@ Place: TypeAlias = ManifestPlace | ModulePlace | Position
 
 
 class Finding(NamedTuple):
-    """What a rule found, and where, before anybody knows the line.
+    """What a rule found, and where, before anyone knows the line.
 
     ``other`` is the other side of a contradiction; its place ends the help.
     """
@@ -180,7 +180,7 @@ def ask(
         try:
             # lazily, so that a rule with thousands of findings stops after a hundred
             for finding in chain.from_iterable(map(each.check, subjects)):
-                # locating each finding takes time, and nobody reads more of them
+                # locating each finding takes time, and no one reads more of them
                 if len(found) - before == MAX_FINDINGS:
                     words = f"and more from here on, beside the {MAX_FINDINGS} that are told"
                     advice = "mend those first, then look again"

@@ -10,7 +10,7 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def parse_env(text: str) -> dict[str, str]:
-    """Return the variables in a text of lines such as ``NAME=value``.
+    """Return the variables in a string of lines such as ``NAME=value``.
 
     Values can be in single or double quotes, and `` #`` begins a comment. Nothing is expanded.
 

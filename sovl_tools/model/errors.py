@@ -22,7 +22,8 @@ class ToolNotFoundError(SovlToolsError, KeyError):
         name: the name that was asked for.
         suggestion: the nearest name that exists, if one is near.
         reason: why a tool of that name did not load, if there is such a folder.
-        among: where it was looked for, such as ``" among those in the cache"``; "" for everywhere.
+        among: where it was searched for, such as ``" among those in the cache"``; "" for
+            everywhere.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class SchemaError(SovlToolsError, ValueError):
 
 
 class DuplicateToolError(SovlToolsError, ValueError):
-    """Another tool of that name is in force; ``source`` says where it comes from."""
+    """Another tool of that name is in force; ``source`` says where it is from."""
 
     def __init__(self, name: str, source: str) -> None:
         super().__init__(name, source)
@@ -142,11 +143,11 @@ class ToolError(SovlToolsError):
 
 
 class ElicitationError(ToolError):
-    """A question of a tool that nobody can be asked, or to which there is no fitting answer."""
+    """A question of a tool that no one can be asked, or to which there is no fitting answer."""
 
 
 class ApprovalError(ToolError):
-    """A call that needs an approval, and has none."""
+    """A call that needs an approval, and doesn't have one."""
 
 
 class SamplingError(ToolError):

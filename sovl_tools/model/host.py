@@ -23,7 +23,7 @@ class Host:
         on_approve: asks whether a call can be made, with an ``ApprovalRequest``; returns an
             ``Approval``, or short: True, False or the reason against it.
 
-    Each ``on_…`` but the first takes a request, on a thread of its own where it can wait for a
+    Each ``on_…`` but the first takes a request, on its own thread where it can wait for a
     person, and returns the answer; it can be async, or return a ``concurrent.futures.Future``.
     An async one runs on the event loop of the call.
 

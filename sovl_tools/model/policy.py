@@ -33,7 +33,7 @@ class Policy:
         cache_seconds: how long equal calls of a read-only tool get the same result.
         rate_limit: how many calls of each tool can begin in a time, such as ``"5/s"``,
             ``"100/min"`` or ``"1000/h"``.
-        approval: which calls the host has to approve: ``"never"``, ``"destructive"``, ``"always"``,
+        approval: which calls the host must approve: ``"never"``, ``"destructive"``, ``"always"``,
             or shell patterns of tool names. None is ``"destructive"`` where a model chooses the
             calls, as for an ``Agent``, and ``"never"`` elsewhere.
         timeout_ceiling: the longest timeout that a manifest or a call can ask for, in seconds.
@@ -118,7 +118,7 @@ def calls_per_second(text: str) -> tuple[int, float]:
     """Return the number of calls and the number of seconds of a rate such as ``"5/s"``.
 
     Raises:
-        ValueError: the text is no rate.
+        ValueError: the text isn't a rate.
     """
     match = re.fullmatch(r"([1-9][0-9]*)/(s|min|h)", str(text))
     if match is None:

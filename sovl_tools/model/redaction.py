@@ -40,7 +40,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
     Of long values not even the beginning is left, where a message has cut them.
     """
-    # a message may have been redacted already: its labels are left as they are
+    # a message can have been redacted already: its labels are left unchanged
     names = {name: f"[{name}]" for name in secrets if encodes(name)}
     forms = {
         form: label
@@ -75,7 +75,7 @@ _TELLING = 16
 
 @lru_cache(100)
 def _forms(name: str, value: str) -> set[str]:
-    """Return the value of a variable as it may be written: plain, in Python, in JSON, in a URL."""
+    """Return the value of a variable as it can be written: plain, in Python, in JSON, in a URL."""
     parts = {value, value.strip(), *map(str.strip, value.splitlines())}
     parts = {each for each in parts if len(each) >= _LEAST}
     if not parts and value:

@@ -46,8 +46,8 @@ class Failure(NamedTuple):
         message: what the model reads.
         details: one entry for each bad argument.
         error_type: the class name of the exception that the tool raised, if it raised one.
-        is_abandoned: whether a thread or task was given up that may still be at it.
-        place: the line of the author's code at which an exception came that is no ToolError, as
+        is_abandoned: whether a thread or task was abandoned that can still be at it.
+        place: the line of the author's code at which an exception came that isn't a ToolError, as
             ``path:line``; no model reads it.
     """
 
@@ -70,7 +70,7 @@ class ToolResult(NamedTuple):
         value: JSON; content such as images is in it as in the Model Context Protocol.
         error: None if the tool returned a value.
         duration: in seconds.
-        content: the texts, images, sounds and resources that the tool returned, in order;
+        content: the strings, images, sounds and resources that the tool returned, in order;
             empty for a plain value.
         repairs: the arguments that ``coerce="lenient"`` made to fit.
     """
@@ -97,7 +97,7 @@ class ToolResult(NamedTuple):
         Args:
             format: ``"openai"`` (Chat Completions), ``"openai-responses"``, ``"anthropic"``,
                 ``"gemini"`` or ``"openrouter"``.
-            call_id: the id of the model's call; only Gemini's calls may be without one.
+            call_id: the id of the model's call; only Gemini's calls can be without one.
 
         Raises:
             ValueError: there are no messages of that format.

@@ -22,7 +22,7 @@ class ProcedureError(SovlToolsError):
 
 
 class ProcedureNotFoundError(SovlToolsError, KeyError):
-    """There is no procedure of that name; ``suggestion`` is the nearest that there is."""
+    """There isn't a procedure of that name; ``suggestion`` is the nearest that there is."""
 
     def __init__(self, name: str, suggestion: str | None = None) -> None:
         super().__init__(name)
@@ -34,7 +34,7 @@ class ProcedureNotFoundError(SovlToolsError, KeyError):
 
 
 class UnreadableError(SovlToolsError, ValueError):
-    """A text of which no value can be made.
+    """A string of which no value can be made.
 
     Attributes:
         message: what is there.
@@ -56,7 +56,7 @@ class UnreadableError(SovlToolsError, ValueError):
 
 
 class InputError(SovlToolsError, ValueError):
-    """Inputs of a run that do not fit; the message names each."""
+    """Inputs of a run that do not match; the message names each."""
 
 
 class StepError(SovlToolsError):
@@ -64,7 +64,7 @@ class StepError(SovlToolsError):
 
     Attributes:
         message: why, as a tool or a step says it.
-        key: of the step in the run; "" as long as nobody knows.
+        key: of the step in the run; "" as long as no one knows.
         path: where the step, or the template in it that has no value, is in its procedure.
         procedure: the name of that procedure.
         line: of the text at the path, from 1.
@@ -91,7 +91,7 @@ class StepError(SovlToolsError):
 
 
 class ChangedProcedureError(SovlToolsError):
-    """A procedure that is another than the one of the run that is to go on."""
+    """A procedure that is another than the one of the run that is to continue."""
 
     def __init__(self, name: str, run_id: str) -> None:
         super().__init__(name, run_id)
@@ -103,7 +103,7 @@ class ChangedProcedureError(SovlToolsError):
 
 
 class UnfinishedError(StepError):
-    """A step that was under way when its run was interrupted, and may do harm if it is repeated."""
+    """A step that was running when its run was interrupted, and may do harm if it is repeated."""
 
     def __init__(self, key: str, action: str, tool: str | None) -> None:
         what = f"tool {tool!r}" if tool else f"action {action!r}"
@@ -146,7 +146,7 @@ class RunNotFoundError(SovlToolsError, KeyError):
 
 
 class RunBusyError(SovlToolsError):
-    """A run that is under way elsewhere.
+    """A run that is running elsewhere.
 
     Attributes:
         run_id: of the run.

@@ -1,4 +1,4 @@
-"""The journal of runs: what each did, so that one that was killed can go on.
+"""The journal of runs: what each did, so that one that was killed can continue.
 
 An SQLite database in WAL mode keeps the runs and their steps. Next to it is a lock file for each
 run in progress. The operating system releases that lock when the process dies.
@@ -83,14 +83,14 @@ _TABLES = (
 
 
 class Database:
-    """An open journal file; several threads may call its methods.
+    """An open journal file; several threads can call its methods.
 
     Attributes:
         path: of the file.
         patience: the number of seconds to wait for other processes that write to the file.
 
     Raises:
-        JournalError: the file can't be opened, is no journal, or is one of a newer format.
+        JournalError: the file can't be opened, isn't a journal, or is one of a newer format.
     """
 
     def __init__(self, path: str, *, create: bool, patience: float = 30.0) -> None:
@@ -146,7 +146,7 @@ class Database:
             raise JournalError(self.path, f"it is damaged: {error}") from error
 
     def close(self) -> None:
-        """Close the file; may be called again."""
+        """Close the file; can be called again."""
         with self._lock:
             self._connection.close()
 
@@ -229,7 +229,7 @@ class RunLock:
         from filelock import FileLock  # noqa: PLC0415 - only journals need it; takes 40 ms
 
         self.path = path
-        # Without flock, a file that only has to exist would outlive a killed process.
+        # Without flock, a file that only must exist would outlive a killed process.
         self._lock = FileLock(path, thread_local=False, fallback_to_soft=False)
 
     def acquire(self) -> bool:
@@ -239,7 +239,7 @@ class RunLock:
             JournalError: the file can't be made or locked.
         """
         try:
-            # Long enough for a reader that holds the lock to look at the run.
+            # Long enough for a reader that holds the lock to check the run.
             self._lock.acquire(timeout=0.1, poll_interval=0.01)
         except TimeoutError:
             return False
@@ -251,7 +251,7 @@ class RunLock:
         """Remove the file and release the lock, if this holds it."""
         if self._lock.is_locked:
             with suppress(OSError):  # Windows removes no open file
-                os.unlink(self.path)  # first: afterwards it may be another process's lock
+                os.unlink(self.path)  # first: afterwards it can be another process's lock
             self._lock.release()
 
 
@@ -274,13 +274,13 @@ class Journal:
     """A file in which any number of processes and threads record their runs.
 
     With ``create`` a file that is missing or empty becomes a journal. Next to it is a lock file for
-    each run in progress; that of a killed process stays until someone looks at the run.
+    each run in progress; that of a killed process stays until someone checks the run.
 
     Attributes:
         path: of the file.
 
     Raises:
-        JournalError: the file can't be opened, is no journal, or is one of a newer format. The
+        JournalError: the file can't be opened, isn't a journal, or is one of a newer format. The
             methods raise it too, if the file can't be read or written.
     """
 
@@ -344,9 +344,9 @@ class Journal:
         steps of the run; if it raises, the run stays unchanged.
 
         Raises:
-            RunNotFoundError: there is none of that id.
+            RunNotFoundError: there isn't one of that id.
             RunOverError: it has succeeded.
-            RunBusyError: it is under way.
+            RunBusyError: it is running.
         """
         self._found(run_id)  # before its ID becomes part of a path
         with self._held(run_id) as lock:
@@ -370,7 +370,7 @@ class Journal:
         """Return a run.
 
         Raises:
-            RunNotFoundError: there is none of that id.
+            RunNotFoundError: there isn't one of that id.
         """
         return self._current(self._found(run_id))
 
@@ -378,7 +378,7 @@ class Journal:
         """Return the steps of a run, in the order in which they first began.
 
         Raises:
-            RunNotFoundError: there is none of that id.
+            RunNotFoundError: there isn't one of that id.
         """
         self._found(run_id)
         return self._database.records(StepRecord, _STEPS, (run_id,))
@@ -387,7 +387,7 @@ class Journal:
         """Return a run as a JSON object: its fields, and ``steps``.
 
         Raises:
-            RunNotFoundError: there is none of that id.
+            RunNotFoundError: there isn't one of that id.
         """
         run, steps = self.run(run_id), self.steps(run_id)
         return {"version": FORMAT, **run._asdict(), "steps": [step._asdict() for step in steps]}
@@ -430,7 +430,7 @@ class Journal:
         if record.state == "running":
             with suppress(JournalError), self._held(record.id) as lock:
                 if lock is not None:
-                    record = self._found(record.id)  # it may have ended in the meantime
+                    record = self._found(record.id)  # it can have ended in the meantime
                     if record.state == "running":
                         return record._replace(state="interrupted")
         return record
@@ -453,7 +453,7 @@ _END = "UPDATE runs SET state = ?, result = ?, error = ?, ended = ? WHERE id = ?
 class RunLog:
     """A run in progress: no other caller can resume it until this is closed.
 
-    What a method records survives the process as soon as it returns. Several threads may call
+    What a method records survives the process as soon as it returns. Several threads can call
     the methods. All raise ``JournalError`` if the journal can't be read or written, and those that
     write also if this is closed.
 
@@ -485,7 +485,7 @@ class RunLog:
     def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> StepRecord | None:
         """Return the record of an attempt that ended in an earlier process.
 
-        None if there is none, or if it was of another step: the procedure has changed since.
+        None if there isn't one, or if it was of another step: the procedure has changed since.
         """
         found = self._before.get(key)
         if found is None or found.state not in ENDED:
@@ -505,7 +505,7 @@ class RunLog:
     ) -> None:
         """Record that a step begins, for the first time or again.
 
-        A record that isn't durable survives the process, but may be lost if the machine crashes:
+        A record that isn't durable survives the process, but can be lost if the machine crashes:
         it doesn't wait for the disk. That is right for steps that a resumed run repeats anyway.
         """
         moment = time.time()

@@ -1,4 +1,4 @@
-"""Procedures by name, their runs and how these go on, and procedures as tools."""
+"""Procedures by name, their runs and how these continue, and procedures as tools."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ProcedureManager:
         """Add a procedure, so that it can be run by its name and by others; return it.
 
         Raises:
-            ProcedureError: it can't be read, or does not fit the schema.
+            ProcedureError: it can't be read, or does not match the schema.
             OSError: there is no such file.
         """
         found = source if isinstance(source, ProcedureDocument) else read_procedure(source)
@@ -137,7 +137,7 @@ class ProcedureManager:
         Raises:
             ProcedureError: it is unsound, or one that it runs is; nothing has run.
             ProcedureNotFoundError: none of that name was added.
-            InputError: the inputs do not fit; nothing has run.
+            InputError: the inputs do not match; nothing has run.
             StepError: a step failed.
             JournalError: the journal can't be written.
             OSError: there is no such file.
@@ -169,28 +169,28 @@ class ProcedureManager:
         """Go on with a run that was interrupted, was cancelled or failed, and await its result.
 
         Steps that have succeeded are not taken again, nor those that failed and after which the
-        run went on. Those that were under way when it ended are, if their tools are
+        run continued. Those that were running when it ended are, if their tools are
         ``idempotent`` or ``read_only``.
 
         Args:
             journal: in which the run is written down.
             run_id: of the run.
             source: the procedure, if it is elsewhere by now.
-            force: go on although the procedure has changed since. What was done is known by the
+            force: continue although the procedure has changed since. What was done is known by the
                 place of the step, its tool and its arguments.
-            repeat_unfinished: take steps again that were under way, whatever they do.
+            repeat_unfinished: take steps again that were running, whatever they do.
             on_event: called with each event of the run.
 
         Raises:
             RunNotFoundError: there is no such run.
             RunOverError: it has succeeded.
-            RunBusyError: it is under way.
+            RunBusyError: it is running.
             ChangedProcedureError: the procedure, or one that it runs, is another than it was.
             ProcedureError: it is unsound by now.
-            InputError: the inputs do not fit a procedure that has changed.
-            UnfinishedError: a step was under way, and nothing says that it may be repeated.
+            InputError: the inputs do not match a procedure that has changed.
+            UnfinishedError: a step was running, and nothing says that it can be repeated.
             StepError: a step failed.
-            OSError: there is no file of the procedure any more.
+            OSError: there is no file of the procedure anymore.
         """
         record = journal.run(run_id)
         linked = self._link_recorded(record) if source is None else self._link(source)
@@ -199,7 +199,7 @@ class ProcedureManager:
             _check_unchanged(record, linked.first, prints)
         inputs = checked_inputs(linked.first, record.inputs)
 
-        # Asked while the journal is held, so that nobody else takes the run up in between.
+        # Asked while the journal is held, so that no one else takes the run up in between.
         def check(steps: list[StepRecord]) -> None:
             step = _unfinished_step(steps, linked, self._registry)
             if step is not None and not repeat_unfinished:
@@ -224,7 +224,7 @@ class ProcedureManager:
     def unfinished_step(
         self, journal: Journal, run_id: str, source: Named | None = None
     ) -> StepRecord | None:
-        """Return the step for which a run goes on only with ``repeat_unfinished``, if there is one.
+        """Return the step that makes a run need ``repeat_unfinished``, if there is one.
 
         Raises:
             RunNotFoundError: there is no such run.
@@ -239,7 +239,7 @@ class ProcedureManager:
             return read_procedure(source)
         if source in self._added:
             return self._added[source]
-        # A text that looks like a path is opened, so that the error names the file.
+        # A string that looks like a path is opened, so that the error names the file.
         if not source.endswith(SUFFIXES) and not os.path.exists(source):
             raise ProcedureNotFoundError(source, nearest(source, self._added))
         return read_procedure(source)
@@ -270,7 +270,7 @@ class ProcedureManager:
                 if other is not None:
                     related[asking.path, name] = other
                     pending.append(other)
-        # By identity: a procedure may be found by several names and from several others.
+        # By identity: a procedure can be found by several names and from several others.
         every = {id(each): each for each in (first, *related.values())}
         found = [each for member in every.values() for each in self._check(member)]
         errors = [each for each in found if each.severity == "error"]
@@ -281,8 +281,8 @@ class ProcedureManager:
     def _other(
         self, asking: ProcedureDocument, name: str, read: Callable[[str], ProcedureDocument]
     ) -> ProcedureDocument | None:
-        """Return the procedure that another one means by a name."""
-        if name in self._added:  # wins over the file beside, as it does for who runs one by name
+        """Return the procedure that another means by a name."""
+        if name in self._added:  # wins over the file next to, as it does for who runs one by name
             return self._added[name]
         path = file_beside(asking.path, name) if asking.path else None
         return None if path is None else read(path)
@@ -331,11 +331,11 @@ _HARMLESS = {name for name, each in ACTIONS.items() if not each.has_effects}
 def _unfinished_step(
     steps: Iterable[StepRecord], linked: LinkedProcedures, registry: ToolLookup
 ) -> StepRecord | None:
-    """Return the first step that was under way and is not known to do no harm if it is repeated."""
+    """Return the first step that was running and is not known to do no harm if it is repeated."""
     every = list(steps)
     over = tuple(each.key for each in every if _is_over(each, linked))
     for each in every:
-        # Nobody takes up again what lies in a step that is over.
+        # No one takes up again what lies in a step that is over.
         is_below = any(each.key.startswith((f"{key}.", f"{key}[", f"{key}/")) for key in over)
         if each.state != "started" or is_below or each.action in _HARMLESS:
             continue
@@ -348,7 +348,7 @@ def _unfinished_step(
 
 
 def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
-    """Tell whether a step that holds others has ended, and the run went on.
+    """Return whether a step that holds others has ended, and the run continued.
 
     A failure that ends the procedure is no such end: the step is taken again with the run.
     """
@@ -359,14 +359,14 @@ def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
     step = linked.step(record.key)
     if step is None:
         return False
-    # Only the last attempt ends a step, and only if the run is to go on after its failure.
+    # Only the last attempt ends a step, and only if the run is to continue after its failure.
     attempt = record.key.rpartition("~")[2]
     is_last = (int(attempt) if attempt.isdigit() else 1) > step.on_error.retry
     return not is_last or step.on_error.then == "continue"
 
 
 def _check_unchanged(record: RunRecord, procedure: Procedure, prints: Mapping[str, str]) -> None:
-    """Refuse to go on with another procedure than the one with which a run began.
+    """Refuse to continue with another procedure than the one with which a run began.
 
     Args:
         record: of the run.
@@ -408,7 +408,7 @@ class Procedures(NamedTuple):
         return Directory(self.path, SUFFIXES)
 
     def look(self) -> OriginLoad:
-        """Read every file anew; one whose text is the same stays the tool that it is."""
+        """Read every file again; one whose text is the same stays the tool that it is."""
         try:
             sources = [read_found_procedure(each) for each in files(self.path)]
         except (OSError, ValueError) as error:  # a ValueError: no file can have such a path
@@ -436,7 +436,7 @@ class _ProcedureTool:
 
 
 _TOOLS: dict[str, _ProcedureTool] = {}
-"""By path, so that a look at a file that has not changed finds the same tool again."""
+"""By path, so that a check a file that has not changed finds the same tool again."""
 
 
 def _candidate(source: ProcedureDocument) -> Candidate:

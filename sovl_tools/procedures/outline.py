@@ -83,7 +83,7 @@ def bare(value: JSON) -> str:
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
-    """Return a text in one line of bounded length that a terminal can be trusted with."""
+    """Return a string in one line of bounded length that a terminal can be trusted with."""
     return cut(plain(" ".join(text.split())), longest)
 
 
@@ -162,7 +162,7 @@ _ESCAPED = {ord(letter): f"#{ord(letter)};" for letter in '#"<>&`\\'}
 
 
 class Way(NamedTuple):
-    """A way from a node to the next one; ``caption`` is beside the arrow."""
+    """A way from a node to the next one; ``caption`` is next to the arrow."""
 
     node: str
     caption: str = ""

@@ -14,16 +14,16 @@ from sovl_tools.schema.keywords import COMBINING
 from sovl_tools.schema.problem import explanations, place
 
 MAX_BYTES = 1 << 20
-"""How large a file of a procedure may be."""
+"""How large a file of a procedure can be."""
 
 MAX_DEPTH = 100
-"""How deep lists and mappings may be nested in it."""
+"""How deep lists and mappings can be nested in it."""
 
 MAX_VALUES = 50_000
-"""How many values it may have; in YAML a long text counts as several."""
+"""How many values it can have; in YAML a long text counts as several."""
 
 COMMON = ("action", "name", "when", "save_as", "timeout", "on_error")
-"""The keys that every step may have."""
+"""The keys that every step can have."""
 
 RESERVED = frozenset(
     {
@@ -132,7 +132,7 @@ class Reference(NamedTuple):
         name: of the variable.
         attributes: the constant keys and indexes behind it: ``page.links[0].url`` has
             ``("links", 0, "url")``, ``page.links[i].url`` has ``("links",)``.
-        is_guarded: whether it may be absent: ``x | default(1)``, or ``x is defined`` somewhere.
+        is_guarded: whether it can be absent: ``x | default(1)``, or ``x is defined`` somewhere.
     """
 
     name: str
@@ -154,7 +154,7 @@ def assigned(steps: tuple[Step, ...]) -> Iterator[tuple[str, ManifestPlace]]:
 
 
 def parse_procedure(document: Mapping[str, JSON], *, text: str, source: str) -> Procedure:
-    """Return the procedure of a document that fits the published schema."""
+    """Return the procedure of a document that matches the published schema."""
     inputs = document.get("inputs", {"type": "object", "properties": {}})
     return Procedure(
         document["name"],
@@ -216,7 +216,7 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
     """Return a copy of the inputs, checked and with the defaults of the procedure's schema.
 
     Raises:
-        InputError: the inputs don't fit the schema.
+        InputError: the inputs don't match the schema.
     """
     inputs: dict[str, JSON] = copied(given)
     properties: Any = procedure.inputs.get("properties", {})

@@ -118,7 +118,7 @@ def _read(fields: Sequence[str], row: Sequence[Any]) -> Iterator[Any]:
         found = value
         try:
             if field in _WRITTEN and value is not None:
-                found = json.loads(value)  # a result may be infinite
+                found = json.loads(value)  # a result can be infinite
             is_sound = found in states if field == "state" else _CHECKS[field](found)
         except (ValueError, TypeError, RecursionError):
             is_sound = False

@@ -185,7 +185,7 @@ def sovl_server(request: pytest.FixtureRequest) -> Iterator[MakeServer]:
     """A function that starts a scripted provider: ``sovl_server([says("Hello.")])``.
 
     It takes what ``sovl_tools.testing.ScriptedServer`` takes. The servers end with the test, which
-    fails if they have replies left that nobody asked for.
+    fails if they have replies left that no one asked for.
     """
     servers = ExitStack()
     yield lambda *script, **options: servers.enter_context(ScriptedServer(*script, **options))

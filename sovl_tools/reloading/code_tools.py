@@ -83,10 +83,10 @@ class Registrations(NamedTuple):
     ) -> tuple[Registrations, Candidate]:
         """Enter a definition after all others, or before them; return its candidate, too.
 
-        A definition that was registered before is entered once: its candidate is returned as it is,
-        unless it has to be the first. Other words for the same function are another tool of its
-        name. A function that was defined again, as by a cell of a notebook, replaces the old one.
-        An unsound definition isn't entered.
+        A definition that was registered before is entered once: its candidate is returned
+        unchanged, unless it must be the first. Other words for the same function are another tool
+        of its name. A function that was defined again, as by a cell of a notebook, replaces the old
+        one. An unsound definition isn't entered.
         """
         function = definition.function
         named = [each for each in self.candidates if each.name == definition.name]

@@ -184,7 +184,7 @@ class Events:
     """Watches directories and reports the paths of events, without noise.
 
     ``report`` is called on watchdog's thread: it must return at once, without calling back.
-    ``observer`` makes the observer: by default the system's own or, where there is none, one that
+    ``observer`` makes the observer: by default the system's own or, where there isn't one, one that
     polls each second.
     """
 
@@ -210,7 +210,7 @@ class Events:
 
         Returns:
             the logical paths of places that are watched only from now on; what happened there
-            before wasn't reported, so look at them.
+            before wasn't reported, so check them.
 
         Raises:
             OSError: the system gives no more watches (``ENOSPC``) or instances (``EMFILE``), or

@@ -110,7 +110,7 @@ def changed(state: State) -> set[str]:
 
 
 def reload(state: State, touched: Collection[str] | None, *, is_patient: bool) -> State:
-    """Scan what was touched, and load what changed; the result still has to be combined.
+    """Scan what was touched, and load what changed; the result still must be combined.
 
     Args:
         state: the current state, which stays valid.
@@ -157,7 +157,7 @@ def recombined(state: State, known: Collection[Diagnostic]) -> tuple[State, Cata
         return state, CatalogChange(diagnostics=tuple(problems))
     before = state.catalog
     catalog = combine(candidates)
-    # a candidate that is in the catalog doesn't need its last good version any more
+    # a candidate that is in the catalog doesn't need its last good version anymore
     current = {
         each.location: shown if shown.status == "loaded" else each
         for each, shown in zip(candidates, catalog.candidates, strict=True)

@@ -42,7 +42,7 @@ _EXHAUSTED = {
 
 
 class Batch(NamedTuple):
-    """Events that came shortly after one another.
+    """Events that came shortly after each other.
 
     Attributes:
         paths: the absolute paths of the events; empty if none came in time.
@@ -170,7 +170,7 @@ class Watcher:
         paths = batch.paths if self._events is not None else batch.paths | self._poll()
         if paths:
             self._subject.follow(paths, since=batch.since)
-        # a new folder needs watches, and the system might have none left
+        # a new folder needs watches, and the system might don't have one left
         if self._aim(has_grown=any(map(os.path.isdir, batch.paths))):
             self._scan_everywhere()
 

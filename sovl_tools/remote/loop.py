@@ -22,7 +22,7 @@ Close = Callable[[], Coroutine[Any, Any, None]]
 
 
 class RemoteLoop:
-    """An event loop on a thread of its own; what is on it is closed as the program ends."""
+    """An event loop on its own thread; what is on it is closed as the program ends."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()

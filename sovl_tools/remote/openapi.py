@@ -393,7 +393,7 @@ class _Reader:
         """Return an object, or the one that it refers to.
 
         Raises:
-            UnfitDefinition: there is none.
+            UnfitDefinition: there isn't one.
         """
         for _ in range(_MOST_STEPS):
             if not isinstance(value, dict):

@@ -67,7 +67,7 @@ class Credential(NamedTuple):
 
 
 class _Request(NamedTuple):
-    """What is made of arguments, beside the path."""
+    """What is made of arguments, next to the path."""
 
     query: list[tuple[str, str]]
     headers: dict[str, str]
@@ -190,7 +190,7 @@ class Operation:
 
 
 def _decoded(data: bytes, charset: str | None) -> str | None:
-    """Return a text in its charset, or else in UTF-8; None if it isn't one."""
+    """Return a string in its charset, or else in UTF-8; None if it isn't one."""
     with suppress(LookupError, UnicodeDecodeError):
         if charset is not None:
             return data.decode(charset)
@@ -213,13 +213,13 @@ def _plain_media(media: str) -> str:
 
 
 def is_json(media: str) -> bool:
-    """Tell whether a media type is one of JSON."""
+    """Return whether a media type is one of JSON."""
     plain = _plain_media(media)
     return plain in {"application/json", "text/json"} or plain.endswith("+json")
 
 
 def _body(place: Argument, value: Any) -> dict[str, Any]:
-    """Return what httpx has to be given for a body."""
+    """Return what httpx must be given for a body."""
     kind = _plain_media(place.name)
     media = _OF_RANGE.get(kind, place.name)
     if kind == FORM and isinstance(value, dict):
@@ -241,7 +241,7 @@ _OF_RANGE = {
 
 
 def _encoded(text: str, media: str) -> bytes:
-    """Return the bytes of a text in the charset that its media type names."""
+    """Return the bytes of a string in the charset that its media type names."""
     message = Message()
     message["Content-Type"] = media
     charset = message.get_content_charset("utf-8")

@@ -82,7 +82,7 @@ class RemoteTools(NamedTuple):
         work = remote_loop().submit(session_of(self.server).list_tools())
         try:
             while True:
-                # in short steps: a look that is given up ends between two of them
+                # in short steps: a look that is abandoned ends between two of them
                 with suppress(FutureTimeoutError):
                     return work.result(_STEP)
         except CancelledError:
@@ -104,12 +104,12 @@ class RemoteTools(NamedTuple):
             if known is None or known[0] != text:
                 known = text, self._made(name, each)
             now[name] = known
-        # without those that are gone: a server may have others each time
+        # without those that are gone: a server can have others each time
         _KNOWN[self] = now
         return [candidate for _, candidate in now.values()]
 
     def _made(self, name: str, found: Definition) -> Candidate:
-        # what messages call a server may be the name of another one as well
+        # what messages call a server can be the name of another as well
         number = _NUMBERS.setdefault(self.server, len(_NUMBERS))
         location, path = f"mcp:{number}#{name}", str(self.server)
         try:
@@ -192,7 +192,7 @@ def remote_tools(
     """Return the tools of a server.
 
     Raises:
-        ValueError: the server, the prefix or the timeout is none.
+        ValueError: the server, the prefix or the timeout isn't one.
     """
     if prefix is not None and not isinstance(prefix, str):
         raise ValueError(f"a prefix is a text, not {_shown(prefix)}")
@@ -205,7 +205,7 @@ def remote_tools(
 
 
 def _texts(name: str, given: Any, kinds: tuple[type, ...]) -> tuple[tuple[str, Any], ...]:
-    """Return the pairs of a mapping of texts; messages about it contain no values.
+    """Return the pairs of a mapping of strings; messages about it contain no values.
 
     Raises:
         ValueError: it is something else.
@@ -223,7 +223,7 @@ def _shown(value: object) -> str:
 
 
 def enter(look: Look, origin: RemoteTools) -> CatalogChange:
-    """Look at a server's tools, now and after each change; ``look`` is a method."""
+    """Check a server's tools, now and after each change; ``look`` is a method."""
     change = look(origin)
     listeners = session_of(origin.server).on_change
     refresh = _Refresh(look, origin)
@@ -235,7 +235,7 @@ def enter(look: Look, origin: RemoteTools) -> CatalogChange:
 class _Refresh:
     """Looks at a server's tools again after changes, for as long as there is a registry.
 
-    One look at a time, and after many in a row less often: a server may tell of a change whenever
+    One check a time, and after many in a row less often: a server may tell of a change whenever
     it is asked.
     """
 
@@ -247,7 +247,7 @@ class _Refresh:
         self._is_looking = False
 
     def is_same(self, other: _Refresh) -> bool:
-        """Tell whether another one does the same."""
+        """Return whether another does the same."""
         return (self.origin, self.look()) == (other.origin, other.look())
 
     def __call__(self) -> None:

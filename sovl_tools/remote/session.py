@@ -1,7 +1,7 @@
 """Servers of the Model Context Protocol, and the one session that is kept with each.
 
 A session lives on the loop of connections, so that sync and async tools of any thread share it. It
-begins with the first call, begins anew after the server has died, and ends with the program.
+begins with the first call, begins again after the server has died, and ends with the program.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _URL = re.compile(r"(https?://)(?:[^\s/@]*@)?([^\s/?#]+)[^\s;,]*")
 _LONGEST = 60
 _LONGEST_REASON = 500
 _PATIENCE = 3
-"""How many limits a list may take: to connect, to ask, and to ask again after the server died."""
+"""How many limits a list can take: to connect, to ask, and to ask again after the server died."""
 _LOGGER = logging.getLogger("sovl_tools")
 
 
@@ -60,14 +60,15 @@ class McpServer:
         headers: headers of HTTP, each with the environment variable that holds its value.
         env: variables for the server's process; one without a value is passed on. A few, such as
             ``PATH`` and ``HOME``, are passed on anyway.
-        timeout: how long it has to answer when it is connected to or lists its tools, in seconds.
+        timeout: how long it must answer when it is connected to or lists its tools, in seconds.
         header_values: further headers, with their values.
-        call_timeout: how long one call may take, in seconds, if no Tooler ends it before.
+        call_timeout: how long one call can take, in seconds, if no Tooler ends it before.
         placeholders: environment variables whose values take the places of ``${NAME}`` in the
             address.
 
     Raises:
-        ValueError: the address is none, or what is said beside it is for servers of the other kind.
+        ValueError: the address isn't one, or what is said next to it is for servers of the other
+            kind.
     """
 
     address: str
@@ -82,7 +83,7 @@ class McpServer:
         address: object = self.address
         if not isinstance(address, str):
             found = cut_characters(repr(address), _LONGEST)
-            # no TypeError: for a caller it is one more address that is none
+            # no TypeError: for a caller it is one more address that isn't one
             raise ValueError(f"a server is a command or a URL, not {found}")  # noqa: TRY004
         for name in ("timeout", "call_timeout"):
             value = getattr(self, name)
@@ -109,7 +110,7 @@ class McpServer:
 
     @property
     def variables(self) -> list[str]:
-        """The environment variables that have to be set."""
+        """The environment variables that must be set."""
         passed = [key for key, text in self.env if text is None]
         return [*self.placeholders, *(each for _, each in self.headers), *passed]
 
@@ -148,7 +149,7 @@ class McpServer:
             tool: its name there.
             arguments: as the server's schema wants them.
             context: gets the progress.
-            repeatable: whether the call may be made again if the connection breaks meanwhile.
+            repeatable: whether the call can be made again if the connection breaks meanwhile.
 
         Raises:
             ToolError: the tool says that it failed, or the server is not to be had.
@@ -189,7 +190,7 @@ class McpSession:
 
     Attributes:
         on_change: is called when the server says that its tools have changed, and where a call has
-            found another server in the place of one that has died.
+            found another server instead of one that has died.
     """
 
     def __init__(self, server: McpServer) -> None:
@@ -213,7 +214,7 @@ class McpSession:
         """Call a tool; return the server's answer.
 
         Raises:
-            RemoteError: there is none.
+            RemoteError: there isn't one.
         """
         load_sdk()
         from mcp_types import CallToolRequest, CallToolRequestParams  # noqa: PLC0415 - an extra
@@ -320,7 +321,7 @@ class McpSession:
                 async with self._lock:
                     if self._client is client:
                         await self._stop()
-                # a session that the server has forgotten was refused before anything was done
+                # a session that the server has forgotten was rejected before anything was done
                 if may_reconnect and (is_repeatable or is_over):
                     may_reconnect = False
                     continue
@@ -354,7 +355,7 @@ class McpSession:
             async with asyncio.timeout(self.server.timeout):
                 self._client = await asyncio.shield(ready)
         except TimeoutError:
-            # not awaited: a server that does not answer may take as long to end
+            # not awaited: a server that does not answer can take as long to end
             self._given_up.add(self._keeper)
             self._keeper.add_done_callback(self._given_up.discard)
             self._keeper.cancel()
@@ -403,7 +404,7 @@ class McpSession:
                 ready.exception()
 
     async def _listen(self, client: Any) -> None:
-        """Hear of changes since 2026-07-28, where a client has to ask for them."""
+        """Hear of changes since 2026-07-28, where a client must ask for them."""
         from mcp import MCPError  # noqa: PLC0415 - heavy, and an extra
         from mcp.client.subscriptions import (  # noqa: PLC0415 - likewise
             ListenNotSupportedError,
@@ -427,7 +428,7 @@ class McpSession:
         headers = {name: _variable(key) for name, key in server.headers}
         headers |= dict(server.header_values)
         for name, text in headers.items():
-            # the client would say so by showing the value, which may be secret
+            # the client would say so by showing the value, which can be secret
             if not (text.isascii() and text.isprintable()):
                 words = "may only have printable characters of ASCII; is a line break at its end?"
                 raise RemoteError(f"{server}: the value of the header {name!r} {words}")
@@ -460,13 +461,13 @@ class McpSession:
 
 
 def _is_closed(client: Any) -> bool:
-    """Tell whether a connection has ended, so that a call can be sent on another one."""
+    """Return whether a connection has ended, so that a call can be sent on another."""
     dispatcher = client.session._dispatcher  # noqa: SLF001 - the SDK raises the same error
     return bool(dispatcher._closed)  # noqa: SLF001 - before and after it sends a request
 
 
 _PARTING = 6.0
-"""How long the SDK may take to end a server, in seconds: it asks, terminates, kills."""
+"""How long the SDK can take to end a server, in seconds: it asks, terminates, kills."""
 _SESSIONS: dict[tuple[RemoteLoop, McpServer], McpSession] = {}
 
 
@@ -475,7 +476,7 @@ def session_of(server: McpServer) -> McpSession:
     loop = remote_loop()
     found = _SESSIONS.get((loop, server))
     if found is None:
-        # two threads may come at once: the first one's session stays
+        # two threads can come at once: the first one's session stays
         found = _SESSIONS.setdefault((loop, server), McpSession(server))
         loop.closing(found, found.close)
     return found

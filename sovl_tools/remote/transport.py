@@ -35,7 +35,7 @@ from sovl_tools.model.content import cut_characters
 _T = TypeVar("_T")
 
 MAX_MESSAGE: Final = 64 * 2**20
-"""How many bytes a message may have."""
+"""How many bytes a message can have."""
 
 _JSON, _EVENTS = "application/json", "text/event-stream"
 _ERROR, _NOT_FOUND = 400, 404
@@ -48,7 +48,7 @@ _LONGEST_REASON = 200
 _TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 """As the SDK's own client: a server may keep a stream open while a tool runs."""
 _PARTING = 2.0
-"""How long a server's process has to end after its input, in seconds, before it's terminated."""
+"""How long a server's process must end after its input, in seconds, before it's terminated."""
 _SILENT = logging.NullHandler()
 
 
@@ -161,7 +161,7 @@ def _piped(stream: _T | None) -> _T:
 
 
 async def _end(process: Process) -> None:
-    """End a server: its input, then, if it goes on, its process and all that it has started."""
+    """End a server: its input, then, if it continues, its process and all that it has started."""
     with suppress(anyio.BrokenResourceError, OSError):
         await _piped(process.stdin).aclose()
     with anyio.move_on_after(_PARTING):
@@ -179,7 +179,7 @@ async def _end(process: Process) -> None:
 
 
 class _HttpClient(httpx2.AsyncClient):
-    """A client that tells a request that never arrived from one that may have."""
+    """A client that tells a request that never arrived from one that can have."""
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request; one in a session that isn't taken gets the answer to an unknown one."""
@@ -237,7 +237,7 @@ def _error_of(status: int, data: bytes, *, in_session: bool) -> dict[str, Any] |
     said = found.get("error") if isinstance(found, dict) else None
     of_protocol = said if isinstance(said, dict) and "jsonrpc" in found else None
     code = None if of_protocol is None else of_protocol.get("code")
-    # FastMCP 1.12 answers to an unknown session with 400 and a text, later ones with 404 and JSON
+    # FastMCP 1.12 answers to an unknown session with 400 and a string, later ones with 404 and JSON
     is_unknown = status == _NOT_FOUND or (status == _ERROR and b"session" in data.lower())
     if in_session and is_unknown and code not in {METHOD_NOT_FOUND, INVALID_PARAMS}:
         return {"code": INVALID_REQUEST, "message": TERMINATED}
@@ -251,7 +251,7 @@ def _error_of(status: int, data: bytes, *, in_session: bool) -> dict[str, Any] |
 
 
 def _reason(body: dict[str, Any]) -> str:
-    """Return why a server that speaks of errors in JSON refuses a request; "" if it doesn't say."""
+    """Return why a server that speaks of errors in JSON rejects a request; "" if it doesn't say."""
     keys = ("error_description", "message", "detail", "title", "error")
     found = (body.get(key) for key in keys)
     text = next((each for each in found if isinstance(each, str) and each.strip()), "")

@@ -42,7 +42,7 @@ class Outcome:
         imported: False if modules were only parsed.
         fixes: the fixes of the findings that have one.
         fixed: the number of findings that were fixed; None without --fix.
-        roots: the real directories whose files may be quoted; None for all.
+        roots: the real directories whose files can be quoted; None for all.
     """
 
     report: LoadReport

@@ -183,7 +183,7 @@ def add_to_summary(outcome: Outcome) -> None:
     head = ["| place | rule | message |", "|---|---|---|"] if rows else []
     lines = ["## sovl-tools validate", "", plain(outcome.summary), "", *head, *rows, *more, ""]
     with suppress(OSError), open(path, "a", encoding="utf-8", errors="replace") as file:
-        file.write("\n".join(lines))  # the findings stand in the log as well
+        file.write("\n".join(lines))  # the findings are in the log as well
 
 
 def _table_cell(text: str) -> str:
@@ -229,7 +229,7 @@ class Case(NamedTuple):
         path: where it is; services group cases by it.
         name: its name there.
         failures: why it has failed; empty if it has not.
-        output: other text about it.
+        output: other strings about it.
         skipped: why it was not run; "" if it was.
         duration: in seconds, if it was measured.
     """

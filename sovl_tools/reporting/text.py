@@ -29,7 +29,7 @@ _COMMAND_IN_JSON = re.compile(r"(?<=#)#(?=\w*\[)")
 def plain(text: str) -> str:
     r"""Return the text with control characters and commands of CI services written out.
 
-    Escape sequences, line breaks, direction marks, lone surrogates and ``##[command]`` come from
+    Escape sequences, line breaks, direction marks, lone surrogates and ``##[command]`` are from
     files that strangers wrote; ``\x1b`` is shown as those four letters.
     """
     return "".join(_plain_letters(text)) if _may_be_unsafe(text) else text
@@ -71,7 +71,7 @@ def is_unsafe(letter: str) -> bool:
 
 
 Piece: TypeAlias = str | tuple[str, str]
-"""Some text; for terminals it may have a style, as in ``("ST201", "bold red")``."""
+"""Some text; for terminals it can have a style, as in ``("ST201", "bold red")``."""
 
 
 def unstyled(pieces: Iterable[Piece]) -> str:

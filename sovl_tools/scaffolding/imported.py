@@ -116,7 +116,7 @@ def _shown(name: str) -> str:
 
 
 def _describe(node: SchemaNode) -> str:
-    """Return a description for a property that has none."""
+    """Return a description for a property that doesn't have one."""
     title = node.schema.get("title")
     is_text = isinstance(title, str) and bool(title.strip())
     return str(title) if is_text else in_words(str(node.path[-1]))

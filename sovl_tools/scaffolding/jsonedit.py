@@ -28,7 +28,7 @@ _LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 
 
 class Node(NamedTuple):
-    """A value in a text: its offsets, and its children if it is an object or an array."""
+    """A value in a string: its offsets, and its children if it is an object or an array."""
 
     start: int
     end: int
@@ -92,7 +92,7 @@ def _node(token: re.Match[str], tokens: Iterator[re.Match[str]]) -> Node:
 
 
 class Layout(NamedTuple):
-    """The formatting style of a text; the defaults are the style of new manifests.
+    """The formatting style of a string; the defaults are the style of new manifests.
 
     Attributes:
         newline: the line ending.
@@ -119,7 +119,7 @@ HOUSE = Layout()
 
 
 def _layout_of(text: str, tree: Node) -> Layout:
-    """Infer the style of a text; ``HOUSE`` where the text doesn't show it."""
+    """Infer the style of a string; ``HOUSE`` where the text doesn't show it."""
     every = list(tree.containers())
     on_one_line = [each for each in every if "\n" not in text[each.start : each.end]]
     objects = [each for each in on_one_line if text[each.start] == "{"]
@@ -137,7 +137,7 @@ def _layout_of(text: str, tree: Node) -> Layout:
         brace=text[objects[0].gap(0)] if objects else "",
         bracket=text[arrays[0].gap(0)] if arrays else "",
         is_mixed=bool(on_one_line) or not tree.children,
-        # only an escape shows it: a text can be ASCII by chance
+        # only an escape shows it: a string can be ASCII by chance
         is_ascii="\\u" in text and text.isascii(),
     )
 
@@ -219,8 +219,8 @@ def edit_json(text: str, document: JSON) -> str:
     """Return a JSON text with as few changes as possible to represent a document.
 
     New values are formatted like their siblings. Remaining members keep their order, and comments
-    stay unless they are inside a removed value. A renamed member keeps its value's text, and a text
-    its byte order mark. An equal document returns the text unchanged.
+    stay unless they are inside a removed value. A renamed member keeps its value's text, and a
+    string its byte order mark. An equal document returns the text unchanged.
 
     Raises:
         ValueError: the text isn't JSON.

@@ -80,9 +80,9 @@ def rewordings(document: Mapping[str, JSON], spec: FunctionSpec) -> dict[str | N
 def _reworded(
     document: dict[str, JSON], parameters: dict[str, JSON], spec: FunctionSpec, *, every: bool
 ) -> tuple[dict[str, JSON], dict[str, JSON]]:
-    """Return a manifest and its parameters with the docstring's words in place of placeholders.
+    """Return a manifest and its parameters with the docstring's words instead of placeholders.
 
-    ``every`` takes them in place of all other words.
+    ``every`` takes them instead of all other words.
     """
     found, schema = dict(document), copied(parameters)
     for name, text in rewordings({**document, "parameters": parameters}, spec).items():

@@ -69,7 +69,7 @@ class Sync(NamedTuple):
         refusals: diagnostics that explain why the folder can't be synced.
         notes: omissions that aren't problems.
         reworded: the properties that the docstring describes in other words, and None for the tool.
-        adds_options: whether optional properties are added: the author may have hidden them from
+        adds_options: whether optional properties are added: the author can have hidden them from
             models.
         offers_output: whether the function says the members of its result, and the manifest has no
             ``output_schema``.

@@ -175,7 +175,7 @@ def matches(
 
 
 def _rank(schema: JSON, own: JSON, roots: Roots) -> int | None:
-    """Return how much of an alternative another one rejects; None if they don't match."""
+    """Return how much of an alternative another rejects; None if they don't match."""
     if schema == own:
         return 0
     found = narrowings(schema, own, roots=roots)

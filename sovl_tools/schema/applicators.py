@@ -21,7 +21,7 @@ def in_place(found: Iterable[SchemaNode]) -> list[SchemaNode]:
     applied: dict[int, SchemaNode] = {}
     pending = [*found]
     for node in pending:  # which grows meanwhile
-        # By identity: equal subschemas at two places may hold references that lead elsewhere.
+        # By identity: equal subschemas at two places can hold references that lead elsewhere.
         if id(node.schema) in applied:
             continue
         applied[id(node.schema)] = node
@@ -56,7 +56,7 @@ def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
 
 
 def alternatives_of(schema: dict[str, JSON]) -> list[JSON]:
-    """Return the schemas of which a value may fit any; the schema alone if it lists none."""
+    """Return the schemas of which a value may match any; the schema alone if it lists none."""
     key = combinator_of(schema)
     return [schema] if key is None else list(schema[key])
 
@@ -98,12 +98,12 @@ def numeric(types: str | Collection[str]) -> frozenset[str]:
 
 
 def exclude_each_other(types: Kinds, others: Kinds) -> bool:
-    """Tell whether no value can be of both; null beside other types doesn't count."""
+    """Return whether no value can be of both; null next to other types doesn't count."""
     if types is None or others is None:
         return False
     return (types - {"null"} or types).isdisjoint(others)
 
 
 def is_wider(types: Kinds, others: Kinds) -> bool:
-    """Tell whether the first has types that the second lacks; null doesn't count."""
+    """Return whether the first has types that the second lacks; null doesn't count."""
     return not (types is None or others is None or (types - {"null"} or types) <= others)

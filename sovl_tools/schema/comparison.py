@@ -136,7 +136,7 @@ def narrowings(
 
 
 def contained(node: SchemaNode) -> tuple[int, int] | None:
-    """Return an alternative of ``oneOf`` of which each value fits another one as well, and that.
+    """Return an alternative of ``oneOf`` of which each value matches another as well, and that.
 
     No value is valid because of it. Return None if there isn't any, or if finding it takes long.
     """
@@ -223,7 +223,7 @@ class _Walk:
         if not found:
             self._assumed[key] = None
         while found and len(self._assumed) > mark:
-            self._assumed.popitem()  # pairs that proved true since may have relied on this one
+            self._assumed.popitem()  # pairs that proved true since can have relied on this one
         return found
 
     def _types(self, parts: Parts) -> frozenset[str]:
@@ -408,7 +408,7 @@ class _Walk:
             for each in narrow.applied(member):
                 found = self.compare(whole, wide, each)
                 if found and (each.schema is False or not wide):
-                    # it isn't accepted any more, or it could be anything before
+                    # it isn't accepted anymore, or it could be anything before
                     found = [_member_difference(whole, parts, member, each.schema)]
                 yield from found
         others = [each for part in parts for each in unlisted(part)]

@@ -68,7 +68,7 @@ def _plain(value: Any, call: Callable[[Any], Any], path: Path) -> JSON:
         return _plain(value.value, call, path)
     if callable(value) and not isinstance(value, type):
         try:
-            # going through the result may run more of the author's code
+            # going through the result can run more of the author's code
             return _plain(call(value), call, path)
         # The author's code may raise anything; an interrupt is the user's.
         except (KeyboardInterrupt, ResolutionError):
@@ -109,7 +109,7 @@ def _scalar(value: Any, path: Path) -> JSON:
 
 
 def _check(schema: JSON) -> None:
-    """Refuse what can't be in a schema; what no function returned was checked before.
+    """Reject what can't be in a schema; what no function returned was checked before.
 
     Raises:
         ResolutionError: there is something of the kind.

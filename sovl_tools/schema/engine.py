@@ -159,7 +159,7 @@ def published(name: str) -> Validator:
 def schema_text(name: str) -> str:
     """Return the text of ``schemas/<name>.schema.json``."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # in a wheel the schemas lie in the package, in a checkout beside it
+    # in a wheel the schemas lie in the package, in a checkout next to it
     shipped = f"{package}/schemas"
     folder = shipped if os.path.isdir(shipped) else f"{os.path.dirname(package)}/schemas"
     with open(f"{folder}/{name}.schema.json", encoding="utf-8") as file:

@@ -61,7 +61,7 @@ class Explainer:
     """Explains what one schema rejects.
 
     Args:
-        compile_schema: asks an engine whether a value fits a schema.
+        compile_schema: asks an engine whether a value matches a schema.
         node: the schema; each part of it is compiled when it is needed first.
         slowness: the engine's time to check a value, as a multiple of the fastest engine's.
     """
@@ -106,7 +106,7 @@ class _Search:
     """One search for problems.
 
     Attributes:
-        left: the work that it may still take.
+        left: the work that it can still take.
     """
 
     def __init__(self, explainer: Explainer) -> None:
@@ -145,7 +145,7 @@ class _Search:
         return self.problems(_at(node, place), value, path)
 
     def fits(self, node: SchemaNode, value: JSON) -> bool:
-        """Return True if a value fits a subschema."""
+        """Return True if a value matches a subschema."""
         return self._ask(("fits", node.path, ""), lambda: detached(node), value)
 
     def meets(self, node: SchemaNode, keyword: str, value: JSON) -> bool:
@@ -401,7 +401,7 @@ _SEARCHES: dict[str, Callable[[_Search, SchemaNode, str, JSON, Path], Iterator[P
 
 
 def _at(node: SchemaNode, place: Path) -> SchemaNode:
-    """Return the subschema at a place below another; it may be true or false."""
+    """Return the subschema at a place below another; it can be true or false."""
     return node._replace(schema=value_at(node.schema, place), path=(*node.path, *place))
 
 

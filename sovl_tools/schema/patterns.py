@@ -293,7 +293,7 @@ class _Reader:
         if code in _HIGH and low is not None and int(low[1], 16) in _LOW:
             self._at += low.end()
             code = 0x10000 + (code - 0xD800) * 0x400 + int(low[1], 16) - 0xDC00
-        if code in _HIGH or code in _LOW:  # no text has half a pair
+        if code in _HIGH or code in _LOW:  # no string has half a pair
             return _Item(r"\uffff", 0xFFFF) if in_class else _Item("(?!)")
         return _character(code)
 

@@ -1,4 +1,4 @@
-"""What a schema refuses, in terms that no engine owns, and in words."""
+"""What a schema rejects, in terms that no engine owns, and in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Problem(NamedTuple):
     """One place where a value breaks its schema.
 
     Attributes:
-        keyword: the JSON Schema keyword that refuses it; ``"false"`` for the schema ``false``,
+        keyword: the JSON Schema keyword that rejects it; ``"false"`` for the schema ``false``,
             ``"schema"`` for one that isn't looked into.
         path: from the root of the value to the place.
         value: the value there; for ``propertyNames`` the name.
@@ -32,7 +32,7 @@ class Problem(NamedTuple):
             ``required``, the superfluous ones for ``additionalProperties``, None for
             ``UNEXPLAINED`` ones, else the keyword's value.
         branches: for ``anyOf`` and ``oneOf``, the problems of each branch; without them, or
-            with an empty one, the value fits more than one.
+            with an empty one, the value matches more than one.
     """
 
     keyword: str
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
 
 class Branches(Sequence[tuple[Problem, ...]]):
-    """The branches of a union, of which there is at least one; made when they are looked at."""
+    """The branches of a union, of which there is at least one; made when they are checked."""
 
     def __init__(self, make: Callable[[], list[tuple[Problem, ...]]]) -> None:
         self._make = make
@@ -63,14 +63,14 @@ class Branches(Sequence[tuple[Problem, ...]]):
 
 
 MAX_PROBLEMS = 1_000
-"""How many problems of one value are reported: millions would keep everybody else waiting."""
+"""How many problems of one value are reported: millions would keep everyone else waiting."""
 
 
 class Validator(NamedTuple):
     """A compiled schema.
 
     Attributes:
-        is_valid: the fast question. May raise ValueError for values that are no JSON.
+        is_valid: the fast question. May raise ValueError for values that aren't JSON.
         problems: the slow one: everything that is wrong, each place and keyword once, but no more
             than ``MAX_PROBLEMS``.
     """
@@ -138,10 +138,10 @@ _LEVELS: Final = 3
 
 
 def _resolved(problem: Problem, levels: int = _LEVELS) -> _Branch:
-    """Return a problem, or those of the branch of a union that fits best."""
+    """Return a problem, or those of the branch of a union that matches best."""
     if not problem.branches or not levels:
         return [problem]
-    if not all(problem.branches):  # it fits more than one
+    if not all(problem.branches):  # it matches more than one
         return [problem._replace(branches=())]
     branches: list[_Branch] = []
     for branch in problem.branches:
@@ -271,7 +271,7 @@ def explanations(
     """Return up to ``MAX_PROBLEMS`` places where something is wrong, with what that is, in order.
 
     Missing and superfluous properties have the place that they have or would have. ``known``
-    returns the names of the properties that the object at a place may have, for suggestions.
+    returns the names of the properties that the object at a place can have, for suggestions.
     """
     every = explained(problems)
     missing = {each.path: each.expected for each in every if each.keyword == "required"}
@@ -285,7 +285,7 @@ def explanations(
         elif keyword in SUPERFLUOUS:
             names, lacking = problem.expected[:MAX_PROBLEMS], missing.get(path, ())
             hinted = names[: max(0, MAX_HINTS - len(found))]
-            # A name that is given already is not what another one was meant to be.
+            # A name that is given already is not what another was meant to be.
             others = {*known(path), *lacking}.difference(names) if hinted else {*lacking}
             near = {name: nearest(name, others) for name in hinted}
             # One too many and one too few: that is a rename, however unlike the names are.
@@ -329,7 +329,7 @@ MAX_NAME = 200
 
 
 def brief(text: str, limit: int = MAX_MESSAGE, *, length: int | None = None) -> str:
-    """Return the text, or its beginning and how much was left out of its ``length``."""
+    """Return the text, or its beginning and how much was omitted of its ``length``."""
     left_out = (len(text) if length is None else length) - limit
     return text if left_out <= 0 else f"{text[:limit]}… [{left_out:,} characters left out]"
 
@@ -379,7 +379,7 @@ def _enum(problem: Problem, *, with_hint: bool) -> str:
     if isinstance(value, str) and with_hint:
         near = nearest(value, [each for each in allowed if isinstance(each, str)])
     alike = [] if near is None else [near]
-    # "1" where 1 is meant, or another case; nobody means a container by a slip
+    # "1" where 1 is meant, or another case; no one means a container by a slip
     if near is None and with_hint and not isinstance(value, dict | list):
         bare = _bare(value)
         alike = [each for each in allowed if _bare(each) == bare]

@@ -107,7 +107,7 @@ def _named(places: list[_Place]) -> tuple[dict[str, Path], dict[str, int]]:
 def _pointer(
     reference: str, base: str, named: dict[str, Path], document: dict[str, JSON]
 ) -> str | None:
-    """Return a reference as a pointer; None if it stays as it is."""
+    """Return a reference as a pointer; None if it stays unchanged."""
     address = _joined(base, reference)
     url, _, fragment = address.partition("#")
     if fragment.startswith("/") or not fragment:

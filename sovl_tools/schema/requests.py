@@ -24,7 +24,7 @@ class Requests:
     def schema(self, schema: dict[str, JSON]) -> dict[str, JSON]:
         """Return a subschema for requests; its own subschemas are unchanged, except alternatives.
 
-        - Properties that only occur in responses (``readOnly``) are left out, also behind ``$ref``.
+        - Properties that only occur in responses (``readOnly``) are omitted, also behind ``$ref``.
         - A ``discriminator`` becomes a value of the named property in each alternative.
         - Names that are required, but listed nowhere, become properties with any value.
 
@@ -128,7 +128,7 @@ def _discriminated(schema: dict[str, JSON], root: JSON) -> dict[str, JSON]:
 
 
 def _values(reference: str, mapping: Iterable[tuple[str, JSON]]) -> list[str]:
-    """Return the values that stand for a schema: those of the mapping, or else its name."""
+    """Return the values that represent a schema: those of the mapping, or else its name."""
     said = [value for value, target in mapping if target in (reference, *_names(reference))]
     return said or [*_names(reference)]
 
@@ -148,7 +148,7 @@ def _decided(branch: dict[str, JSON], name: str, values: list[str], root: JSON) 
         # a base of all alternatives may list the values of all
         if isinstance(listed, list) and not {*values} < {v for v in listed if isinstance(v, str)}:
             return branch
-    # an undeclared property may be impossible, or be what alternatives below decide on
+    # an undeclared property can be impossible, or be what alternatives below decide on
     is_open = not any(each.get("additionalProperties") is False for each in parts)
     is_single = not any(key in each for each in parts for key in ("oneOf", "anyOf"))
     if not values or not (own or (is_open and is_single)):

@@ -1,7 +1,7 @@
 """Copies of schemas, in one walk, with every reference to a definition in one place.
 
 Every target of a reference becomes a definition, also one with an anchor or its own ``$id``. Unused
-definitions are left out. A dynamic reference with only one possible target becomes a plain one. A
+definitions are omitted. A dynamic reference with only one possible target becomes a plain one. A
 reference that only an engine can follow is unchanged.
 """
 
@@ -101,7 +101,7 @@ class Rewrite:
     """
 
     dropped: ClassVar[frozenset[str]] = IDENTITY
-    """Keywords that are left out of every schema."""
+    """Keywords that are omitted of every schema."""
 
     def __init__(self, definitions: Definitions, base: Path = ()) -> None:
         self.definitions = definitions

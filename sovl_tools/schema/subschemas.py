@@ -45,7 +45,7 @@ class SchemaNode(NamedTuple):
         return self.owner is not None and self.path[-1] in self.owner.get("required", ())
 
     def is_below(self, keywords: Container[str]) -> bool:
-        """Tell whether one of some keywords leads to it, not only a property of that name."""
+        """Return whether one of some keywords leads to it, not only a property of that name."""
         path = self.path[len(self.base) :]
         return any(
             key in keywords and NESTING.get(str(before)) != "schemas by name"
@@ -266,7 +266,7 @@ MAX_STEPS = 200
 def excess(root: dict[str, JSON]) -> str | None:
     """Return in words why the references lead too far for an engine; None if they don't.
 
-    Forty definitions that each refer twice to the one before stand for a million million schemas.
+    Forty definitions that each refer twice to the one before represent a million million schemas.
     A schema that refers back to itself is counted once. Engines recurse at each reference, so the
     length of a chain is bounded, too.
     """
@@ -280,7 +280,7 @@ _Known: TypeAlias = dict[int, tuple[int, int]]
 
 
 def _expansion(schema: JSON, root: JSON, known: _Known, depth: int = 0) -> tuple[int, int]:
-    """Return the number of subschemas that a schema stands for, and its longest reference chain.
+    """Return the number of subschemas that a schema represents, and its longest reference chain.
 
     ``known`` has both for schemas by identity; it grows.
     """

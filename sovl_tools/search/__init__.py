@@ -1,1 +1,1 @@
-"""Finding the tool that a text asks for."""
+"""Finding the tool that a string asks for."""

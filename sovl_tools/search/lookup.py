@@ -119,7 +119,7 @@ def _fits(name: str, pattern: Any) -> bool:
 
 
 def expression_in(pattern: str) -> re.Pattern[str] | None:
-    """Return the regular expression that a shell pattern surely is; None for any other text."""
+    """Return the regular expression that a shell pattern surely is; None for any other strings."""
     if not any(sign in pattern for sign in ("\\", "^", "$", ".*", ".+")):
         return None
     with suppress(re.error):

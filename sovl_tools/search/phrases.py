@@ -1,4 +1,4 @@
-"""Activation phrases in a text, and what a search finds."""
+"""Activation phrases in a string, and what a search finds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search: which tools does a text ask for? The best come first."""
+"""Search: which tools does a string ask for? The best come first."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class SearchIndex:
         return [ToolMatch(name, score / whole, self._words(name, asked)) for name, score in best]
 
     def _asked(self, query: str) -> dict[str, str]:
-        """Return the terms to look for, each with the part of the query that it comes from."""
+        """Return the terms to search for, each with the part of the query that it is from."""
         asked: dict[str, str] = {}
         for part in parts(query):
             asked.setdefault(term(part), part)
@@ -144,7 +144,7 @@ def _entry(tool: ToolDefinition) -> Entry:
 
 
 def texts(tool: ToolDefinition) -> dict[str, list[str]]:
-    """Return the texts in which a tool is found, by field.
+    """Return the strings in which a tool is found, by field.
 
     ``parameters`` has names and descriptions at any depth, ``choices`` what an enum offers.
     Functions in the schema are not called, so what they would say is not there.

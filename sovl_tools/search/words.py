@@ -91,7 +91,7 @@ def spans(text: str) -> list[Word]:
     found = []
     for start, end in _unicode_spans(text):
         word = text[start:end].translate(_AS_APOSTROPHE)
-        # folded between, because what folding makes of a character may be composed again
+        # folded between, because what folding makes of a character can be composed again
         word = normalize("NFKC", normalize("NFKC", word).casefold())
         found.append(Word(word, start, end))
     return found
@@ -120,7 +120,7 @@ def _unicode_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_unspaced(letter: str) -> bool:
-    """Tell whether a letter is of a script without spaces between words."""
+    """Return whether a letter is of a script without spaces between words."""
     code = ord(letter)
     return any(first <= code <= last for first, last in _UNSPACED) and category(letter)[0] in "LMN"
 
@@ -134,7 +134,7 @@ def _is_letter(letter: str) -> bool:
 
 
 def _joins(text: str, index: int) -> bool:
-    """Tell whether an apostrophe is within a word, as in ``don't``."""
+    """Return whether an apostrophe is within a word, as in ``don't``."""
     following = text[index + 1 : index + 2]
     if text[index] not in _APOSTROPHES or not following:
         return False
@@ -142,7 +142,7 @@ def _joins(text: str, index: int) -> bool:
 
 
 def terms(text: str) -> list[str]:
-    """Return the parts of the words of a text, without their endings."""
+    """Return the parts of the words of a string, without their endings."""
     return [
         each
         for chunk in text.split()
@@ -151,7 +151,7 @@ def terms(text: str) -> list[str]:
 
 
 def parts(text: str) -> list[str]:
-    """Return the parts of the words of a text, in the form in which words are compared.
+    """Return the parts of the words of a string, in the form in which words are compared.
 
     ``read_file``, ``readFile`` and ``read-file`` have three: ``read``, ``file`` and ``readfile``.
     Accents do not count. Scripts that put no spaces between words are taken by characters and by
@@ -172,7 +172,7 @@ def _parts_of(chunk: str) -> Iterator[str]:
         for word in _ASCII_PART.findall(seamed.lower()):
             yield from _cut(word)
         return
-    # from here on for texts with other letters than those of ASCII
+    # from here on for strings with other letters than those of ASCII
     found = spans(seamed)
     for word in found:
         bare = normalize("NFC", _ACCENTS.sub("", normalize("NFD", word.form)))
@@ -196,7 +196,7 @@ def term(part: str) -> str:
     """Return a part of a word without its English ending: ``transl`` of ``translations``.
 
     It need not be a word, but should be the same for all forms of one. What would become one of
-    the common words stays as it is: news are not new.
+    the common words stays unchanged: news are not new.
     """
     if part.isascii() and part.isalpha():
         for shorten in (_without_plural, _without_suffix, _without_last_vowel):

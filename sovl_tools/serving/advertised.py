@@ -32,14 +32,14 @@ from sovl_tools.serving.limits import MOST_TOKENS, MOST_TOOLS
 _LOGGER = logging.getLogger("sovl_tools")
 
 RESULT: Final = "result"
-"""The property that holds a result that is no object, where the protocol wants objects."""
+"""The property that holds a result that isn't an object, where the protocol wants objects."""
 
 LIST_FIELDS: Final[dict[str, JSON]] = {
     "ttlMs": 0,
     "cacheScope": "private",
     "resultType": "complete",
 }
-"""What a list says of itself since 2026-07-28: that it may be another one at any time."""
+"""What a list says of itself since 2026-07-28: that it can be another at any time."""
 
 
 Kind: TypeAlias = Literal["tools", "prompts", "resources"]
@@ -63,7 +63,7 @@ class Advertised(NamedTuple):
         catalog: the tools from which it was made.
         handshake: the definitions for clients up to 2025-11-25, by name.
         modern: the definitions for clients since 2026-07-28, by name.
-        left_out: what the protocol or a provider refuses.
+        left_out: what the protocol or a provider rejects.
         hidden: the definitions that are found by searching alone, by name.
         is_searching: whether clients see only two tools, which find and call the others.
         prompts: by name.
@@ -94,12 +94,12 @@ class Advertised(NamedTuple):
 def advertise(
     registry: ToolRegistry, before: Advertised | None = None, *, is_searching: bool | None = None
 ) -> Advertised:
-    """Return what clients see now; log each tool that is left out and was not before.
+    """Return what clients see now; log each tool that is omitted and was not before.
 
     Args:
         registry: the tools.
         before: what clients saw before, for what has not changed since.
-        is_searching: whether two tools that search and call stand for all; None for where there
+        is_searching: whether two tools that search and call represent all; None for where there
             are too many for a model to have them all before it.
     """
     catalog = registry.catalog
@@ -163,14 +163,14 @@ def _problem(tool: dict[str, JSON], version: str) -> str | None:
 
 
 def is_wrapped(tool: dict[str, JSON]) -> bool:
-    """Tell whether clients of the handshake era get ``{"result": value}`` of a tool."""
+    """Return whether clients of the handshake era get ``{"result": value}`` of a tool."""
     return "outputSchema" in tool and tool["outputSchema"].get("type") != "object"
 
 
 def _handshake_form(tool: dict[str, JSON]) -> dict[str, JSON]:
     """Return a definition whose output schema is that of an object.
 
-    The references in it lead to definitions at the root, where readers look for them.
+    The references in it lead to definitions at the root, where readers search for them.
     """
     if not is_wrapped(tool):
         return tool
@@ -221,7 +221,7 @@ TEMPLATES: Final[tuple[dict[str, JSON], ...]] = (
         "mimeType": "text/markdown",
     },
 )
-"""The texts that clients may read of each tool; instructions only of one that has any."""
+"""The strings that clients can read of each tool; instructions only of one that has any."""
 
 
 def prompts(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, JSON]]:
@@ -271,7 +271,7 @@ def resources(tools: Iterable[ToolDefinition]) -> dict[str, dict[str, JSON]]:
 
 
 def resource_text(registry: ToolRegistry, uri: str) -> str | None:
-    """Return the text at the address of a resource; None if the tool has none any more.
+    """Return the text at the address of a resource; None if the tool doesn't have one anymore.
 
     Raises:
         ResolutionError: a function that makes a part of a schema fails.
@@ -288,7 +288,7 @@ def resource_text(registry: ToolRegistry, uri: str) -> str | None:
 
 
 def updated_resources(change: CatalogChange, before: Catalog, now: Catalog) -> Iterator[str]:
-    """Yield the addresses at which another text is to be read than before, or none any more."""
+    """Yield the addresses at which another text must be read than before, or none anymore."""
     for name in (*change.added, *change.updated, *change.removed):
         old, new = before.tools.get(name), now.tools.get(name)
         for place, keys in ((_MANIFEST, _KEYS), (_INSTRUCTIONS, ("instructions",))):
@@ -353,7 +353,7 @@ DEFINITIONS: Final[tuple[dict[str, JSON], ...]] = (
 def found_tools(
     registry: ToolRegistry, definitions: Mapping[str, dict[str, JSON]], arguments: JSON
 ) -> ToolResult:
-    """Return what ``search_tools`` answers: definitions, or some names where nothing fits."""
+    """Return what ``search_tools`` answers: definitions, or some names where nothing matches."""
 
     def search_tools(query: str, limit: int = 5) -> JSON:
         matches = registry.search(query, limit=None)
@@ -373,5 +373,5 @@ def found_tools(
 
 def called(arguments: JSON) -> tuple[str, JSON]:
     """Return what ``call_tool`` is to call, and with which arguments."""
-    # a name that is none is refused as that of an unknown tool
+    # a name that isn't one is rejected as that of an unknown tool
     return str(arguments.get("name", "")), arguments.get("arguments")

@@ -1,4 +1,4 @@
-"""The ASGI application: the JSON API with its document, health, and what is mounted beside them."""
+"""The ASGI application: the JSON API with its document, health, and mounted applications."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def make_app(
 ) -> Starlette:
     """Return the application that serves the tools of a registry.
 
-    It may be mounted in another application under any path, which need not run its lifespan.
+    It can be mounted in another application under any path, which need not run its lifespan.
 
     Args:
         registry: the tools.
         tooler: makes the calls.
         mcp: answers at ``/mcp``, behind the same checks.
-        security: who may call and how much; without it, what ``Security()`` says.
+        security: who can call and how much; without it, what ``Security()`` says.
     """
     checks = security or Security()
     traffic = Traffic(checks.max_concurrency)
@@ -147,7 +147,7 @@ class Listing(NamedTuple):
     """The tools of one catalog as clients see them.
 
     Attributes:
-        catalog: where they come from.
+        catalog: where they are from.
         tools: what clients see of each, by name and in that order.
         document: the OpenAPI document of the calls.
         tag: the ETag: the same in every process that serves the same tools.
@@ -237,7 +237,7 @@ class Api:
     async def _stream(self, request: Request) -> Response:
         """Answer with what a call reports while it runs, its items and its result, as events.
 
-        What is refused before it runs is answered as without a stream.
+        What is rejected before it runs is answered as without a stream.
         """
         arguments = await _arguments(request)
         calling = Calling(self._tooler, self._registry, self._asks)
@@ -270,11 +270,11 @@ class Api:
         return _tagged(request, listing, document)
 
     async def _tools(self) -> Listing:
-        """Return the tools as they are now; they are listed anew only after a change."""
+        """Return the tools as they are now; they are listed again only after a change."""
         known = self._listing
         if known is not None and known.catalog is self._registry.catalog:
             return known
-        # on a thread: a thousand tools take a while, and parts of schemas may be functions
+        # on a thread: a thousand tools take a while, and parts of schemas can be functions
         listing, is_lasting = await await_thread(partial(_listed, self._registry))
         self._listing = listing if is_lasting else None
         return listing
@@ -342,7 +342,7 @@ def describe(calls: dict[str, JSON], root: str, *, is_guarded: bool) -> dict[str
 
     Args:
         calls: the document of the tools alone, as the format ``openapi`` makes it.
-        root: the path under which the server is mounted in another one; mostly ``""``.
+        root: the path under which the server is mounted in another; mostly ``""``.
         is_guarded: whether requests need a bearer token.
     """
     own = json.loads(resources.files(__package__).joinpath("openapi.json").read_bytes())

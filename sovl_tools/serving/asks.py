@@ -85,7 +85,7 @@ class Asks:
         """Answer a request; return False if none of that id waits.
 
         Raises:
-            ValueError: the answer doesn't fit the request, which goes on waiting.
+            ValueError: the answer doesn't match the request, which continues waiting.
         """
         ask, future = self._open.get(id_, (None, None))
         if ask is None or future is None:

@@ -86,7 +86,7 @@ async def stream_call(
     """Return the answer that streams a call, or the problem document of one that fails at once.
 
     Raises:
-        BusyError: too many calls are under way.
+        BusyError: too many calls are running.
     """
     events = call_events(calling, name, arguments, client=client)
     with serving():  # the call begins here, in a task that remembers it

@@ -54,9 +54,9 @@ class Client:
     Attributes:
         title: what people call it.
         user: where it keeps the servers of all of a user's projects; None: it can't be known.
-        project: where it looks for those of one project, below its directory; "" for nowhere.
+        project: where it searches for those of one project, below its directory; "" for nowhere.
         key: the object of that file that has an entry for each server.
-        fields: what each entry says besides command, arguments and environment.
+        fields: what each entry says in addition command, arguments and environment.
         reference: how a file says "the environment variable {}"; "" where it can't.
         follow_up: what the user does then.
         names: what it makes of the names of the server and of a tool; "" if that isn't known.
@@ -78,7 +78,7 @@ def _claude_desktop(system: System) -> Path:
     name = "claude_desktop_config.json"
     local = system.environment.get("LOCALAPPDATA")
     if system.platform == "win32" and local:
-        # an installation from the store sees this directory in the place of the roaming one
+        # an installation from the store sees this directory instead of the roaming one
         packages = Path(local, "Packages").glob("Claude_*/LocalCache/Roaming/Claude")
         for directory in sorted(packages):
             return directory / name
@@ -220,7 +220,7 @@ def long_names(found: Configuration, client: Client, server: str) -> list[str]:
 
 
 def is_variable(name: str) -> bool:
-    """Tell whether an environment variable may have that name."""
+    """Return whether an environment variable can have that name."""
     return _VARIABLE.fullmatch(name) is not None
 
 
@@ -232,7 +232,7 @@ class Change(NamedTuple):
         entry: what it says of the server now, or said before it was removed.
         backup: where it is as it was before, if there was one.
         is_changed: False if it said so already.
-        is_private: whether nobody else may read it because of what it holds.
+        is_private: whether no one else can read it because of what it holds.
     """
 
     path: str
@@ -245,9 +245,9 @@ class Change(NamedTuple):
 def add_server(
     path: str, client: Client, server: Server, *, force: bool = False, dry_run: bool = False
 ) -> Change:
-    """Write the entry of a server, in the place of the one that it had for the same tools.
+    """Write the entry of a server, instead of the one that it had for the same tools.
 
-    The file is replaced at once; what else it says stays as it is written, comments included.
+    The file is replaced at once; what else it says stays unchanged written, comments included.
 
     Raises:
         ConfigurationError: the file can't be read or written, is no such configuration, or has
@@ -311,7 +311,7 @@ def _tools_of(entry: JSON) -> tuple[str, ...] | None:
 
 
 class _Configuration(NamedTuple):
-    """A client's file as it was read; ``text`` is None if there is none."""
+    """A client's file as it was read; ``text`` is None if there isn't one."""
 
     path: str
     key: str
@@ -349,7 +349,7 @@ class _Configuration(NamedTuple):
 
     @property
     def backup(self) -> str:
-        """The path of the copy, beside the file and not beside a link to it."""
+        """The path of the copy, next to the file and not next to a link to it."""
         return os.path.realpath(self.path) + BACKUP
 
     def with_servers(self, servers: Mapping[str, JSON]) -> str:
@@ -414,5 +414,5 @@ def reference(client: Client, name: str) -> str | None:
 
 
 def is_writable(value: str) -> bool:
-    """Tell whether a value can be written into JSON, and passed in an environment."""
+    """Return whether a value can be written into JSON, and passed in an environment."""
     return encodes(value) and "\0" not in value

@@ -25,7 +25,7 @@ PING: Final = 15.0
 """Seconds between the comments in a silent stream, which proxies would close."""
 
 SHUTDOWN_TIMEOUT: Final = 10.0
-"""Seconds that calls have to finish after the first signal."""
+"""Seconds that calls must finish after the first signal."""
 
 MOST_TOOLS: Final = OPENAI.tools
 """The maximum number of tools that are offered one by one: the limit of most models."""

@@ -3,7 +3,7 @@
 In the handshake era a question is a request that the server sends, and the call continues with the
 answer. Since 2026-07-28 a server sends no requests: the call ends with a result that lists the
 input it needs, and the client calls again with the input. The tool then runs from its beginning and
-gets the answers that are there by now, so it has to be idempotent.
+gets the answers that are there by now, so it must be idempotent.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 
 
 def is_modern(ctx: Context) -> bool:
-    """Tell whether a request is of the era without a handshake."""
+    """Return whether a request is of the era without a handshake."""
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
@@ -140,9 +140,9 @@ def _levels(ctx: Context) -> frozenset[str]:
 def call_result(result: ToolResult, known: Advertised, *, is_wrapping: bool) -> dict[str, JSON]:
     """Return the protocol's result of a call.
 
-    A failure is a text that the model can act on. A value is structured content where the tool
-    says what it returns, or returns an object; beside it is what a model reads: content of
-    the tool's own, or the value as a text.
+    A failure is a string that the model can act on. A value is structured content where the tool
+    says what it returns, or returns an object; next to it is what a model reads: content of
+    the tool's own, or the value as a string.
     """
     content = content_of(result)
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -213,8 +213,8 @@ class Answered(NamedTuple):
     """A request that the tool has made, as the client carries it from call to call.
 
     Attributes:
-        digest: of the request; if the tool makes another one in its place, that is asked anew.
-        answer: as the client sent it; None while there is none.
+        digest: of the request; if the tool makes another instead, that is asked again.
+        answer: as the client sent it; None while there isn't one.
         key: the key under which the client sends the answer.
     """
 
@@ -252,7 +252,7 @@ class InputRequests:
         self._cancelling = 0 if self._task is None else self._task.cancelling()
 
     def ask(self, request: HostRequest) -> Future[Any]:
-        """Begin to ask; may be called in any thread."""
+        """Begin to ask; can be called in any thread."""
         if isinstance(request, ApprovalRequest):
             return asyncio.run_coroutine_threadsafe(self._approve(request), self._loop)
         return asyncio.run_coroutine_threadsafe(self._ask(request), self._loop)
@@ -320,7 +320,7 @@ class InputRequests:
         """Return the answer that came with the call, or end the call to have the client asked.
 
         Raises:
-            ValidationError: the answer is none.
+            ValidationError: the answer isn't one.
         """
         text = json.dumps([type(request).__name__, *request], sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
@@ -387,10 +387,10 @@ _CONSENT: dict[str, JSON] = {
 
 
 def _parsed(kind: Kind, form: dict[str, JSON]) -> Any:
-    """Parse an answer into the first of the SDK's classes that it fits.
+    """Parse an answer into the first of the SDK's classes that it matches.
 
     Raises:
-        ValidationError: it fits none of them.
+        ValidationError: it matches none of them.
     """
     *others, last = kind.results
     for each in others:
@@ -440,7 +440,7 @@ def _form(answer: BaseModel) -> dict[str, JSON]:
 
 
 def _declares(known: ClientCapabilities | None, capability: dict[str, JSON]) -> bool:
-    """Tell whether a client has declared a capability."""
+    """Return whether a client has declared a capability."""
     declared = known.model_dump(by_alias=True, exclude_none=True) if known else {}
     # a client that declares elicitation without saying which kind supports forms
     if declared.get("elicitation") == {}:
@@ -473,7 +473,7 @@ def _answer(request: ClientRequest, result: Any) -> Answer | Sample | list[Root]
     """Return what the tool gets for the client's result.
 
     Raises:
-        ElicitationError: the content does not fit the schema of the question.
+        ElicitationError: the content does not match the schema of the question.
     """
     if isinstance(request, RootsRequest):
         return [Root(str(each.uri), each.name) for each in result.roots]

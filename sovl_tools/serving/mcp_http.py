@@ -21,14 +21,14 @@ class McpEndpoint:
     """An ASGI application that speaks the protocol.
 
     It runs for as long as a lifespan, or from its first request to the end of the loop: an
-    application that mounts another one doesn't run its lifespan.
+    application that mounts another doesn't run its lifespan.
 
     Args:
         server: the SDK's server.
         is_stateless: whether each request is independent, so that any of several processes may
             answer it. Clients up to 2025-11-25 then hear of no changes and can't be asked anything.
         is_json: whether answers are JSON and never streams: calls then report no progress.
-        max_body_bytes: how long a request may be.
+        max_body_bytes: how long a request can be.
     """
 
     def __init__(

@@ -87,7 +87,7 @@ BUSY = -32010
 """The error code, of those that are a server's own, for a call beyond ``max_concurrency``."""
 
 MAX_LOCAL_CALLS = 1000
-"""How many calls may be under way over pipes."""
+"""How many calls can be running over pipes."""
 
 PAGE_SIZE = 1000
 """How many tools a page of the list has; it is large because many clients read one page only."""
@@ -131,7 +131,7 @@ class McpServer:
             tooler: what calls them, with its time limits; None for one without any.
             name: what the server calls itself.
             page_size: how many tools a page of the list has.
-            search_tools: whether two tools, ``search_tools`` and ``call_tool``, stand for all
+            search_tools: whether two tools, ``search_tools`` and ``call_tool``, represent all
                 others; None for where there are more than ``MOST_TOOLS``, or their definitions
                 take more than ``MOST_TOKENS``.
         """
@@ -194,7 +194,7 @@ class McpServer:
     ) -> None:
         """Serve one client over two descriptors until it disconnects or a signal arrives.
 
-        Calls under way get a few seconds to finish; a second signal cancels them at once.
+        Calls running get a few seconds to finish; a second signal cancels them at once.
         """
         await serve_stdio(self.server, descriptor_in, descriptor_out, signals=signals)
 
@@ -205,12 +205,12 @@ class McpServer:
         stateless: bool = False,
         json_response: bool = False,
     ) -> Starlette:
-        """Return an application that serves the protocol at ``/mcp`` and a JSON API beside it.
+        """Return an application that serves the protocol at ``/mcp`` and a JSON API next to it.
 
-        It may be mounted in another application, such as one of Starlette or FastAPI.
+        It can be mounted in another application, such as one of Starlette or FastAPI.
 
         Args:
-            security: who may call and how much; without it, what ``Security()`` says.
+            security: who can call and how much; without it, what ``Security()`` says.
             stateless: whether each request is independent, so that any of several processes
                 may answer it. Clients up to 2025-11-25 then hear of no changes and can't be asked
                 anything.
@@ -237,7 +237,7 @@ class McpServer:
 
     async def _list_tools(self, ctx: Context, params: PaginatedRequestParams) -> dict[str, JSON]:
         known = self._known
-        if not known.is_lasting:  # the functions of authors may take long
+        if not known.is_lasting:  # the functions of authors can take long
             known = await asyncio.to_thread(lambda: self.advertised)
         return self._page("tools", known.modern if is_modern(ctx) else known.handshake, params)
 
@@ -282,7 +282,7 @@ class McpServer:
     async def _subscribe(self, ctx: Context, params: SubscribeRequestParams) -> dict[str, JSON]:
         """Subscribe a client of the handshake era to changes of the text at a URI.
 
-        The resource need not exist yet: its folder may be added later.
+        The resource need not exist yet: its folder can be added later.
         """
         watched: set[str] = connection_of(ctx).state.setdefault(WATCHED, set())
         if params.uri not in watched and len(watched) >= MOST_WATCHED:

@@ -51,8 +51,8 @@ def failed(failure: Failure) -> ProblemAnswer:
 def without_directories(failure: Failure, registry: ToolRegistry) -> Failure:
     """Return why a call failed, for clients: files have the name of their folder and their own.
 
-    Directories of this machine are no client's business, and don't help a model. Of a tool that
-    ran, only those of its code and of Python are left out: other paths may be its subject.
+    Directories of this machine aren't client's business, and don't help a model. Of a tool that
+    ran, only those of its code and of Python are omitted: other paths can be its subject.
     """
     details = tuple(
         each._replace(message=_without_code(each.message, registry)) for each in failure.details
@@ -80,7 +80,7 @@ def _ending(path: str) -> str:
 
 
 def _without_code(text: str, registry: ToolRegistry) -> str:
-    """Return a text without the directories of tools and of Python."""
+    """Return a string without the directories of tools and of Python."""
     if os.sep not in text:
         return text
     places = {os.path.dirname(each.location) for each in registry.catalog.candidates}

@@ -18,7 +18,7 @@ from sovl_tools.serving.limits import SHUTDOWN_TIMEOUT
 from sovl_tools.serving.security import Security
 
 KEEP_ALIVE = 65
-"""How long a connection may be idle between requests, in seconds; longer than most proxies'."""
+"""How long a connection can be idle between requests, in seconds; longer than most proxies'."""
 
 
 class ListeningError(SovlToolsError):
@@ -78,14 +78,14 @@ async def serve(
 ) -> None:
     """Serve the application that ``make_app`` made until SIGINT or SIGTERM comes.
 
-    Then nothing new is taken, and what is under way may end; what has not after
+    Then nothing new is taken, and what is running may end; what has not after
     ``shutdown_timeout`` seconds is answered with 503. A second signal ends all at once. Signals
     are heard in the main thread; to cancel this is to send one.
 
     Args:
         app: what is served.
         listening: where; it is closed at the end.
-        shutdown_timeout: how long calls may take to end, in seconds.
+        shutdown_timeout: how long calls can take to end, in seconds.
         on_start: called with the URL when requests are answered.
 
     Raises:

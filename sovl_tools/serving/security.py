@@ -18,7 +18,7 @@ from sovl_tools.serving.problems import problem
 from sovl_tools.serving.traffic import CLIENT, Client, Traffic
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-"""The paths that need no token: probes have none."""
+"""The paths that need no token: probes don't have one."""
 
 LOCAL_ORIGINS = r"[a-z][a-z0-9+.-]*://(localhost\.?|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?"
 """The origins of this machine's pages, as a regular expression."""
@@ -46,7 +46,7 @@ class Security:
         max_concurrency: the maximum number of calls at a time; further ones are rejected.
 
     Raises:
-        ValueError: a token can't be sent in a header, an origin is none, or a limit is below 1.
+        ValueError: a token can't be sent in a header, an origin isn't one, or a limit is below 1.
     """
 
     tokens: tuple[str, ...] = field(default=(), repr=False)
@@ -198,7 +198,7 @@ class Guard:
             await answer.cut_off(scope, receive)
 
     async def _body(self, receive: Receive) -> Message | Response | None:
-        """Return the body as one message, a refusal, or None if the client has left."""
+        """Return the body as one message, a rejection, or None if the client has left."""
         body = bytearray()
         while (message := await receive())["type"] == "http.request":
             body += message.get("body", b"")

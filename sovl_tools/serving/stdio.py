@@ -33,10 +33,10 @@ from pydantic import ValidationError
 from sovl_tools.dispatch.async_runner import await_thread
 
 MAX_MESSAGE: Final = 16 * 2**20
-"""How many bytes a message may have."""
+"""How many bytes a message can have."""
 
 GRACE: Final = 5.0
-"""How many seconds calls have to end after the client has closed its side."""
+"""How many seconds calls must end after the client has closed its side."""
 
 _MOST_WAITING = 16
 _CANCELLED = "notifications/cancelled"
@@ -64,7 +64,7 @@ async def serve_stdio(
 ) -> None:
     """Serve one client over two descriptors until it disconnects or a signal arrives.
 
-    Calls under way get a few seconds to finish; a second signal cancels them at once.
+    Calls running get a few seconds to finish; a second signal cancels them at once.
     """
     lines = _Lines(descriptor_in)
     serving = asyncio.ensure_future(_serve(server, lines, _Output(descriptor_out, lines.end)))
@@ -180,7 +180,7 @@ def _error(problem: Exception) -> JSONRPCError:
 
 
 class _Lines:
-    """The lines that come from a descriptor, as ``stdio_server`` reads them.
+    """The lines that are from a descriptor, as ``stdio_server`` reads them.
 
     Attributes:
         is_ended: whether no more lines will be taken.

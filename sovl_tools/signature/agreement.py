@@ -102,7 +102,7 @@ def _not_taken(names: ArgumentNames, taken: set[str]) -> list[Difference]:
 
 
 def _is_supplied(place: Path, parameters: Mapping[str, Any]) -> bool:
-    """Return whether the schema has, or may have, a default that a call fills in."""
+    """Return whether the schema has, or can have, a default that a call fills in."""
     schema = value_at(parameters, place)
     if not isinstance(schema, Mapping) or "default" not in schema:
         return callable(schema)
@@ -202,7 +202,7 @@ def _defaults(parameters: dict[str, JSON], own: dict[str, JSON]) -> Iterator[Dif
 
 
 def _without_nulls(value: JSON) -> JSON:
-    """Return a value without members that are null, which mostly means that they are left out."""
+    """Return a value without members that are null, which mostly means that they are omitted."""
     if isinstance(value, dict):
         return {key: _without_nulls(each) for key, each in value.items() if each is not None}
     return [*map(_without_nulls, value)] if isinstance(value, list) else value

@@ -27,7 +27,7 @@ class Annotation(NamedTuple):
         optional: whether it is ``Optional[T]`` or ``T | None``; None if unknown.
         is_context: whether it asks for the ``ToolContext``; None if unknown.
         value: the evaluated text, if ``source`` is text.
-        is_plain: whether it certainly admits values as JSON has them; so it is if there is none.
+        is_plain: whether it certainly admits values as JSON has them; so it is if there isn't one.
     """
 
     source: Any = ""
@@ -174,7 +174,7 @@ def member(module: types.ModuleType, name: str) -> Any:
 
 def _subscript(generic: Any, within: ast.expr, lookup: Lookup) -> Any:
     parts = within.elts if isinstance(within, ast.Tuple) else [within]
-    # one that is unpacked stands for any number
+    # one that is unpacked represents any number
     if generic is HIDDEN or any(isinstance(each, ast.Starred) for each in parts):
         return HIDDEN
     if generic is typing.Literal:

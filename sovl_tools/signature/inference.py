@@ -44,7 +44,7 @@ class Inference(NamedTuple):
     Attributes:
         parameters: the JSON Schema of the arguments, the caller's own; ``{}`` of one of which
             nothing is known.
-        types: the resolved annotation of each property, Any where there is none.
+        types: the resolved annotation of each property, Any where there isn't one.
         warnings: parameters, and what their author should know about them.
         described: the parameters that their annotations describe.
         errors: by parameter, why its annotation can't be used, or not as it is written.
@@ -80,7 +80,7 @@ def infer(
 ) -> Inference:
     """Return what a function says of its arguments, its docstring included.
 
-    The first parameter of a method that is not bound yet is left out, and every ``ToolContext``.
+    The first parameter of a method that is not bound yet is omitted, and every ``ToolContext``.
 
     Args:
         function: the function, or any other callable.
@@ -175,7 +175,7 @@ def refusals(function: Any, signature: Signature, found: Inference) -> dict[str,
 
 
 def _is_of_strands(function: Any) -> bool:
-    """Tell whether a function is made for Strands Agents, by the definition next to it."""
+    """Return whether a function is made for Strands Agents, by the definition next to it."""
     spec = getattr(function, "__globals__", {}).get("TOOL_SPEC")
     return isinstance(spec, Mapping) and "inputSchema" in spec
 
@@ -206,7 +206,7 @@ _NOT_BY_KEYWORD: dict[ParameterKind, tuple[str, str]] = {
 def blamed(error: Exception, function: str, parameter: str | None = None) -> InferenceError:
     """Return the error of a parameter of a function, for what was raised over its annotation.
 
-    An annotation may be anything, and so may what its library raises.
+    An annotation can be anything, and so may what its library raises.
     """
     cause: BaseException | None = error
     if isinstance(error, InexpressibleError):
@@ -240,7 +240,7 @@ def implied(
         with_none: whether fields that are None by default show null.
     """
     arguments = [*_arguments(signature, function)]
-    # each round finds one more annotation that can't be used, and leaves it out in the next
+    # each round finds one more annotation that can't be used, and omits it in the next
     while True:
         try:
             return _inferred(arguments, texts, with_none=with_none)

@@ -35,7 +35,7 @@ BY_KEYWORD = frozenset({"positional_or_keyword", "keyword_only"})
 
 
 class Missing(Enum):
-    """Values that stand for "there is none" where None is a value."""
+    """Values that represent "there isn't one" where None is a value."""
 
     REQUIRED = "the parameter has no default"
     UNKNOWN = "the default can't be told without running the module"
@@ -147,7 +147,7 @@ def _called(value: Any) -> Any:
 
 
 def _is_open(function: FunctionType) -> bool:
-    """Tell whether it is a decorator's wrapper that may do anything with the arguments."""
+    """Return whether it is a decorator's wrapper that may do anything with the arguments."""
     is_wrapper = "__wrapped__" in vars(function) and "__signature__" not in vars(function)
     return is_wrapper and bool(function.__code__.co_flags & inspect.CO_VARKEYWORDS)
 
@@ -175,9 +175,9 @@ def _parameters(signature: inspect.Signature, function: Any) -> tuple[Parameter,
 
 
 def fields_of(function: Any) -> dict[str, Any]:
-    """Return the parameters whose defaults are pydantic's ``Field(…)`` with a default of its own.
+    """Return the parameters whose defaults are pydantic's ``Field(…)`` with its own default.
 
-    Python would pass the field itself where an argument is left out.
+    Python would pass the field itself where an argument is omitted.
     """
     try:
         parameters = inspect.signature(_called(function)).parameters.values()
@@ -214,7 +214,7 @@ def _without_computed(parameters: list[Parameter], function: Any) -> list[Parame
 
 
 def _with_unpacked(parameters: list[Parameter], function: Any) -> tuple[Parameter, ...]:
-    """Return the parameters with the keywords that ``**kwargs: Unpack[TypedDict]`` stands for."""
+    """Return the parameters with the keywords that ``**kwargs: Unpack[TypedDict]`` represents."""
     last = parameters[-1] if parameters else None
     if last is None or last.kind != "var_keyword" or last.annotation.is_plain:
         return tuple(parameters)

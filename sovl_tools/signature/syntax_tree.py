@@ -103,14 +103,14 @@ def literal(node: ast.AST | None) -> Any:
 
 
 _MOST_NAMES = 1_000
-"""The maximum number of names that one name stands for, directly or through others."""
+"""The maximum number of names that one name represents, directly or through others."""
 _MOST_LOOKUPS = 20_000
 
 
 def lookup_in(found: Bindings) -> Lookup:
-    """Return what the names in a module's annotations stand for, as far as its text tells.
+    """Return what the names in a module's annotations represent, as far as its text tells.
 
-    Forty lines that each name the line before twice stand for a million million names: what is
+    Forty lines that each name the line before twice represent a million million names: what is
     too much is unknown.
     """
     pending: set[str] = set()

@@ -1,7 +1,7 @@
-"""A scripted server that stands in for a model, for tests of agents without network or key.
+"""A scripted server that is in for a model, for tests of agents without network or key.
 
 It answers like OpenAI's Responses and Chat Completions and like Anthropic's Messages, plain and
-streaming, to the providers' own clients, and refuses what they would refuse::
+streaming, to the providers' own clients, and rejects what they would reject::
 
     from sovl_tools.testing import ScriptedServer, calls, says
 

@@ -1,4 +1,4 @@
-"""Anthropic's Messages: its answers, whole and as events, and what it refuses.
+"""Anthropic's Messages: its answers, whole and as events, and what it rejects.
 
 After the reference of ``POST /v1/messages``, its guide to streaming and the types of the
 ``anthropic`` package.
@@ -45,7 +45,7 @@ def body(turn: Turn) -> dict[str, JSON]:
 
 def events(turn: Turn) -> Iterator[Event]:
     """Yield the events of an answer to a request that streams; a ``ping`` is among them."""
-    # at the start nobody knows how many there will be; the numbers that count come at the end
+    # at the start no one knows how many there will be; the numbers that count come at the end
     usage = {**_usage(turn), "output_tokens": 1}
     yield _event("message_start", message={**_message(turn), "usage": usage})
     yield _event("ping")
@@ -154,7 +154,7 @@ MIN_BUDGET = 1_024
 
 
 def objections(request: Request, memory: Memory) -> Iterator[Objection]:
-    """Yield what is refused in a request; the rules need a body of the right shape."""
+    """Yield what is rejected in a request; the rules need a body of the right shape."""
     wrong: list[Objection] = []
     if not (request.headers.get("x-api-key") or request.headers.get("authorization")):
         wrong.append(Objection("x-api-key header is required", status=401))
@@ -212,7 +212,7 @@ def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]
 
 
 def remember(turn: Turn, memory: Memory) -> None:
-    """Keep the thinking of an answer, which its tool uses have to be sent back with."""
+    """Keep the thinking of an answer, which its tool uses must be sent back with."""
     made = [block.whole for block in blocks(turn)]
     thinking = [block for block in made if block["type"] == "thinking"]
     for block in thinking:
@@ -232,7 +232,7 @@ _ROLES = {
 
 
 def check_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
-    """Yield what is refused in the blocks of all messages and of the system's."""
+    """Yield what is rejected in the blocks of all messages and of the system's."""
     messages = body["messages"]
     if isinstance(body.get("system"), list):
         yield from _check_texts(body["system"], "system")
@@ -296,7 +296,7 @@ def check_results(turns: list[Part]) -> Iterator[Objection]:
         for number, identity in unpaired(uses, results)[1].items():
             words = (_TWICE if identity in uses else _STRAY).format(identity)
             yield Objection(f"messages.{turn.start}.content.{number}: {words}")
-        # results have to come first in the turn behind the tool uses, before anything that is said
+        # results must come first in the turn behind the tool uses, before anything that is said
         first = takewhile(lambda block: block["type"] == "tool_result", turn.blocks)
         missing, _ = unpaired(uses, dict(enumerate(block["tool_use_id"] for block in first)))
         if missing:
@@ -353,7 +353,7 @@ def turns_of(messages: list[dict[str, Any]]) -> list[Part]:
 
 
 def content_of(message: dict[str, Any]) -> Blocks:
-    """Return the blocks of a message, of which a text is one."""
+    """Return the blocks of a message, of which a string is one."""
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
@@ -361,7 +361,7 @@ def content_of(message: dict[str, Any]) -> Blocks:
 def check_thinking(turns: list[Part], body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
     """Yield thinking that was changed, and a last tool use whose thinking is not there.
 
-    Thinking of earlier turns may be left out, and all of it where the request disables it.
+    Thinking of earlier turns can be omitted, and all of it where the request disables it.
     """
     spoken = [turn for turn in turns if turn.role == "assistant"]
     for turn in spoken:

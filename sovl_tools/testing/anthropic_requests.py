@@ -89,7 +89,7 @@ CUSTOM_TOOL = Fields(
         "eager_input_streaming": maybe(FLAG),
     },
 )
-"""A tool that the client runs; others have a dated type and are not looked at."""
+"""A tool that the client runs; others have a dated type and are not checked."""
 
 _CHOICE = Tagged(
     "type",
@@ -136,7 +136,7 @@ NAME = "^[a-zA-Z0-9_-]{1,128}$"
 
 
 def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
-    """Yield what is refused in the tools of a request, and in which of them is to be called."""
+    """Yield what is rejected in the tools of a request, and in which of them must be called."""
     tools = body.get("tools", [])
     for index, tool in enumerate(tools):
         if tool.get("type") in (None, "custom"):

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions: its answers, whole and as chunks, and what it refuses.
+"""OpenAI's Chat Completions: its answers, whole and as chunks, and what it rejects.
 
 After the reference of ``POST /v1/chat/completions`` and the types of the ``openai`` package.
 """
@@ -53,7 +53,7 @@ def body(turn: Turn) -> dict[str, JSON]:
 def events(turn: Turn) -> Iterator[Event]:
     """Yield the chunks of an answer to a request that streams, the end mark last."""
     first = _content(turn)
-    # "" where a text follows, null where none does
+    # "" where a string follows, null where none does
     yield _chunk(turn, {"role": "assistant", "content": first and "", "refusal": None})
     for piece in turn.pieces(turn.reply.text):
         yield _chunk(turn, {"content": piece})
@@ -103,7 +103,7 @@ def _head(turn: Turn, kind: str) -> dict[str, JSON]:
 
 
 def _content(turn: Turn) -> str | None:
-    # an answer without any content is the empty text, and null beside calls or a refusal
+    # an answer without any content is the empty text, and null next to calls or a rejection
     is_told_otherwise = turn.reply.calls or turn.reply.refusal is not None
     return turn.reply.text or (None if is_told_otherwise else "")
 
@@ -148,7 +148,7 @@ _NO_SUCH_CHOICE = (
 
 
 def objections(request: Request, _memory: Memory) -> Iterator[Objection]:
-    """Yield what is refused in a request; the rules need a body of the right shape."""
+    """Yield what is rejected in a request; the rules need a body of the right shape."""
     # a body of the wrong shape gets no further: what follows looks into it without asking
     wrong = [*unreadable_for_openai(request)]
     if not wrong:
@@ -206,7 +206,7 @@ def _check_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]
 
 def _check_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
     """Yield the calls that are not answered directly behind them, and answers to none."""
-    # answers may come in any order, but nothing else may come between them and the calls
+    # answers can come in any order, but nothing else can come between them and the calls
     starts = [i for i, each in enumerate(messages) if not i or each["role"] != "tool"]
     for start, end in pairwise([*starts, len(messages)]):
         calls = [call["id"] for call in messages[start].get("tool_calls") or ()]

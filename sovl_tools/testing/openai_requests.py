@@ -32,7 +32,7 @@ from sovl_tools.testing.shapes import (
 
 
 def _typed(kind: str, *keys: str, **others: Shape) -> Fields:
-    """Return the shape of a part with its type and texts under the keys, all needed."""
+    """Return the shape of a part with its type and strings under the keys, all needed."""
     return Fields({"type": OneOf((kind,)), **dict.fromkeys(keys, TEXT)}, others)
 
 
@@ -281,7 +281,7 @@ class Function(NamedTuple):
 def objections(
     body: dict[str, JSON], functions: list[Function], no_such_choice: str
 ) -> Iterator[Objection]:
-    """Yield what is refused in the tools of a request, which have the right shape.
+    """Yield what is rejected in the tools of a request, which have the right shape.
 
     Args:
         body: the request.
@@ -331,7 +331,7 @@ def misnamed(name: str, place: str) -> Iterator[Objection]:
 
 
 def too_long(text: str, place: str, most: int) -> Iterator[Objection]:
-    """Yield that a text has too many characters."""
+    """Yield that a string has too many characters."""
     if len(text) > most:
         yield Objection(
             f"Invalid '{place}': string too long. Expected a string with maximum length {most}, but"
@@ -342,7 +342,7 @@ def too_long(text: str, place: str, most: int) -> Iterator[Objection]:
 
 
 def empty(place: str) -> Objection:
-    """Return that there has to be something in an array."""
+    """Return that there must be something in an array."""
     return Objection(
         f"Invalid '{place}': empty array. Expected an array with minimum length 1, but got an empty"
         " array instead.",

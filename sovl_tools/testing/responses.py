@@ -1,4 +1,4 @@
-"""OpenAI's Responses: its answers, whole and as events, and what it refuses.
+"""OpenAI's Responses: its answers, whole and as events, and what it rejects.
 
 After the reference of ``POST /v1/responses``, its streaming events and the types of the
 ``openai`` package.
@@ -68,7 +68,7 @@ def failed(turn: Turn, failure: Failure) -> dict[str, JSON]:
 
 
 def items(turn: Turn) -> list[dict[str, Any]]:
-    """Return the items of an answer: what is thought, then said or refused, then called."""
+    """Return the items of an answer: what is thought, then said or rejected, then called."""
     reply = turn.reply
     made = [] if reply.reasoning is None else [_reasoning(turn, reply.reasoning)]
     is_silent = not reply.calls and reply.reasoning is None
@@ -209,12 +209,12 @@ MAX_ID = 64
 _OF_MODEL = ("function_call", "custom_tool_call", "reasoning")
 _PREFIXES = {"reasoning": "rs", "function_call": "fc", "message": "msg"}
 _Items = list[dict[str, Any]]
-# what a request must have, and what there may be in place of it
+# what a request must have, and what there can be instead of it
 _INSTEAD = {"model": ("prompt",), "input": ("prompt", "previous_response_id", "conversation")}
 
 
 def objections(request: Request, memory: Memory) -> Iterator[Objection]:
-    """Yield what is refused in a request; the rules need a body of the right shape."""
+    """Yield what is rejected in a request; the rules need a body of the right shape."""
     wrong = [*unreadable_for_openai(request)]
     if not wrong:
         for key, others in _INSTEAD.items():
@@ -244,13 +244,13 @@ def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
 
 
 def input_items(body: dict[str, JSON]) -> _Items:
-    """Return the items of a request; a text is what the user says."""
+    """Return the items of a request; a string is what the user says."""
     items = body.get("input") or []
     return [{"role": "user", "content": items}] if isinstance(items, str) else items
 
 
 def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
-    """Yield what does not fit together; what a ``conversation`` holds is not known here."""
+    """Yield what does not match together; what a ``conversation`` holds is not known here."""
     if body.get("conversation") is not None:
         return
     previous = body.get("previous_response_id")
@@ -262,7 +262,7 @@ def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]
         )
         return
     before = memory.responses.get(previous or "", [])
-    # what is stored was looked at when it came in; only what is new is looked at here
+    # what is stored was checked when it came in; only what is new is checked here
     now: _Items = []
     for item in input_items(body):
         if item.get("type") != "item_reference":
@@ -343,7 +343,7 @@ def _check_pairs(told: _Items) -> Iterator[Objection]:
 
 def _check_reasoning(before: _Items, now: _Items, memory: Memory) -> Iterator[Objection]:
     """Yield items that came after reasoning and are sent without it, and the other way round."""
-    # order counts: the reasoning has to stand before what came of it
+    # order counts: the reasoning must be before what came of it
     known = {item.get("id") for item in before}
     for index, item in enumerate(now):
         known.add(item.get("id"))
@@ -374,7 +374,7 @@ def remember(turn: Turn, memory: Memory) -> None:
         if thoughts and item["type"] != "reasoning":
             memory.reasons[item["id"]] = thoughts[0]  # a scripted answer thinks once at most
     if turn.request.get("store") is False:
-        return  # known, so that what is sealed in them can be checked, but nobody can refer to them
+        return  # known, so that what is sealed in them can be checked, but no one can refer to them
     memory.stored.update(item["id"] for item in made)
     before = memory.responses.get(turn.request.get("previous_response_id") or "", [])
     memory.responses[f"resp_{turn.number}"] = [*before, *input_items(turn.request), *made]

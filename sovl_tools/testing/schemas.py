@@ -37,7 +37,7 @@ class Node(NamedTuple):
 
     @property
     def keywords(self) -> dict[str, JSON]:
-        """Its keywords; true and false have none."""
+        """Its keywords; true and false don't have one."""
         return self.schema if isinstance(self.schema, dict) else {}
 
     @property
@@ -286,7 +286,7 @@ def _root_of_anthropic(schema: dict[str, Any], strict: bool) -> Iterator[str]:  
 
 
 def _is_recursive(root: JSON, schema: JSON, entered: tuple[str, ...] = ()) -> bool:
-    """Tell if following references leads back to a reference followed before."""
+    """Return whether following references leads back to a reference followed before."""
     # exponential in theory, but schemas of tests are small
     references = {node.keywords["$ref"] for node in walk(schema) if "$ref" in node.keywords}
     return any(

@@ -30,9 +30,9 @@ class Call(NamedTuple):
     """A tool call as the model writes it.
 
     Attributes:
-        name: of the tool; it may be one that was not offered.
+        name: of the tool; it can be one that was not offered.
         arguments: JSON text, or what was meant to be that.
-        id: the call's own id; the server numbers the calls that have none.
+        id: the call's own id; the server numbers the calls that don't have one.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Pause:
         self._over = threading.Event()
 
     def end(self) -> None:
-        """Let the server go on."""
+        """Let the server continue."""
         self._over.set()
 
     def wait(self, seconds: float) -> bool:
@@ -88,7 +88,7 @@ class Reply(NamedTuple):
     Attributes:
         text: what it says; "" for nothing.
         calls: the tools that it calls, after what it says.
-        refusal: the words in which it refuses; None if it does not.
+        rejection: the words in which it rejects; None if it does not.
         reasoning: what it thinks before it speaks; None if it does not.
         is_cut: whether it ran into the limit of tokens; its last part is then unfinished.
         usage: the tokens that it cost.
@@ -128,7 +128,7 @@ Spelled: TypeAlias = Call | tuple[str, JSON] | tuple[str, JSON, str]
 def says(
     text: str = "", *, reasoning: str | None = None, cut: bool = False, usage: Usage | None = None
 ) -> Reply:
-    """Answer with a text, which may be empty.
+    """Answer with a string, which can be empty.
 
     Args:
         text: the whole of it.
@@ -150,8 +150,8 @@ def calls(
     """Call tools, all in one answer.
 
     Args:
-        tools: ``(name, arguments)`` or ``(name, arguments, id)`` each; a text for arguments is
-            sent as it is, so that it may be malformed, anything else as JSON.
+        tools: ``(name, arguments)`` or ``(name, arguments, id)`` each; a string for arguments is
+            sent as it is, so that it can be malformed, anything else as JSON.
         text: what the model says before it calls.
         reasoning: what the model thinks before.
         cut: whether the last call stops because of the limit of tokens; give its arguments as
@@ -160,7 +160,7 @@ def calls(
     """
     made = []
     for name, arguments, *identity in tools:
-        # a text is sent as it is, so that malformed arguments can be scripted
+        # a string is sent as it is, so that malformed arguments can be scripted
         sent = arguments if isinstance(arguments, str) else json.dumps(arguments)
         made.append(Call(name, sent, *identity))
     return Reply(text, tuple(made), reasoning=reasoning, is_cut=cut, usage=usage or Usage())
@@ -233,7 +233,7 @@ def holds(reply: Reply, pause: Pause | Callable[[], object], *, after: int = 0) 
     Args:
         reply: the answer.
         pause: a ``Pause``, which the test ends; or a function, which the server calls and which
-            has to return for it to go on.
+            must return for it to continue.
         after: how many events of the stream are sent before; 0 for none, not even the status,
             as always with a plain answer.
     """
@@ -251,12 +251,12 @@ class Event(NamedTuple):
     data: JSON
 
     def encoded(self) -> bytes:
-        """Return the event as it is sent; text that is not ASCII stays as it is."""
+        """Return the event as it is sent; text that is not ASCII stays unchanged."""
         head = f"event: {self.name}\n" if self.name else ""
         text = (
             self.data if isinstance(self.data, str) else json.dumps(self.data, ensure_ascii=False)
         )
-        # lone surrogates as well: clients have to cope with whatever a model writes
+        # lone surrogates as well: clients must cope with whatever a model writes
         return f"{head}data: {text}\n\n".encode(errors="surrogatepass")
 
 
@@ -282,17 +282,17 @@ class Turn(NamedTuple):
 
     @property
     def is_streaming(self) -> bool:
-        """Whether the answer is to be a stream of events."""
+        """Whether the answer must be a stream of events."""
         return self.request.get("stream") is True
 
     def pieces(self, text: str) -> Iterator[str]:
-        """Cut a text into deltas, wherever the cuts may fall."""
+        """Cut a string into deltas, wherever the cuts may fall."""
         for start in range(0, len(text), self.piece):
             yield text[start : start + self.piece]
 
 
 class Objection(NamedTuple):
-    """Why the API would refuse a request.
+    """Why the API would reject a request.
 
     Attributes:
         message: in the API's words, where they are known.
@@ -314,12 +314,12 @@ class Request(NamedTuple):
 
     Attributes:
         provider: ``"openai"`` (Chat Completions), ``"openai-responses"``, ``"anthropic"``, or ""
-            if the path is none of theirs.
+            if the path isn't one of theirs.
         path: such as ``/v1/messages``.
         headers: by their names in lower case.
         content: the body's bytes.
         body: the object that the bytes hold; empty if they hold none.
-        errors: what the API would refuse, all of it; the first is what it answers.
+        errors: what the API would reject, all of it; the first is what it answers.
     """
 
     provider: str
@@ -331,12 +331,12 @@ class Request(NamedTuple):
 
     @property
     def is_streaming(self) -> bool:
-        """Whether the answer is to be a stream of events."""
+        """Whether the answer must be a stream of events."""
         return self.body.get("stream") is True
 
 
 def json_object(text: str | bytes) -> dict[str, JSON]:
-    """Return the object that a text holds, an empty one if it holds none."""
+    """Return the object that a string holds, an empty one if it holds none."""
     try:
         value = json.loads(text)
     except ValueError:

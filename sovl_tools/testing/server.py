@@ -40,7 +40,7 @@ class Answer(NamedTuple):
         status: of the answer.
         headers: all but those that say how the body is framed.
         parts: the halves of a whole body, or the events of a stream.
-        is_stream: whether there may be more parts than the headers tell.
+        is_stream: whether there can be more parts than the headers tell.
         pause: where the server stops.
         pause_at: the number of parts that are sent before; at 0 the status is not sent either.
         drop_at: the number of parts after which the connection is closed; None for never.
@@ -78,17 +78,17 @@ def with_disturbance(answer: Answer, reply: Reply) -> Answer:
 
 Respond = Callable[[str, Mapping[str, str], bytes], Answer]
 
-# seconds between looks at whether the client is still there, and for a thread to end
+# seconds between checks whether the client is still there, and for a thread to end
 _GLANCE = 0.005
 _LONGEST_END = 5.0
 
 
 class Listener(ThreadingTCPServer):
-    """Accepts connections on a port of its own and serves each on a thread.
+    """Accepts connections on its own port and serves each on a thread.
 
     Args:
         respond: answers a request, by its path, its headers (in lower case) and its body.
-        crashed: hears of errors that nobody expected.
+        crashed: hears of errors that no one expected.
 
     Attributes:
         closing: set when it is to end.
@@ -186,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def _paused(self, answer: Answer) -> bool:
-        """Stand still where the answer wants it; return whether there is anyone to go on for."""
+        """Stand still where the answer wants it; return whether there is anyone to continue for."""
         pause = answer.pause
         if not isinstance(pause, Pause):
             if pause is not None:
@@ -201,8 +201,8 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def _has_left(self) -> bool:
-        """Tell whether the client has closed its end."""
-        # something to read may be the next request of a client that sends without waiting
+        """Return whether the client has closed its end."""
+        # something to read can be the next request of a client that sends without waiting
         with selectors.DefaultSelector() as selector:
             selector.register(self.connection, selectors.EVENT_READ)
             if not selector.select(0):
@@ -227,7 +227,7 @@ class Prompter:
         self._part = None if isinstance(script, Mapping) else _begun(script)
 
     def reply(self, request: Request) -> Reply | None:
-        """Return the reply to a request, None if the script has none left for it."""
+        """Return the reply to a request, None if the script doesn't have one left for it."""
         part = self._parts.get(request.provider, self._part)
         # also around a function of the script, which need not be ready for several threads
         with self._lock:
@@ -236,7 +236,7 @@ class Prompter:
             return part.popleft() if part else None
 
     def unused(self) -> list[Reply]:
-        """Return the replies that nobody has asked for."""
+        """Return the replies that no one has asked for."""
         parts = (*self._parts.values(), self._part)
         return [reply for part in parts if isinstance(part, deque) for reply in part]
 
@@ -250,7 +250,7 @@ class ScriptedServer:
 
     Used as a context manager, it listens from the beginning of the block to its end, where it
     closes what is still open and, unless ``strict`` is false or the block has raised, calls
-    ``check``. What the API would refuse is answered with its error and uses up no reply.
+    ``check``. What the API would reject is answered with its error and uses up no reply.
 
     Args:
         script: the replies in their order; or a function that makes one of the ``Request``; or
@@ -258,7 +258,7 @@ class ScriptedServer:
             ``"anthropic"``. One script serves all endpoints, plain and streaming, and each
             attempt of a client that tries again.
         strict: whether the end of the block checks.
-        piece: how many characters of a text or of arguments come in one event of a stream.
+        piece: how many characters of a string or of arguments come in one event of a stream.
 
     Attributes:
         requests: what has been asked, in the order in which it came in.
@@ -311,7 +311,7 @@ class ScriptedServer:
         return self.url
 
     def check(self) -> None:
-        """Check that nothing was refused, that nothing was missing and that all was used.
+        """Check that nothing was rejected, that nothing was missing and that all was used.
 
         Raises:
             AssertionError: with all that is wrong, one line each.
@@ -361,7 +361,7 @@ class ScriptedServer:
             return self._failed(api, f"the server failed: {error!r}")
 
     def _failed(self, api: API, message: str) -> Answer:
-        """Return an error that is no part of the script, and that nobody should try again."""
+        """Return an error that isn't a part of the script, and that no one should try again."""
         self._problems.append(message)
         return json_answer(500, api.error(Failure(500, message)), {"x-should-retry": "false"})
 
@@ -383,7 +383,7 @@ def _made(api: API, turn: Turn, memory: Memory) -> Answer:
 
 def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:
     """Return the events of a stream as they are sent, up to where an error breaks it off."""
-    # all made before the first is sent, so that an error of the script is an answer of its own
+    # all made before the first is sent, so that an error of the script is its own answer
     events = list(api.events(turn))
     after = turn.reply.failure_after
     if turn.reply.failure and after is not None:
@@ -412,7 +412,7 @@ class API(Protocol):
         """Make the body of an error."""
 
     def objections(self, request: Request, memory: Memory, /) -> Iterator[Objection]:
-        """Yield what the API refuses in a request."""
+        """Yield what the API rejects in a request."""
 
     def remember(self, turn: Turn, memory: Memory, /) -> None:
         """Keep of an answer what later requests refer to."""

@@ -1,10 +1,10 @@
 """What a request looks like: its keys and types as data, and what both providers ask of schemas.
 
-What the APIs refuse is written from their documentation and their own messages. Where it is not
-known how an API decides, it is taken to refuse: two outputs of one call, and an item with an ``id``
+What the APIs reject is written from their documentation and their own messages. Where it is not
+known how an API decides, it is taken to reject: two outputs of one call, and an item with an ``id``
 of its own whose reasoning is missing where nothing was stored (Responses), two tools of one name
 (OpenAI), and a ``$ref`` that leads nowhere in tools that are not strict. Limits that depend on the
-model are not looked at, nor is what hosted tools and media hold.
+model are not checked, nor is what hosted tools and media hold.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ class Misfit(NamedTuple):
 
 
 class Shape:
-    """What a value has to look like: its type, and in subclasses what has to be in it.
+    """What a value must look like: its type, and in subclasses what must be in it.
 
     Attributes:
         words: what such a value is called.
-        types: of Python; true and false are no numbers.
+        types: of Python; true and false aren't numbers.
     """
 
     words = "an object"
     types: tuple[type, ...] = (dict,)
 
     def is_kind(self, value: JSON) -> bool:
-        """Tell whether a value is of the right type, whatever is in it."""
+        """Return whether a value is of the right type, whatever is in it."""
         return isinstance(value, self.types) and (
             not isinstance(value, bool) or bool in self.types or object in self.types
         )
@@ -72,7 +72,7 @@ def misfits(shape: Shape, value: JSON, path: Path = ()) -> Iterator[Misfit]:
 
 @dataclass(frozen=True)
 class Plain(Shape):
-    """A value of a type, or of several, with nothing to look at inside."""
+    """A value of a type, or of several, with nothing to check inside."""
 
     words: str
     types: tuple[type, ...]
@@ -87,7 +87,7 @@ class OneOf(Shape):
     types = (str,)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
-        """Yield that it is none of the words."""
+        """Yield that it isn't one of the words."""
         if value not in self.values:
             yield Misfit(path, "value", self.values, value)
 
@@ -108,7 +108,7 @@ class Many(Shape):
 
 @dataclass(frozen=True)
 class Fields(Shape):
-    """An object with the keys that it must and may have, and no others."""
+    """An object with the keys that it must and can have, and no others."""
 
     needed: Mapping[str, Shape]
     other: Mapping[str, Shape]
@@ -157,7 +157,7 @@ class Either(Shape):
         self.words = "one of " + " or ".join(shape.words for shape in shapes)
 
     def is_kind(self, value: JSON) -> bool:
-        """Tell whether the value is of the type of one of them."""
+        """Return whether the value is of the type of one of them."""
         return any(shape.is_kind(value) for shape in self.shapes)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
@@ -178,12 +178,12 @@ ANY = Plain("anything", (object,))
 
 
 def maybe(shape: Shape) -> Either:
-    """Return the shape of a value that may be null."""
+    """Return the shape of a value that can be null."""
     return Either((shape, NOTHING))
 
 
 def some(*keys: str) -> dict[str, Shape]:
-    """Return keys whose values are not looked at."""
+    """Return keys whose values are not checked."""
     return dict.fromkeys(keys, ANY)
 
 
@@ -248,7 +248,7 @@ def _listed(words: list[str], last: str) -> str:
 
 
 def unreadable_for_openai(request: Request) -> Iterator[Objection]:
-    """Yield what OpenAI refuses: no key, or a body that is no object."""
+    """Yield what OpenAI rejects: no key, or a body that isn't an object."""
     if not request.headers.get("authorization", "").removeprefix("Bearer").strip():
         yield Objection(
             "You didn't provide an API key. You need to provide your API key in an Authorization"
@@ -263,7 +263,7 @@ def unreadable_for_openai(request: Request) -> Iterator[Objection]:
 
 
 def is_object(request: Request) -> bool:
-    """Tell whether the body is a JSON object."""
+    """Return whether the body is a JSON object."""
     try:
         return isinstance(json.loads(request.content), dict)
     except ValueError:

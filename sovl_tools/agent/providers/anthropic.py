@@ -48,7 +48,7 @@ from sovl_tools.model.document import JSON
 NAME = FORMAT = "anthropic"
 
 MOST_TOKENS = 8192
-"""How long an answer may be, unless the options say ``max_tokens``: the API requires it."""
+"""How long an answer can be, unless the options say ``max_tokens``: the API requires it."""
 
 _OWN = (NAME,)
 _OPENING = "(the conversation begins)"
@@ -70,7 +70,7 @@ def body(prompt: Prompt) -> dict[str, Any]:
             messages[-1]["content"] += blocks
         elif blocks:
             messages.append({"role": role, "content": blocks})
-    # The first has to be the user's, which a policy for trimming may have cut off.
+    # The first must be the user's, which a policy for trimming can have cut off.
     if messages and messages[0]["role"] != "user":
         messages.insert(0, {"role": "user", "content": [anthropic_text(_OPENING)]})
     request: dict[str, Any] = {"max_tokens": MOST_TOKENS, "messages": messages}
@@ -83,7 +83,7 @@ _MODES = {"auto": {"type": "auto"}, "required": {"type": "any"}, "none": {"type"
 
 
 def _blocks(message: Message) -> Iterator[Made]:
-    """Yield the blocks of a message; the API refuses empty texts, and users who say nothing."""
+    """Yield the blocks of a message; the API rejects empty strings, and users who say nothing."""
     own = items_of(message, _OWN)
     if message["role"] == "tool":
         yield from anthropic(output_of(message))["content"]
@@ -107,7 +107,7 @@ def parse_answer(response: Any) -> Answer:
     """Return an answer of Messages in our words.
 
     Raises:
-        ProviderError: there is none in it.
+        ProviderError: there isn't one in it.
     """
     message = to_dict(response)
     blocks = message.get("content")
@@ -125,8 +125,8 @@ def _is_call(block: Made) -> bool:
 def _answer(
     blocks: list[Made], inputs: dict[int, str], ending: Made, usage: dict[str, Any]
 ) -> Answer:
-    """Return an answer; ``ending`` says why it ended, and more of it if it was refused."""
-    for index, text in inputs.items():  # the API wants an object back, also where there was none
+    """Return an answer; ``ending`` says why it ended, and more of it if it was rejected."""
+    for index, text in inputs.items():  # the API wants an object back, also where there wasn't one
         blocks[index] = {**blocks[index], "input": arguments_of(text)}
     called = [index for index, each in enumerate(blocks) if _is_call(each)]
     ids = call_ids(blocks[index].get("id") for index in called)
@@ -138,7 +138,7 @@ def _answer(
         Call(blocks[index]["id"], blocks[index].get("name", ""), inputs[index]) for index in called
     )
     text = "".join(each["text"] for each in blocks if each["type"] == "text")
-    # A refusal may have no block at all, only an explanation.
+    # A rejection can have no block at all, only an explanation.
     text = text or (ending.get("stop_details") or {}).get("explanation") or ""
     stop = _STOPS.get(ending.get("stop_reason")) or ("calls" if calls else "end")
     return Answer(text, calls, stop, tuple(blocks), _usage(usage))
@@ -159,7 +159,7 @@ _STOPS: dict[str | None, Stop] = {
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
-    """Return tokens; the API counts those that a cache takes or gives beside the others."""
+    """Return tokens; the API counts those that a cache takes or gives next to the others."""
     cached = usage.get("cache_read_input_tokens") or 0
     written = usage.get("cache_creation_input_tokens") or 0
     sent = (usage.get("input_tokens") or 0) + cached + written

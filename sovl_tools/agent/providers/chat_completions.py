@@ -56,7 +56,7 @@ def body(prompt: Prompt) -> dict[str, Any]:
     messages += [
         _message(each)
         for each in with_all_results(prompt.messages, _OWN)
-        # An assistant's message that says nothing is refused.
+        # An assistant's message that says nothing is rejected.
         if each["role"] != "assistant" or each["content"] or each.get("calls")
     ]
     return request_body(
@@ -80,12 +80,12 @@ def _message(message: Message) -> Made:
     assistant: Made = dict(own[0]) if own else {"role": "assistant", "content": message["content"]}
     calls: list[Made] = []
     for call in calls_of(message):
-        # Compatible servers read the arguments, and refuse what is no object.
+        # Compatible servers read the arguments, and reject what isn't an object.
         arguments = call.arguments if arguments_of(call.arguments) else "{}"
         function = {"name": call.name, "arguments": arguments}
         calls.append({"id": call.id, "type": "function", "function": function})
     if own:
-        # Beside the function is what the server wants back, such as signatures of reasoning.
+        # Next to the function is what the server wants back, such as signatures of reasoning.
         kept = zip(own[0].get("tool_calls", ()), calls, strict=False)
         calls = [{**each, **call} for each, call in kept]
     return {**assistant, "tool_calls": calls} if calls else assistant
@@ -95,7 +95,7 @@ def parse_answer(response: Any) -> Answer:
     """Return an answer of Chat Completions in our words.
 
     Raises:
-        ProviderError: there is none in it, as some servers put an error in its place.
+        ProviderError: there isn't one in it, as some servers put an error instead.
     """
     response = to_dict(response)
     choices = response.get("choices")
@@ -141,7 +141,7 @@ def _answer(message: dict[str, Any], reason: str | None, usage: Any) -> Answer:
     elif reason == "length":
         stop = "length"
     # The message itself is kept only if there is something in it that our words do not say.
-    # reasoning_content is wanted back with calls, and refused elsewhere.
+    # reasoning_content is wanted back with calls, and rejected elsewhere.
     thought = {key: message[key] for key in _REASONING[: 2 if called else 1] if message.get(key)}
     items: tuple[JSON, ...] = ()
     if thought or any("extra_content" in each for each in called):
@@ -164,8 +164,8 @@ def _spoken(content: JSON) -> str:
 
 
 def _is_complete(arguments: str) -> bool:
-    """Tell whether a text is a whole JSON object, or JSON text of one."""
-    if not arguments.rstrip().endswith(("}", '"')):  # or each piece would cost a look at them all
+    """Return whether a string is a whole JSON object, or JSON text of one."""
+    if not arguments.rstrip().endswith(("}", '"')):  # or each piece would cost a check them all
         return False
     try:
         return isinstance(json.loads(arguments), dict | str)
@@ -178,7 +178,7 @@ class _CallDraft:
     """A call that is coming in.
 
     Attributes:
-        is_repeat: whether it began with the name of the call before it, and so may be none.
+        is_repeat: whether it began with the name of the call before it, and so can be none.
     """
 
     index: JSON
@@ -254,7 +254,7 @@ class Draft:
         else:
             call.name = joined
         call.id = call.id or identity
-        if call.arguments.strip() == "{}" and arguments.strip():  # it stood for those to come
+        if call.arguments.strip() == "{}" and arguments.strip():  # it was for those to come
             call.arguments = ""
         call.arguments += arguments
         call.extra_content = piece.get("extra_content") or call.extra_content

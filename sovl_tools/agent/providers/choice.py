@@ -20,9 +20,9 @@ class Provider(NamedTuple):
         package: the SDK, which is also the name of the extra; None for none.
         client: the class of the client in it.
         variable: the environment variable with its key.
-        model: what is asked unless anybody says otherwise.
-        model_variable: of the environment, where somebody may say otherwise.
-        base_url: of a server that is none of the SDK's own.
+        model: what is asked unless anyone says otherwise.
+        model_variable: of the environment, where someone may say otherwise.
+        base_url: of a server that isn't one of the SDK's own.
         format: the format of definitions, if it is not the adapter's own.
     """
 
@@ -98,7 +98,7 @@ def choose_provider(
     known = PROVIDERS[name]
     if client is None and known.package is not None:
         client = _make_client(name, known, base_url)
-        # OPENAI_BASE_URL may have sent the new client elsewhere, where Responses is not known.
+        # OPENAI_BASE_URL can have sent the new client elsewhere, where Responses is not known.
         name = name if provider else _provider_of_client(client) or name
         known = PROVIDERS[name]
     adapter = cast("Adapter", import_module(known.adapter))
@@ -132,7 +132,7 @@ def _fitting(client: Any) -> str:
     """Return who can be asked as a client can be; of several the first, unless a mock says one.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there isn't one.
     """
     told = dir(client)  # of a mock, the attributes that a test has set
     fitting = []
@@ -161,7 +161,7 @@ def _make_client(name: str, known: Provider, base_url: str | None) -> Any:
     options: dict[str, Any] = {} if address is None else {"base_url": address}
     key = os.environ.get(known.variable)
     if address is not None and package == "openai":
-        # The SDK refuses to go without a key, though a server of one's own may want none.
+        # The SDK rejects to go without a key, though a server of one's own may want none.
         options["api_key"] = key or ("none" if base_url else _refuse_without_key(name, known))
     try:
         client = getattr(module, known.client)(**options)

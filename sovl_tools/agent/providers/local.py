@@ -1,7 +1,8 @@
 """The provider ``local``: it answers without key and network, by phrases, search and ``key=value``.
 
 Each value that is missing is asked for. What is waited for is in the ``items`` of the last
-message, so that it is saved with the conversation; a tool loaded anew is asked about as it is then.
+message, so that it is saved with the conversation; a tool loaded again is asked about as it is
+then.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _MOST_LISTED = 20
 
 
 def method(client: Any) -> Callable[..., Any]:  # noqa: ARG001 - there is none
-    """Return the function that answers, in the place of a client's method."""
+    """Return the function that answers, instead of a client's method."""
     return _respond
 
 
@@ -100,7 +101,7 @@ def _respond(*, prompt: Prompt) -> tuple[Answer]:
     text = text_of(messages[-1]["content"]).encode(errors="replace").decode().strip()
     before = messages[-2] if len(messages) > 1 else {}
     pending = None
-    # The message may come from a file that anybody has written.
+    # The message can are from a file that anyone has written.
     match before.get("provider"), before.get("items"):
         case "local", [{"tool": str(), "arguments": dict(), "asking": str() | None} as it, *_]:
             pending = it
@@ -111,7 +112,7 @@ def _respond(*, prompt: Prompt) -> tuple[Answer]:
 
 
 class _Dialogue:
-    """What is said in return to one text."""
+    """What is said in return to one string."""
 
     def __init__(self, prompt: Prompt, text: str) -> None:
         self._prompt = prompt
@@ -163,7 +164,7 @@ class _Dialogue:
         return Answer("\n".join([f"{head}These tools are here:", *lines, end]))
 
     def _says_more(self, name: str, phrase: str) -> bool:
-        """Return whether the user says more than a tool's phrase, which may be for an argument."""
+        """Return whether the user says more than a tool's phrase, which can be for an argument."""
         more = {*words(self._rest)} - {*words(phrase)} - _FILLERS
         return bool(more) and not self._written and bool(_optional(self._tools.get(name)))
 
@@ -173,13 +174,13 @@ class _Dialogue:
         written = {key: form.read(key, value) for key, value in self._written.items()}
         if pending is None:
             arguments, tool = written, form.tool
-            # A search may be wrong; arguments say that the user meant this one.
+            # A search can be wrong; arguments say that the user meant this one.
             is_sure = is_sure or (bool(written) and not tool.annotations.get("destructive"))
             lines.append(f"{name}: {_first_sentence(tool)}")
             if optional := _optional(tool):
                 lines.append(f"Optional, as key=value: {', '.join(optional)}.")
         else:
-            # Loaded anew meanwhile, the tool may lack what was asked for, or given.
+            # Loaded again meanwhile, the tool may lack what was asked for, or given.
             arguments = {k: v for k, v in pending["arguments"].items() if k in form.properties}
             if self._is_pairs and written.keys() <= form.properties.keys():
                 arguments |= written
@@ -190,10 +191,10 @@ class _Dialogue:
                 arguments[asking] = form.read(asking, self._text)
         problems = form.problems(arguments)
         unfit = [each for each in problems if each in arguments]
-        # What fits is kept: the user is asked for one thing, not for all of it again.
+        # What matches is kept: the user is asked for one thing, not for all of it again.
         kept = {key: value for key, value in arguments.items() if key not in unfit}
         lines += (f"{problems[each]}." for each in unfit)
-        # Without the unfit ones there may be other problems, such as that one of them is required.
+        # Without the unfit ones there can be other problems, such as that one of them is required.
         lacking = form.problems(kept) if unfit else problems
         asking = next((each for each in (*unfit, *lacking) if each in form.properties), None)
         if asking is not None:
@@ -203,7 +204,7 @@ class _Dialogue:
         elif lacking:
             why = "; ".join(lacking.values())
             return Answer("\n".join([*lines, f"{name} can't be called like this: {why}."]))
-        # An argument that is no parameter at all was dropped; the user sees what is left first.
+        # An argument that isn't a parameter at all was dropped; the user sees what is left first.
         elif unfit or not is_sure or self._prompt.choice == "none":
             shown_arguments = ", ".join(f"{key}={shown(value)}" for key, value in kept.items())
             lines.append(f"Shall I call {name}({shown_arguments})? (yes or no)")
@@ -214,7 +215,7 @@ class _Dialogue:
 
 
 def _optional(tool: ToolDefinition | None) -> list[str]:
-    """Return the names of the parameters that can be left out."""
+    """Return the names of the parameters that can be omitted."""
     parameters = {} if tool is None else tool.parameters
     required = parameters.get("required", ())
     return [each for each in parameters.get("properties", {}) if each not in required]
@@ -238,7 +239,7 @@ class _Form:
         self._single = compile_schema(single)
 
     def read(self, name: str, text: str) -> JSON:
-        """Return the value that a text means for a parameter; unless one fits, what it seems."""
+        """Return the value that a string means for a parameter, or the value it looks like."""
         # The text itself first: repairing makes numbers and dates of it where the schema says so.
         candidates: list[JSON] = [_unquoted(text)]
         if text.casefold() in {"yes", "no"}:
@@ -253,7 +254,7 @@ class _Form:
         return text if isinstance(value, Unparsed) else value
 
     def is_text(self, name: str) -> bool:
-        """Return whether a parameter takes any text."""
+        """Return whether a parameter takes any string."""
         schema = self.properties[name]
         return isinstance(schema, dict) and schema.get("type") == "string" and "enum" not in schema
 
@@ -284,7 +285,7 @@ class _Form:
 
 
 def _unquoted(text: str) -> str:
-    """Return the string that a text spells as JSON or in single quotes, or the text."""
+    """Return the string that a string spells as JSON or in single quotes, or the text."""
     if len(text) > 1 and text[0] == text[-1] == "'" and "'" not in text[1:-1]:
         return text[1:-1]
     found = parse_arguments(text) if text[:1] == '"' else text

@@ -97,7 +97,7 @@ def parse_answer(response: Any) -> Answer:
     """Return an answer of Responses in our words.
 
     Raises:
-        ProviderError: it failed, or there is none.
+        ProviderError: it failed, or there isn't one.
     """
     response = to_dict(response)
     if response.get("status") in {"failed", "cancelled"}:
@@ -122,9 +122,9 @@ def parse_answer(response: Any) -> Answer:
     stop: Stop = "calls" if calls else "end"
     if is_refusal or (response.get("incomplete_details") or {}).get("reason") == "content_filter":
         stop = "refusal"
-    elif response.get("status") == "incomplete":  # calls or not: arguments may be cut off
+    elif response.get("status") == "incomplete":  # calls or not: arguments can be cut off
         stop = "length"
-    # output_text is the SDK's own joining; from a compatible server it may be all there is.
+    # output_text is the SDK's own joining; from a compatible server it can be all there is.
     text = "".join(texts) or whole_text
     return Answer(
         text,

@@ -38,7 +38,7 @@ _DICTIONARY = re.compile(r"(typing\.)?(dict|Dict|Mapping)\b")
 class AgreementCase(NamedTuple):
     """A manifest's arguments, what the module offers, and how the function differs from them.
 
-    ``converted`` are the parameters of which calls refuse what their annotations don't admit;
+    ``converted`` are the parameters of which calls reject what their annotations don't admit;
     ``implied`` is what the function says of its arguments, where values were compared.
     """
 
@@ -86,7 +86,7 @@ class AgreementCase(NamedTuple):
 
     @property
     def spare(self) -> list[str]:
-        """The parameters that have no property, for which a property may be meant."""
+        """The parameters that have no property, for which a property can be meant."""
         return [each for each in self.keywords if each not in self.properties]
 
     @property
@@ -147,13 +147,13 @@ class AgreementCase(NamedTuple):
         found = [
             each
             for each in every
-            # where both admit null, a tool may be meant to receive nothing else
+            # where both admit null, a tool can be meant to receive nothing else
             if each.name not in nullable or not _is_about_null(each)
         ]
         return self._replace(differences=(*self.differences, *found), implied=implied)
 
     def is_refused(self, difference: Difference) -> bool:
-        """Tell whether a call refuses values that the manifest names outright."""
+        """Return whether a call rejects values that the manifest names outright."""
         return difference.kind in _REFUSED and argument_of(difference) in self.converted
 
 
@@ -171,5 +171,5 @@ def argument_of(difference: Difference) -> str:
 
 
 def excludes(difference: Difference) -> bool:
-    """Tell whether no value has a type of both the manifest and the function."""
+    """Return whether no value has a type of both the manifest and the function."""
     return exclude_each_other(numeric(difference.said), numeric(difference.own))

@@ -1,4 +1,4 @@
-"""ST2xx, third part: the texts of a manifest that models read. Heuristics, so only warnings."""
+"""ST2xx, third part: the strings of a manifest that models read. Heuristics, so only warnings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROPERTY_PLACEHOLDER = "Say what {} means, its unit and its format."
 
 
 def is_placeholder(text: str, name: str) -> bool:
-    """Tell whether a text is what ``sovl-tools new`` writes for a tool or a property."""
+    """Return whether a string is what ``sovl-tools new`` writes for a tool or a property."""
     return text in {DESCRIPTION_PLACEHOLDER.format(name), PROPERTY_PLACEHOLDER.format(name)}
 
 
@@ -46,7 +46,7 @@ class Text(NamedTuple):
 
 
 def verdicts(document: Mapping[str, JSON]) -> list[Verdict]:
-    """Return the verdicts about the texts of a manifest, without the author's own keys."""
+    """Return the verdicts about the strings of a manifest, without the author's own keys."""
     every = [*_texts({key: each for key, each in document.items() if not key.startswith("x-")})]
     found = ask(PROSE_RULES, *[each for each in every if each.is_prose])
     found += ask((invisible_characters,), *[each for each in every if not each.text.isascii()])
@@ -54,7 +54,7 @@ def verdicts(document: Mapping[str, JSON]) -> list[Verdict]:
 
 
 def _texts(document: JSON) -> Iterator[Text]:
-    """Yield the texts that a rule asks about: prose, and what isn't ASCII."""
+    """Yield the strings that a rule asks about: prose, and what isn't ASCII."""
     pending: list[tuple[Path, JSON]] = [((), document)]
     for path, container in pending:  # which grows meanwhile
         items: Iterable[tuple[Any, JSON]] = enumerate(container)

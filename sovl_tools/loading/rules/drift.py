@@ -28,7 +28,7 @@ class DriftCase(NamedTuple):
 
 
 def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
-    """Return the findings about what a manifest omits; without an import there are none."""
+    """Return the findings about what a manifest omits; without an import there aren't any."""
     function, signature = agreed.interface.function, agreed.interface.signature
     if function is None or signature is None or not signature.is_function:
         return []
@@ -106,7 +106,7 @@ _OF_SCHEMAS = frozenset({"description", "items", "prefixItems"})
 
 
 def _member_places(path: Path, name: str) -> Iterator[Path]:
-    """Yield the places where a required member may be missing."""
+    """Yield the places where a required member can be missing."""
     yield from ((*path, "properties"), (*path, "properties", name), (*path, "required", name))
 
 

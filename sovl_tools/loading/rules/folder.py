@@ -115,7 +115,7 @@ def _lacking(folder: ToolFolder, wanted: str) -> tuple[str, str]:
 
 
 def _holds_tool(folder: ToolFolder, name: str) -> bool:
-    """Tell whether a folder in a tool's folder is a tool itself."""
+    """Return whether a folder in a tool's folder is a tool itself."""
     place = f"{folder.location}/{name}/{name}"
     return os.path.isfile(f"{place}.json") or os.path.isfile(f"{place}.py")
 

@@ -1,4 +1,4 @@
-"""ST9xx: what providers' definitions lose, and what providers refuse."""
+"""ST9xx: what providers' definitions lose, and what providers reject."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _NEARLY = 0.85
 class OfferCase(NamedTuple):
     """A module's interface and the phrases of the manifest.
 
-    ``source`` is the module's text, if somebody asks for warnings.
+    ``source`` is the module's text, if someone asks for warnings.
     """
 
     interface: Interface

@@ -38,7 +38,7 @@ def default_mismatch(case: AgreementCase) -> Iterator[Finding]:
 
 
 def _fits(case: AgreementCase, difference: Difference) -> bool:
-    """Tell whether the manifest's default is filled in at all; see ST310."""
+    """Return whether the manifest's default is filled in at all; see ST310."""
     path, schema = difference.path[1:-1], case.parameters
     for key in path:
         schema = schema[key]  # type: ignore[index]  # a path may lead through lists
@@ -58,7 +58,7 @@ def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     adds most of what is left out. Where the manifest names outright what a call refuses, see ST412.
     """
     for each in case.differences:
-        # it may be meant, where the function looks at the value itself
+        # it can be meant, where the function checks the value itself
         is_passed_on = each.kind in {"omitted", "null"} and argument_of(each) not in case.converted
         words = None if case.is_refused(each) or is_passed_on else _contradiction(case, each)
         if words is not None:
@@ -70,7 +70,7 @@ def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
 
 
 def _excludes_annotation(case: AgreementCase, each: Difference) -> bool:
-    """Tell whether no value of the property can be of the parameter's annotated type."""
+    """Return whether no value of the property can be of the parameter's annotated type."""
     return each.kind == "types" and bool(case.annotations.get(each.name)) and excludes(each)
 
 

@@ -28,11 +28,11 @@ _SKIPPED = frozenset({"build", "dist", "node_modules", "site-packages"})
 _ENVIRONMENTS = frozenset({"pyvenv.cfg", "conda-meta"})
 """What a folder holds that is an environment of Python's."""
 
-# Of YAML that can't be read: somebody else's has no steps with actions at its top.
+# Of YAML that can't be read: someone else's has no steps with actions at its top.
 _LIKE_A_PROCEDURE = re.compile(
     rb"^steps[ ]*:(?=.*^[ ]*(?:-[ ]*)?\{?[ ]*action[ ]*:)", re.MULTILINE | re.DOTALL
 )
-# The same in braces, as in JSON, where many others have such keys: of files that somebody names.
+# The same in braces, as in JSON, where many others have such keys: of files that someone names.
 _LIKE_ONE_IN_BRACES = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*\{(?>.*?\bsteps[\"']?\s*:\s*\[\s*\{)(?=.*\baction[\"']?\s*:)",
     re.DOTALL,
@@ -42,7 +42,7 @@ _LIKE_ONE_IN_BRACES = re.compile(
 def files(directory: str | os.PathLike[str]) -> list[str]:
     """Return the paths of the files of procedures in a directory, by name.
 
-    Those whose names begin with ``.`` or ``_`` are left out, and so are directories in it.
+    Those whose names begin with ``.`` or ``_`` are omitted, and so are directories in it.
 
     Raises:
         OSError: there is no such directory.
@@ -58,7 +58,7 @@ def file_beside(path: str, name: str) -> str | None:
 
 
 def is_procedure(path: str) -> bool:
-    """Tell whether a file that somebody has named is one of a procedure.
+    """Return whether a file that someone has named is one of a procedure.
 
     Those of YAML and JSON are that have ``steps``, and those in folders called ``procedures``.
     """
@@ -74,13 +74,13 @@ def find_procedures(directory: str) -> list[str]:
 
     They are all in folders called ``procedures``, and elsewhere the documents that have ``steps``
     of which one has an ``action``. Folders that are hidden, ignored by Git or environments are
-    left out.
+    omitted.
     """
     found: list[str] = []
     for folder, location, name in _walk(os.fspath(directory)):
         path, around = os.path.join(folder, name), os.path.basename(location)
         is_one = around == DIRECTORY
-        # Not the manifest of a tool, whose parameters may well be called steps.
+        # Not the manifest of a tool, whose parameters can well be called steps.
         if not is_one and name != f"{around}.json":
             document = _document(path)
             steps = document.get("steps") if isinstance(document, dict) else None
@@ -105,7 +105,7 @@ def _document(path: str, *, is_named: bool = False) -> JSON:
             data = file.read(MAX_BYTES + 1)
     except OSError:
         return None
-    # Most files are somebody else's, and a look at the bytes spares the parser those.
+    # Most files are someone else's, and a check the bytes spares the parser those.
     if b"steps" not in data or len(data) > MAX_BYTES:
         return None
     try:
@@ -118,7 +118,7 @@ def _document(path: str, *, is_named: bool = False) -> JSON:
 
 
 def _walk(directory: str) -> Iterator[tuple[str, str, str]]:
-    """Yield files that may be of procedures: their folder, its absolute path, and their name."""
+    """Yield files that can be of procedures: their folder, its absolute path, and their name."""
     location = os.path.abspath(directory)
     pending = [(directory, location, _rules_around(location))]
     while pending:
@@ -128,7 +128,7 @@ def _walk(directory: str) -> Iterator[tuple[str, str, str]]:
                 found = {each.name: each for each in entries}
         except OSError:
             continue
-        # Their packages may hold procedures that are nobody's here.
+        # Their packages can hold procedures that are no one's here.
         if not _ENVIRONMENTS.isdisjoint(found):
             continue
         if ".gitignore" in found:
@@ -172,12 +172,12 @@ def _rules(folder: str) -> tuple[PathPattern, ...]:
 
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
-# What YAML 1.2 does not allow, and the line breaks of YAML 1.1 that it has given up.
+# What YAML 1.2 does not allow, and the line breaks of YAML 1.1 that it has abandoned.
 _UNFIT = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class Source(NamedTuple):
-    """What a text says, as plain JSON.
+    """What a string says, as plain JSON.
 
     Attributes:
         value: the document.
@@ -192,9 +192,9 @@ class Source(NamedTuple):
     def place(self, path: Path, *, of_key: bool = False, text_line: int = 1) -> tuple[int, int]:
         """Return line and column, from 1, of the value at a path, or of its key.
 
-        Of a text that is written as a block it is that of one of its lines, if that is given. Where
-        there is nothing at the path, it is that of the nearest value around it. The place of an
-        alias is where it is written; what is in it has the places of its anchor.
+        Of a string that is written as a block it is that of one of its lines, if that is given.
+        Where there is nothing at the path, it is that of the nearest value around it. The place of
+        an alias is where it is written; what is in it has the places of its anchor.
         """
         start = self.locate(ManifestPlace(path, "key" if of_key else "value"))
         line, column = line_and_column(self.text, start)
@@ -248,7 +248,7 @@ def _read_json(text: str) -> Source:
     case = json_rules.ManifestText("", text.encode())
     for rule in _JSON_RULES:
         _ask(case, rule)
-    places = cache(partial(Places, text))  # found when somebody asks first
+    places = cache(partial(Places, text))  # found when someone asks first
     return Source(json.loads(text), text, lambda place: places().offset(place))
 
 

@@ -34,10 +34,10 @@ from sovl_tools.schema.engine import published
 
 
 class ProcedureDocument(NamedTuple):
-    """A procedure as somebody wrote it.
+    """A procedure as someone wrote it.
 
     Attributes:
-        procedure: None if it does not fit the schema.
+        procedure: None if it does not match the schema.
         verdicts: what was found in the document.
         path: of the file; ``""`` for a dictionary.
         place: returns the line and column of a value; None for a dictionary; see ``Source``.
@@ -60,7 +60,7 @@ class ProcedureDocument(NamedTuple):
         """Return the procedure.
 
         Raises:
-            ProcedureError: it can't be read, or does not fit the schema.
+            ProcedureError: it can't be read, or does not match the schema.
         """
         errors = [each for each in self.verdicts if each.rule.severity == "error"]
         if errors or self.procedure is None:
@@ -76,7 +76,7 @@ class ProcedureDocument(NamedTuple):
         for rule, finding in verdicts:
             line, column, message = 1, 1, finding.message
             if not isinstance(finding.place, ManifestPlace):
-                # A text that can't be read has no values yet, only lines.
+                # A string that can't be read has no values yet, only lines.
                 line, column = finding.place.line, finding.place.column  # type: ignore[union-attr]
             elif self.place is not None:
                 is_key = finding.place.of == "key"
@@ -96,10 +96,10 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
 
     Raises:
         OSError: there is no such file, or it can't be read.
-        TypeError, ValueError: there is something in the dictionary that is no JSON.
+        TypeError, ValueError: there is something in the dictionary that isn't JSON.
     """
     if isinstance(source, Mapping):
-        # By way of its text: a copy that nobody else can change, and what a journal keeps.
+        # By way of its text: a copy that no one else can change, and what a journal keeps.
         text = json_text(dict(source))
         if too_deep_at(text, MAX_DEPTH) is not None:
             raise ValueError(f"values are nested more than {MAX_DEPTH} levels deep")
@@ -139,7 +139,7 @@ def _check_document(
     case = DocumentCase(value, published("procedure").problems(value), path)
     verdicts = ask(structure.DOCUMENT_RULES, case)
     if case.problems:
-        # The file's name says which it is, but a dictionary has none.
+        # The file's name says which it is, but a dictionary doesn't have one.
         found = value.get("name") if not path and isinstance(value, dict) else None
         return ProcedureDocument(
             None, verdicts, path, place, found if isinstance(found, str) else None
@@ -156,7 +156,7 @@ def check_procedure(
     """Return what is wrong with a procedure, all at once, but not with those that it runs.
 
     ``catalog`` has the tools and step handlers; None if they are not known. ``others`` finds other
-    procedures by their names; unless it is given, they are those beside the file.
+    procedures by their names; unless it is given, they are those next to the file.
     """
 
     @cache  # several rules ask for the same
@@ -191,7 +191,7 @@ class LinkedProcedures(NamedTuple):
     others: Mapping[tuple[str, str], Procedure]
 
     def other(self, asking: Procedure, name: str) -> Procedure:
-        """Return the procedure that another one runs by a name."""
+        """Return the procedure that another runs by a name."""
         return self.others[asking.source, name]
 
     @property
@@ -218,7 +218,7 @@ OTHER = "procedure "
 
 
 def fingerprints(linked: LinkedProcedures, catalog: Catalog) -> dict[str, str]:
-    """Return hashes of what a run uses: by name the tools, and the procedures beside the first.
+    """Return hashes of what a run uses: by name the tools, and the procedures next to the first.
 
     Tools are those that are called, and those whose step handlers are.
 

@@ -29,7 +29,7 @@ _TAG = "tag:yaml.org,2002:"
 
 
 class NotYamlError(ValueError):
-    """A text that can't be read; ``offset`` counts characters, ``help`` is advice or None."""
+    """A string that can't be read; ``offset`` counts characters, ``help`` is advice or None."""
 
     def __init__(self, message: str, offset: int, advice: str | None = None) -> None:
         super().__init__(message)
@@ -67,15 +67,15 @@ def _members(node: Node) -> list[tuple[str | int, tuple[Node, Node]]]:
 
 
 def load(text: str, *, most_values: int = MAX_VALUES, has_any_keys: bool = False) -> Loaded:
-    """Return the one document of a text without a byte order mark.
+    """Return the one document of a string without a byte order mark.
 
     Args:
         text: what is in a file.
-        most_values: how many values it may have.
-        has_any_keys: takes keys such as ``200`` as the texts that they are in JSON.
+        most_values: how many values it can have.
+        has_any_keys: takes keys such as ``200`` as the strings that they are in JSON.
 
     Raises:
-        NotYamlError: it is no YAML, has something that JSON has not, or is too large.
+        NotYamlError: it isn't a YAML, has something that JSON has not, or is too large.
     """
     try:
         loader = _Loader(text, most_values)
@@ -102,10 +102,10 @@ def load(text: str, *, most_values: int = MAX_VALUES, has_any_keys: bool = False
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes within bounds; an alias gets a node of its own, with its own place.
+    """Composes nodes within bounds; an alias gets its own node, with its own place.
 
     The parser is the one in Python, on every machine: libyaml is fifteen times as fast, but
-    refuses other texts than it does, and says other things of them.
+    rejects other strings than it does, and says other things of them.
     """
 
     # Its own, filled below: PyYAML's are those of YAML 1.1.
@@ -159,12 +159,12 @@ class _Loader(yaml.SafeLoader):
         # A collection gets its end when all in it is composed.
         if self.anchors[name].end_mark is None:
             raise NotYamlError(f"the alias {name!r} is part of what it repeats", offset)
-        # Counted as if it were written out, and here, before there are too many to look at.
+        # Counted as if it were written out, and here, before there are too many to check.
         self._expanded += self._sizes[name]
         if self._expanded > MAX_EXPANSION:
             message = f"the aliases up to here repeat more than {MAX_EXPANSION:,} values"
             raise NotYamlError(message, offset, "write out what is needed")
-        # Shallow: what is in it is shared, and made anew of the nodes for each alias.
+        # Shallow: what is in it is shared, and made again of the nodes for each alias.
         node = copy(self.anchors[name])
         node.start_mark, node.end_mark = event.start_mark, event.end_mark
         self.aliases.add(id(node))
@@ -181,7 +181,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Construction:
-    """Makes plain values of nodes; an alias is made anew each time."""
+    """Makes plain values of nodes; an alias is made again each time."""
 
     def __init__(self, text: str, aliases: set[int], *, has_any_keys: bool) -> None:
         self._text = text
@@ -210,7 +210,7 @@ class _Construction:
         return mapping
 
     def _key(self, node: Node, alias: int | None) -> str:
-        # An alias in the place of a key may refer to a collection, which is refused below.
+        # An alias instead of a key may refer to a collection, which is rejected below.
         key = self.value(node, 1, alias)
         if isinstance(key, str):
             return key
@@ -274,7 +274,7 @@ def _scalar(node: ScalarNode) -> JSON:
 
 def _integer(text: str) -> int:
     number = int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
-    str(number)  # which fails if nobody could print it
+    str(number)  # which fails if no one could print it
     return number
 
 
@@ -301,7 +301,7 @@ _KINDS: Mapping[str, tuple[str, Callable[[str], JSON]]] = {
     f"{_TAG}float": (f"{_FLOAT}|{_INTEGER}", _number),
     f"{_TAG}str": (".*", _string),
 }
-"""What may be written for a tag of the core schema, and what is made of it."""
+"""What can be written for a tag of the core schema, and what is made of it."""
 
 _NAMES = {
     f"{_TAG}null": "null",

@@ -32,11 +32,11 @@ ENDS = frozenset(name for name, each in ACTIONS.items() if each.ends)
 
 
 class DocumentCase(NamedTuple):
-    """A document, and what the published schema refuses in it.
+    """A document, and what the published schema rejects in it.
 
     Attributes:
         document: as it was read.
-        problems: what the schema refuses.
+        problems: what the schema rejects.
         path: of the file; ``""`` for a dictionary.
     """
 
@@ -63,7 +63,7 @@ Others: TypeAlias = Callable[[str], Procedure | None]
 
 
 class Use(NamedTuple):
-    """A value in which templates may be, and what is known at its place.
+    """A value in which templates can be, and what is known at its place.
 
     Attributes:
         step: the step; None for the output of the procedure.
@@ -81,14 +81,14 @@ class Use(NamedTuple):
 
 
 class ProcedureCase(NamedTuple):
-    """A procedure that fits the schema, and what it can refer to.
+    """A procedure that matches the schema, and what it can refer to.
 
     Attributes:
         procedure: the procedure.
-        catalog: the tools and step handlers that there are; None if nobody knows, then what needs
+        catalog: the tools and step handlers that there are; None if no one knows, then what needs
             them is not asked.
         others: other procedures.
-        uses: every value in which templates may be, in order.
+        uses: every value in which templates can be, in order.
     """
 
     procedure: Procedure
@@ -138,7 +138,7 @@ def unknown_procedure_key(case: DocumentCase) -> Iterator[Finding]:
 
 def _in_steps(steps: JSON, path: Path) -> Iterator[Finding]:
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
-        # The document may be anything still: ST751 reports what is of a wrong type.
+        # The document can be anything still: ST751 reports what is of a wrong type.
         action = step.get("action") if isinstance(step, dict) else None
         if isinstance(action, str) and action in ACTIONS:
             place = (*path, index)
@@ -181,7 +181,7 @@ def invalid_inputs(case: DocumentCase) -> Iterator[Finding]:
                 unusable = f"the schema can't be used: {error.reason}"
         if unusable:
             yield Finding(ManifestPlace(("inputs",)), unusable)
-        # A run would fill a default in and then refuse it. The rule of manifests only warns of
+        # A run would fill a default in and then reject it. The rule of manifests only warns of
         # that, because the functions of tools have defaults of their own.
         for node in () if problems or unusable else nodes(inputs, ("inputs",)):
             if node.path[1:-1] == ("properties",):
@@ -197,7 +197,7 @@ def procedure_name_mismatch(case: DocumentCase) -> Iterator[Finding]:
     """
     name = case.document.get("name") if isinstance(case.document, dict) else None
     stem = os.path.splitext(os.path.basename(case.path))[0]
-    # A name that is no name was reported, and its file need not be called so.
+    # A name that isn't a name was reported, and its file need not be called so.
     is_unfit = any(each.path == ("name",) for each in case.problems)
     if case.path and isinstance(name, str) and not is_unfit and name != stem:
         message = f"the name is {name!r}, the file's is {stem!r}"
@@ -397,4 +397,4 @@ STEP_RULES = (
     reserved_name,
     valueless_step,
 )
-"""What is asked of the steps of a procedure that fits the schema."""
+"""What is asked of the steps of a procedure that matches the schema."""

@@ -73,7 +73,7 @@ def _trace_step(step: Step, before: Environment, catalog: Catalog | None) -> Tra
     if goes_on:
         after = _either(before, after)
     if step.save_as is not None:
-        # A step that failed and after which the run goes on has null.
+        # A step that failed and after which the run continues has null.
         schema = ANYTHING if goes_on else _schema_of_result(step, catalog)
         after = {**after, step.save_as: Known(schema)}
     if step.when is not None:
@@ -112,7 +112,7 @@ def _trace_if(step: Step, before: Environment, catalog: Catalog | None) -> Trace
     first, is_first_over = yield from _trace_block(steps, before, catalog)
     steps = step.blocks.get(("else",), ())
     second, is_second_over = yield from _trace_block(steps, before, catalog)
-    # Behind a branch that returns nobody comes, so that only the other one counts.
+    # Behind a branch that returns no one comes, so that only the other one counts.
     if is_first_over or is_second_over:
         return second if is_first_over else first, is_first_over and is_second_over
     return _either(first, second), False
@@ -124,7 +124,7 @@ def _trace_loop(step: Step, before: Environment, catalog: Catalog | None) -> Tra
     steps = step.blocks[("steps",)]
     inside, _ = yield from _trace_block(steps, {**before, **own}, catalog)
     yield Use(step, (*step.path, "result"), step.fields.get("result"), inside)
-    # There may be no item at all, and iterations have variables of their own.
+    # There can be no item at all, and iterations have variables of their own.
     return before, False
 
 
@@ -189,7 +189,7 @@ _UNCERTAIN = frozenset(
 
 
 def _texts(value: JSON, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the texts in a value with their places, but for the keys of objects."""
+    """Yield the strings in a value with their places, but for the keys of objects."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict | list):
@@ -284,7 +284,7 @@ _MAX_REFERENCES = 20  # which may lead in a circle
 
 
 class GivenValue(NamedTuple):
-    """A value that something gets, and what it has to be.
+    """A value that something gets, and what it must be.
 
     Attributes:
         path: the place of the value.
@@ -344,11 +344,11 @@ _BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
     ("for_each", "items"): {"type": "array"},
     ("wait", "seconds"): {"type": "number", "minimum": 0, "maximum": MAX_SECONDS},
 }
-"""What built-in actions ask of values that may be templates as well."""
+"""What built-in actions ask of values that can be templates as well."""
 
 
 def _wanted_schema(case: ProcedureCase, step: Step, path: Path) -> JSON:
-    """Return the schema of what a step gives at a place; None if there is none."""
+    """Return the schema of what a step gives at a place; None if there isn't one."""
     if (step.action, path[-1]) in _BUILT_IN:
         return _BUILT_IN[step.action, path[-1]]
     if case.catalog is not None and (step.action, path[-1]) == ("tool", "arguments"):
@@ -369,7 +369,7 @@ def _tool_schema(tool: ToolDefinition) -> JSON:
     """Return the schema of what a tool takes, as a Tooler has it."""
     signature = signature_for(tool)
     properties = {**tool.parameters.get("properties", {})}
-    # A Tooler drops a null where the default is meant, so that null has to pass here, too.
+    # A Tooler drops a null where the default is meant, so that null must pass here, too.
     for name in nullable_arguments(tool.parameters, signature):
         properties[name] = True
     return call_schema({**tool.parameters, "properties": properties}, signature)
@@ -390,7 +390,7 @@ def _check_value(given: GivenValue) -> Iterator[Finding]:
 
 
 def _is_literal(value: JSON) -> bool:
-    """Tell whether there is no template in a value."""
+    """Return whether there is no template in a value."""
     if isinstance(value, str):
         try:
             return Template.of(value).kind == "text"
@@ -408,7 +408,7 @@ def _check_literal(given: GivenValue) -> Iterator[Finding]:
     known = given.node.schema.get("properties", {})
     for path, words in explanations(refused, lambda path: () if path else known):
         value, there = given.value, given.path
-        for each in path:  # as far as it is there: something may be missing
+        for each in path:  # as far as it is there: something can be missing
             try:
                 value = value[each]
             except (KeyError, IndexError, TypeError):

@@ -37,7 +37,7 @@ class StepContext(NamedTuple):
 State: TypeAlias = Literal["succeeded", "failed", "skipped", "continued", "known"]
 """How a step ended.
 
-``continued`` is a failure after which the run goes on, ``known`` a success of an earlier process.
+``continued`` is a failure after which the run continues, ``known`` a success of an earlier process.
 """
 
 

@@ -42,7 +42,7 @@ class RunEnvironment(NamedTuple):
         tooler: calls tools.
         procedure: returns another procedure by its name, given the one that asks.
         log: where steps are written down; None for a run that is not.
-        listen: called with each event, also from the threads of tools; None for nobody.
+        listen: called with each event, also from the threads of tools; None for no one.
     """
 
     registry: ToolLookup
@@ -67,7 +67,7 @@ class Scope(NamedTuple):
     Attributes:
         variables: by name, ``inputs`` among them.
         prefix: of the keys.
-        base: how many parts of a step's path the prefix stands for.
+        base: how many parts of a step's path the prefix represents.
         depth: how many steps enclose the block.
     """
 
@@ -77,7 +77,7 @@ class Scope(NamedTuple):
     depth: int = 0
 
     def render(self, value: JSON, path: Path) -> JSON:
-        """Render the templates in the texts of a value; keys of objects stay as they are.
+        """Render the templates in the strings of a value; keys of objects stay unchanged.
 
         ``path`` is the place of the value in the document.
 
@@ -203,7 +203,7 @@ _T = TypeVar("_T")
 
 
 async def within(seconds: float | None, work: Coroutine[Any, Any, _T], what: str = "it") -> _T:
-    """Await work with a time limit in seconds; None is no limit.
+    """Await work with a time limit in seconds; None isn't a limit.
 
     Raises:
         StepError: the time limit was exceeded.
@@ -339,7 +339,7 @@ class Execution:
         if log is None:
             return _Ending(await self._perform(step, scope, key, _rendered(step, scope)))
         # Steps that change variables alone are repeated when a run is resumed, so their records
-        # may be lost in a crash; those of the others are on the disk before the step begins.
+        # can be lost in a crash; those of the others are on the disk before the step begins.
         has_effect = action not in self._actions
         try:
             fields = _rendered(step, scope)
@@ -407,7 +407,7 @@ class Execution:
         pairs = zip(step.blocks.values(), scopes, strict=True)
         await _run_all([self._steps(steps, inner) for steps, inner in pairs])
         # Compared by identity, since a branch may assign an equal value. Two branches never assign
-        # the same variable: a rule (ST762) refuses that before anything runs.
+        # the same variable: a rule (ST762) rejects that before anything runs.
         before = dict(scope.variables)
         for name, value in (pair for inner in scopes for pair in inner.variables.items()):
             if name not in before or before[name] is not value:

@@ -14,14 +14,14 @@ _SYNTAX = re.compile(r"\{[{%#]")
 
 
 class Template(NamedTuple):
-    """A text in which there may be templates, or a bare expression, such as a condition.
+    """A string in which there can be templates, or a bare expression, such as a condition.
 
     Attributes:
         kind: ``"value"`` for exactly one ``{{ … }}`` or a bare expression, which keep the type of
             their value, ``"text"`` if there is no template in it, ``"string"`` for any other.
         references: the variables that it reads, but for those that it binds itself.
         evaluate: returns its value, which shares nothing with the variables that it is given;
-            raises ``EvaluationError`` if it has none.
+            raises ``EvaluationError`` if it doesn't have one.
     """
 
     kind: Literal["text", "value", "string"]
@@ -30,7 +30,7 @@ class Template(NamedTuple):
 
     @staticmethod
     def of(text: str) -> Template:
-        """Return the template of a text.
+        """Return the template of a string.
 
         Raises:
             TemplateError: it can't be read.

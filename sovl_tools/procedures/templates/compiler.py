@@ -37,7 +37,7 @@ Compiled: TypeAlias = tuple[str, tuple[Reference, ...], Callable[[_Variables], J
 
 
 def template(text: str) -> Compiled:
-    """Compile a text with templates.
+    """Compile a string with templates.
 
     Raises:
         TemplateError: it can't be read.
@@ -98,7 +98,7 @@ def _value(expression: nodes.Expr) -> Compiled:
         return "value", references, evaluate
     name = chain.root.name
 
-    # What is only handed on may be as large as it is.
+    # What is only handed on can be as large as it is.
     def look_up(variables: _Variables) -> JSON:
         try:
             value = variables[name]
@@ -119,7 +119,7 @@ def _code(tree: nodes.Template) -> Code:
 
 
 def _checked(parse: Callable[[], _Tree]) -> _Tree:
-    """Return the tree of a text, made for JSON.
+    """Return the tree of a string, made for JSON.
 
     Raises:
         TemplateError: it can't be read, or has what procedures do not have.

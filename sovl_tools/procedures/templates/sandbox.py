@@ -3,7 +3,7 @@
 The author of a template is trusted, its inputs aren't: no number or string of theirs makes a
 result that is much larger than they are.
 
-Keys come before attributes: ``page.items`` is what the object has under that name, and
+Keys precede attributes: ``page.items`` is what the object has under that name, and
 ``page.items()`` the method. Results print as JSON does: ``true``, not ``True``.
 """
 
@@ -36,10 +36,10 @@ from sovl_tools.model.document import JSON, JSON_TYPES, kind, parse_json, with_a
 from sovl_tools.procedures.errors import EvaluationError
 
 MAX_RESULT = 1 << 20
-"""How many characters a result may have when it is printed."""
+"""How many characters a result can have when it is printed."""
 
 MAX_DEPTH = 200
-"""How many lists and objects of a result may lie inside one another."""
+"""How many lists and objects of a result may lie inside each other."""
 
 _MAX_BITS = 14_284  # 4,300 digits, which is what Python prints
 _MAX_WIDTH = 1_000
@@ -67,7 +67,7 @@ def as_json(value: object) -> JSON:
     Tuples, ranges and generators become lists.
 
     Raises:
-        EvaluationError: it is something else, or larger or deeper than a result may be.
+        EvaluationError: it is something else, or larger or deeper than a result can be.
     """
     length = 0
 
@@ -123,7 +123,7 @@ def as_text(value: object) -> str:
 
 
 def joined(parts: Iterable[str]) -> str:
-    """Return the parts of a text in one.
+    """Return the parts of a string in one.
 
     Raises:
         EvaluationError: they are too long.
@@ -397,7 +397,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             raise EvaluationError(words, advice=advice) from error
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """Return an item; of what JSON has, attributes are no items."""
+        """Return an item; of what JSON has, attributes aren't items."""
         if type(obj) not in JSON_TYPES:
             return super().getitem(obj, argument)
         try:
@@ -406,7 +406,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return self.undefined(obj=obj, name=argument)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Tell whether a template may use an attribute."""
+        """Return whether a template may use an attribute."""
         return attr not in _REFUSED_METHODS and super().is_safe_attribute(obj, attr, value)
 
     def unsafe_undefined(self, obj: Any, attribute: str) -> Any:
