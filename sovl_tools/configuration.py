@@ -32,7 +32,7 @@ LOCK_FILE = "sovl-tools.lock"
 FILES = ("sovl-tools.toml", "pyproject.toml")
 """The files that are searched for in each directory, the one that wins first."""
 _TABLE = "sovl-tools"
-_TOO_DEEP = "tables or lists stand too deep within one another"
+_TOO_DEEP = "tables or lists stand too deep within each other"
 _SECONDS = ("import-timeout", "timeout", "max-timeout", "cache-seconds")
 _PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures", "env-file")
 
@@ -229,7 +229,7 @@ def _table(file: Path) -> dict[str, Any]:
     for written, value in table.items():
         key = written.replace("_", "-")
         if key in found:
-            raise ConfigurationError(source, f"{key!r} stands there twice, with '-' and with '_'")
+            raise ConfigurationError(source, f"{key!r} is there twice, with '-' and with '_'")
         found[key] = _setting(key, value, file)
     return found
 
@@ -267,7 +267,7 @@ def _criteria(view: Mapping[str, JSON]) -> dict[str, JSON]:
 def _pattern(text: str, file: Path) -> str:
     """Return a pattern relative to the current directory, which is the file's or below."""
     if PathPattern.of(text, str(file.parent)) is None:
-        raise ConfigurationError(f"{file}: exclude", f"{text!r} is no pattern of paths")
+        raise ConfigurationError(f"{file}: exclude", f"{text!r} isn't a pattern of paths")
     above = os.path.relpath(file.parent).replace(os.sep, "/")
     plain = text.removeprefix("!")
     negation = "!" * (text != plain)
@@ -328,7 +328,7 @@ def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Co
     found = configuration(tools)
     for each in found.pythonpath:
         if not os.path.exists(each):
-            raise ConfigurationError(f"{found.file}: pythonpath", f"there is no {each!r}")
+            raise ConfigurationError(f"{found.file}: pythonpath", f"there's no {each!r}")
     path = import_path(found)
     sys.path[:] = path if imports else path[: len(path) - len(found.module_paths)]
     if imports:
@@ -347,7 +347,7 @@ def add_variables(found: Configuration) -> None:
     try:
         variables = parse_env(Path(found.env_file).read_text(encoding="utf-8-sig"))
     except FileNotFoundError:  # it's seldom part of a repository
-        _LOGGER.debug("there is no %s", found.env_file)
+        _LOGGER.debug("there's no %s", found.env_file)
     except (OSError, ValueError) as error:
         raise ConfigurationError(found.env_file, str(error)) from error
     else:

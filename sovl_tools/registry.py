@@ -64,7 +64,7 @@ def tools_directory(path: str | os.PathLike[str]) -> ToolRegistry:
         ValueError: the directory doesn't exist.
     """
     if not os.path.isdir(path):
-        raise ValueError(f"there is no tools directory {os.fspath(path)!r}")
+        raise ValueError(f"there's no tools directory {os.fspath(path)!r}")
     return ToolRegistry.from_directory(path)
 
 
@@ -277,9 +277,9 @@ class ToolRegistry:
         Args:
             predicates: functions that return true for a tool, or mappings of criteria.
             name_pattern: a shell pattern such as ``"aws_s3_*"``, or a compiled expression that
-                is searched for in the name; or a list of them, of which one must fit. A string with
-                ``^``, ``$``, ``.*`` or a backslash is read as such an expression, with a warning in
-                the log.
+                is searched for in the name; or a list of them, of which one must match. A string
+                with ``^``, ``$``, ``.*`` or a backslash is read as such an expression, with a
+                warning in the log.
             criteria: attribute names or ``metadata`` keys, and the required values.
         """
         asked = checked_criteria(predicates, name_pattern, criteria)

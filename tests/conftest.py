@@ -136,7 +136,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse names that differ from process to process, which tests run in parallel must not.
+    """Reject names that differ from process to process, which tests run in parallel must not.
 
     What is covered does not depend on random examples: so those tests need not be slowed down.
     """
@@ -168,7 +168,7 @@ def _marks_of(path: Path) -> list[pytest.MarkDecorator]:
 
 
 def _is_slow(path: Path) -> bool:
-    """Tell whether ``--fast`` leaves a file out."""
+    """Return whether ``--fast`` leaves a file out."""
     return path not in QUICK and not {path, *path.parents}.isdisjoint(SLOW)
 
 
@@ -184,7 +184,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 
 @pytest.fixture(scope="module", autouse=True)
 def lean_heap() -> None:
-    """Let the garbage collector leave out what was there before, half a million objects."""
+    """Let the garbage collector omit what was there before, half a million objects."""
     gc.collect()
     gc.freeze()
 
@@ -200,7 +200,7 @@ def unchanged_surroundings() -> Iterator[None]:
 
 
 def manifest_of(name: str, **keys: Any) -> dict[str, Any]:
-    """Return a manifest without fault: a tool that takes a text."""
+    """Return a manifest without fault: a tool that takes a string."""
     properties = {"text": {"type": "string", "description": "What to say."}}
     parameters = {"type": "object", "properties": properties, "required": ["text"]}
     known = {"name": name, "description": "Say something.", "parameters": parameters}
@@ -208,7 +208,7 @@ def manifest_of(name: str, **keys: Any) -> dict[str, Any]:
 
 
 def code_of(name: str) -> str:
-    """Return the module that fits ``manifest_of``."""
+    """Return the module that matches ``manifest_of``."""
     return f"def {name}(text: str) -> str:\n    return text\n"
 
 
@@ -240,7 +240,7 @@ def _put(path: Path, content: str | bytes) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Tell whether a process is there and no zombie."""
+    """Return whether a process is there and no zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

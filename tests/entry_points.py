@@ -179,7 +179,7 @@ def at_a_terminal(*command: str, prompts: Sequence[tuple[str, str]] = ()) -> Fou
 
 
 def run_pytest(*arguments: str) -> None:
-    """Run pytest in the current directory, in a process of its own."""
+    """Run pytest in the current directory, in its own process."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
     environment = {**clean_environment(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(

@@ -69,7 +69,7 @@ class Forker:
         address: where the process listens.
         python: the path of a program that runs in forks what Python is asked to run, if it is one
             of our modules or imports them.
-        directory: where that is, beside such a ``sovl-tools``: a shell finds them by its ``PATH``.
+        directory: where that is, next to such a ``sovl-tools``: a shell finds them by its ``PATH``.
     """
 
     def __init__(self, directory: str) -> None:
@@ -227,7 +227,7 @@ class _Server:
                     self._forget(pid)
 
     def _pass_on(self, pid: int) -> None:
-        """Send a fork a signal, or end it if nobody waits for it any more."""
+        """Send a fork a signal, or end it if no one waits for it anymore."""
         if pid not in self._forks:  # it has ended since
             return
         try:

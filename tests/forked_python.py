@@ -1,4 +1,4 @@
-"""What stands in for ``sys.executable``: a fork does what it is asked, and it ends as that does.
+"""What is in for ``sys.executable``: a fork does what it is asked, and it ends as that does.
 
 It imports next to nothing, so that it starts in a tenth of the time that our modules take. It
 passes on its arguments, directory, environment and standard descriptors; then signals that it gets.

@@ -1,4 +1,4 @@
-"""Objects that nobody expects: of every type, and such as fail at whatever is asked of them."""
+"""Objects that no one expects: of every type, and such as fail at whatever is asked of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 
 def _fail(*_: object, **__: object) -> NoReturn:
-    raise RuntimeError("nobody expects this")
+    raise RuntimeError("no one expects this")
 
 
 class Unshowable:
@@ -114,8 +114,8 @@ def odd_objects() -> Iterator[tuple[str, Any]]:
         "a class": int,
         "a class of an odd class": Metaclassed,
         "an odd text": Text("a"),
-        "a text without a hash": UnhashableText("a"),
-        "a member of texts": Word.HELLO,
+        "a string without a hash": UnhashableText("a"),
+        "a member of strings": Word.HELLO,
         "an Enum": Kind,
         "a member": Kind.FIRST,
         "an odd list": Unlistable([1]),

@@ -1,4 +1,4 @@
-"""What a test shares with all others of its process, and has to leave as it was.
+"""What a test shares with all others of its process, and must leave as it was.
 
 Whoever leaves something behind fails by it, and not a test that comes later: which one that is
 differs from run to run. Loggers are put back, because libraries set levels up for good.
@@ -58,7 +58,7 @@ class Surroundings(NamedTuple):
         )
 
     def changes(self) -> list[str]:
-        """Return what is otherwise now, without the values of variables, which may be secret."""
+        """Return what is otherwise now, without the values of variables, which can be secret."""
         now = Surroundings.now()
         if now == self:
             return []

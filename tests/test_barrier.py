@@ -54,14 +54,14 @@ def internal(registry: ToolRegistry) -> dict[str, list[str]]:
 def test_a_rule_that_fails_is_an_internal_error_of_that_tool(
     tools: Path, table: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    broken = failing("ST999", LookupError("nobody knows"))
+    broken = failing("ST999", LookupError("no one knows"))
     monkeypatch.setattr(table, "RULES", (*table.RULES, broken))
     registry = ToolRegistry.from_directory("tools")
     severity, message = internal(registry)["tools/odd"]
     assert severity == "error"
-    assert message.startswith("internal error: LookupError: nobody knows, in sovl_tools.")
+    assert message.startswith("internal error: LookupError: no one knows, in sovl_tools.")
     assert Tooler(registry).call_sync("fine", {"text": "hello"}).value == "hello"
-    assert "nobody knows" in "".join(registry.catalog.unavailable["odd"])
+    assert "no one knows" in "".join(registry.catalog.unavailable["odd"])
 
 
 def test_a_warning_that_fails_keeps_nothing_from_being_loaded(
@@ -117,7 +117,7 @@ def test_a_tool_of_a_package_that_we_fail_at_leaves_the_others(
     for name in ("odd", "fine"):
         code += f"\n@tool(description='Say it.')\n{code_of(name)}\n"
     (plugins / "both.py").write_text(code)
-    broken = failing("ST999", LookupError("nobody knows"))
+    broken = failing("ST999", LookupError("no one knows"))
 
     def check(definition: Any) -> Any:
         return [*broken.check(definition)] if definition.name == "odd" else []

@@ -6,7 +6,7 @@ procedure, or the child process of ``validate``. Where it has ``plugins`` instea
 is a directory of modules, which ``load_modules`` takes. Where it has a ``target.txt``, it is about
 what that format loses. ``mended.diff`` is what would be right: with it, the rule finds nothing
 there, and the page of rules shows it. After a change that is meant,
-``scripts/test tests/test_cases.py --bless`` writes the files anew.
+``scripts/test tests/test_cases.py --bless`` writes the files again.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ Expected = Callable[[str, str], None]
 
 @pytest.fixture
 def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Copy a case into the current directory, with a healthy tool beside it."""
+    """Copy a case into the current directory, with a healthy tool next to it."""
     name: str = request.param
     shutil.copytree(CASES / name, tmp_path, dirs_exist_ok=True)
     plugins = tmp_path / "plugins"

@@ -209,7 +209,7 @@ def test_a_byte_order_mark_of_an_editor_is_passed_over(here: Path) -> None:
 def test_what_is_nested_too_deep_is_refused(levels: int, start: str, end: str, here: Path) -> None:
     text = start * levels + end if start == "a." else f"paths = {start * levels}{end * levels}"
     project(here, text)
-    with pytest.raises(ConfigurationError, match="too deep within one another"):
+    with pytest.raises(ConfigurationError, match="too deep within each other"):
         configuration()
 
 

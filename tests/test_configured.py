@@ -70,7 +70,7 @@ SEEN = default_registry()
 
 @tool
 def {name}(text: str) -> bool:
-    \"\"\"Tell whether this was loaded into the default registry.\"\"\"
+    \"\"\"Return whether this was loaded into the default registry.\"\"\"
     return SEEN is default_registry()
 """
 

@@ -1,4 +1,4 @@
-"""An installed distribution with entry points, in a virtual environment of its own."""
+"""An installed distribution with entry points, in its own virtual environment."""
 
 from __future__ import annotations
 
@@ -104,4 +104,4 @@ def test_its_tools_are_listed_and_called(
     assert json.loads(called.stdout) == "rain in Oslo"
     without = done(*command, "list", "--no-entry-points", PYTHONPATH=ours)
     assert without.returncode == 2
-    assert "there is no 'tools' here" in without.stderr
+    assert "there's no 'tools' here" in without.stderr

@@ -159,8 +159,8 @@ from pathlib import Path
 
 def test_calls(sovl_tooler):
     results = [sovl_tooler.call_sync(*each) for each in json.loads(Path("calls.json").read_text())]
-    texts = [str(each.error or each.value) for each in results]
-    Path("results.json").write_text(json.dumps(texts))
+    strings = [str(each.error or each.value) for each in results]
+    Path("results.json").write_text(json.dumps(strings))
 """
 
 

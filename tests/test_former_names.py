@@ -13,7 +13,7 @@ from tests.tables import check_each
 
 
 def echo(text: str) -> str:
-    """Return a text."""
+    """Return a string."""
     return text
 
 

@@ -88,26 +88,26 @@ TEXT = {"type": "string", "description": "x"}
 GOOD = code_of("odd")
 
 CASES: dict[str, tuple[Make, str]] = {
-    "a FIFO in place of the manifest": (_fifo("odd.json"), "ST104"),
-    "a FIFO in place of the module": (_fifo("odd.py"), "ST104"),
-    "an endless device in place of the manifest": (_link("odd.json", "/dev/zero"), "ST104"),
-    "an endless device in place of the module": (_link("odd.py", "/dev/zero"), "ST104"),
+    "a FIFO instead of the manifest": (_fifo("odd.json"), "ST104"),
+    "a FIFO instead of the module": (_fifo("odd.py"), "ST104"),
+    "an endless device instead of the manifest": (_link("odd.json", "/dev/zero"), "ST104"),
+    "an endless device instead of the module": (_link("odd.py", "/dev/zero"), "ST104"),
     "a manifest that links to itself": (_link("odd.json", "odd.json"), "ST104"),
     "a module that links to itself": (_link("odd.py", "odd.py"), "ST104"),
     "a manifest that links to nothing": (_link("odd.json", "nowhere"), "ST104"),
     "a module that links to a folder": (_link("odd.py", "."), "ST104"),
-    "a socket in place of the manifest": (_socket, "ST104"),
+    "a socket instead of the manifest": (_socket, "ST104"),
     "a folder that links to itself": (_loop, "ST104"),
     "a description of 50 MB": (_keys(description="x" * 50_000_000), "ST104"),
     "a module of 50 MB": (_module("#" * 50_000_000), "ST104"),
-    "100,000 lists within one another": (_manifest("[" * 100_000 + "]" * 100_000), "ST207"),
-    "100,000 objects within one another": (_manifest('{"a":' * 100_000), "ST207"),
+    "100,000 lists within each other": (_manifest("[" * 100_000 + "]" * 100_000), "ST207"),
+    "100,000 objects within each other": (_manifest('{"a":' * 100_000), "ST207"),
     "100,000 brackets that close nothing": (_manifest("]" * 100_000), "ST201"),
     "a hundred thousand brackets in a string": (_keys(description="[" * 100_000), "ST220"),
     "an unclosed string of a million letters": (_manifest('{"name": "' + "x" * 1_000_000), "ST201"),
     "nothing but zero bytes": (_manifest(b"\0" * 1000), "ST201"),
     "nothing but white space": (_manifest(" \n\t " * 100), "ST201"),
-    "a number that is no object": (_manifest("5"), "ST208"),
+    "a number that isn't an object": (_manifest("5"), "ST208"),
     "null": (_manifest("null"), "ST208"),
     "a string": (_manifest('"{}"'), "ST208"),
     "control characters in the description": (
@@ -181,12 +181,12 @@ CASES: dict[str, tuple[Make, str]] = {
         _module("raise ValueError('x' * 1_000_000)\n"),
         "ST501",
     ),
-    "an exception of its own that ends programs": (
+    "its own exception that ends programs": (
         _module("class Odd(BaseException):\n    pass\n\n\nraise Odd('x')\n"),
         "ST503",
     ),
     "a GeneratorExit": (_module("raise GeneratorExit\n"), "ST503"),
-    "a KeyboardInterrupt of its own": (_module("raise KeyboardInterrupt\n"), "ST503"),
+    "its own KeyboardInterrupt": (_module("raise KeyboardInterrupt\n"), "ST503"),
     "a KeyboardInterrupt that can't be shown": (
         _module(
             "class Bad(KeyboardInterrupt):\n"
@@ -200,7 +200,7 @@ CASES: dict[str, tuple[Make, str]] = {
         _module("import sys\n\ndel sys.modules[__name__]\n\n\n" + GOOD),
         "",
     ),
-    "a module that puts something else in its place": (
+    "a module that puts something else instead": (
         _module("import sys\n\nsys.modules[__name__] = 5\n\n\n" + GOOD),
         "",
     ),
@@ -261,7 +261,7 @@ CASES: dict[str, tuple[Make, str]] = {
         _module("error = ModuleNotFoundError('x')\nerror.name = 5\nraise error\n"),
         "ST501",
     ),
-    "phrases that are no plain strings": (
+    "phrases that aren't plain strings": (
         _module(
             "class Odd(str):\n    def isascii(self):\n        raise RuntimeError\n\n\n"
             f"ACTIVATION_PHRASES = [Odd('hello')]\n\n\n{GOOD}"
@@ -417,7 +417,7 @@ def test_plain_files_and_hidden_folders_are_no_tools(tools: Path) -> None:
     assert [tool.name for tool in registry] == [HEALTHY]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
 def test_a_manifest_that_may_not_be_read_is_told_about(tools: Path) -> None:
     _module(GOOD)(tools / "odd")
     (tools / "odd" / "odd.json").chmod(0)

@@ -1,4 +1,4 @@
-"""Registering tools by hand, beside folders and other sources."""
+"""Registering tools by hand, next to folders and other sources."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_function_that_was_decorated_again_can_override_itself() -> None:
     registry = ToolRegistry()
     function = saying(1)
     registry.register(function)
-    again = tool(name="echo", description="Say it anew.", tags=["io"])(function)
+    again = tool(name="echo", description="Say it again.", tags=["io"])(function)
     registry.register(again)
     assert not registry["echo"].tags
     registry.register(again, override=True)
@@ -195,7 +195,7 @@ def test_only_what_was_registered_by_hand_can_be_taken_out(world: World) -> None
     for name in ("echo", "absent"):
         with pytest.raises(ToolNotFoundError) as caught:
             registry.unregister(name)
-        words = f"there is no tool {name!r} among those that were registered by hand"
+        words = f"there's no tool {name!r} among those that were registered by hand"
         assert str(caught.value) == words
     assert answer(registry.catalog.tools) == "folder"
 
@@ -235,7 +235,7 @@ def test_other_words_for_the_same_function_are_not_taken_silently() -> None:
     registry = ToolRegistry()
     function = saying(1)
     registry.register(function)
-    again = replace(registry["echo"], description="Say it anew.")
+    again = replace(registry["echo"], description="Say it again.")
     assert registry.register(replace(registry["echo"]), strict=True) is registry["echo"]
     with pytest.raises(DuplicateToolError):
         registry.register(again, strict=True)
@@ -277,7 +277,7 @@ def test_where_there_is_nothing_to_choose_from_that_is_said() -> None:
 
     error = Tooler(registry).call_sync("show", {"layer": "roads"}).error
     assert error is not None
-    assert "there is nothing to choose from" in error.message
+    assert "there's nothing to choose from" in error.message
 
 
 def cell(answer_of: object, *, line: str = "") -> str:

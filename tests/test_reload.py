@@ -608,7 +608,7 @@ def edit(place: Path, fate: str, version: int) -> None:
 
 
 def seen(registry: ToolRegistry) -> tuple[Any, ...]:
-    """Return what anybody sees of a registry."""
+    """Return what anyone sees of a registry."""
     catalog, report = registry.catalog, registry.report
     handlers = {name: each({}, None) for name, each in catalog.step_handlers.items()}
     told = [str(each) for each in report.diagnostics]

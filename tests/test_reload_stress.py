@@ -34,11 +34,11 @@ from tests.patience import PATIENCE
 SECONDS = float(os.environ.get("STRESS_SECONDS", "2"))
 SEED = int(os.environ.get("STRESS_SEED", "0")) or random.SystemRandom().getrandbits(32)
 ROUND = 3.0
-"""So many seconds of chaos come between two looks at everything."""
+"""So many seconds of chaos come between two checks everything."""
 REVISIONS = 1
 AUTHORS = 4
 ROOTS = ("first", "second")
-PHRASES = ("do it", "do it now", "go on")
+PHRASES = ("do it", "do it now", "continue")
 SHARING = ("coroutine_steady", "left", "right")
 """How the names of those tools begin of which several have the same phrase."""
 RIVALS = {"left", "right"}
@@ -115,7 +115,7 @@ class Tool(NamedTuple):
         return f"{self.place} {version}"
 
     def files(self, version: int) -> dict[str, str]:
-        """Return the texts of a version by the names of their files."""
+        """Return the strings of a version by the names of their files."""
         words = {"name": self.name, "answer": self.answer(version)}
         shared = [PHRASES[version % len(PHRASES)]] if self.name.startswith(SHARING) else []
         phrases = [f"run {self.place}", f"version {version} of {self.place}", *shared]
@@ -165,7 +165,7 @@ class Ledger:
         self._sound[tool.name, tool.answer(version)] = tool.place, version
 
     def judge(self, name: str, before: Mapping[str, int], result: ToolResult) -> None:
-        """Look at a call's result; ``before`` are the versions answered before it began."""
+        """Check a call's result; ``before`` are the versions answered before it began."""
         with self._lock:
             self.calls += 1
             wrong = self._wrong(name, before, result)
@@ -177,14 +177,14 @@ class Ledger:
             is_absent = result.error.kind in {"unknown_tool", "unavailable"}
             return None if is_absent and name not in STEADY else str(result.error)
         if (name, result.value) not in self._sound:
-            return f"{result.value!r} is no sound version"
+            return f"{result.value!r} isn't a sound version"
         place, version = self._sound[name, result.value]
         self.answered[place] = max(self.answered[place], version)
         return f"from {before[place]} back to {version}" if version < before[place] else None
 
 
 class Author:
-    """Who edits some of the tools; nobody else edits those."""
+    """Who edits some of the tools; no one else edits those."""
 
     def __init__(self, base: Path, tools: list[Tool], ledger: Ledger) -> None:
         self.chance = random.Random(f"{SEED} {tools[0]}")
@@ -332,7 +332,7 @@ class Stage:
                 self.changed.wait(1)
 
     def run(self, seconds: float) -> None:
-        """Let everybody work for so long, or until somebody fails."""
+        """Let everyone work for so long, or until someone fails."""
         self.stopped.clear()
         works: tuple[Callable[[Stage], None], ...] = (call_in_turn, call_together, look)
         with switching_often(), ThreadPoolExecutor(AUTHORS + len(works)) as pool:
@@ -388,7 +388,7 @@ async def _call_together(stage: Stage) -> None:
 
 
 def look(stage: Stage) -> None:
-    """Look at whole catalogs, in which everything fits together and all that is steady stands."""
+    """Check whole catalogs, in which everything matches together and all that is steady stands."""
     registry = stage.registry
     while not stage.stopped.wait(0.01):
         catalog, paths = registry.catalog, [each.path for each in registry.report.folders]
@@ -496,7 +496,7 @@ class Errors(logging.Handler):
 
 @contextmanager
 def nothing_left() -> Iterator[None]:
-    """See to it that no error is logged, and that no thread goes on but those that serve calls."""
+    """Check that no error is logged, and that only threads that serve calls remain."""
     errors, known = Errors(), set(threading.enumerate())
     logging.root.addHandler(errors)
     try:

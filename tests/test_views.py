@@ -153,7 +153,7 @@ def test_a_later_tool_at_which_a_function_fails_is_left_out(
     registry.register(made("third", metadata={"team": "a"}))
     with caplog.at_level(logging.WARNING, "sovl_tools"):
         assert [each.name for each in view] == ["first", "third"]
-    assert "tool second is left out: a criterion failed" in caplog.text
+    assert "tool second is omitted: a criterion failed" in caplog.text
 
 
 @check_each(
@@ -204,7 +204,7 @@ async def test_calls_see_the_view_and_tools_call_the_whole() -> None:
             ):
                 assert result.error is not None
                 assert result.error.kind == "unknown_tool"
-                assert result.error.message == f"there is no tool {name!r}"
+                assert result.error.message == f"there's no tool {name!r}"
         stream = tooler.stream(SECRET)
         assert [each async for each in stream] == []
         assert stream.result is not None
@@ -222,7 +222,7 @@ def test_lenient_names_are_those_of_the_view() -> None:
             result = tooler.call_sync(f"functions.{name}")
             assert result.ok is (name in names), result
             if result.error is not None:
-                assert result.error.message == f"there is no tool 'functions.{name}'"
+                assert result.error.message == f"there's no tool 'functions.{name}'"
 
 
 def test_what_a_view_registers_is_in_the_registry() -> None:

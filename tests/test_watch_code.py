@@ -18,7 +18,7 @@ YAML = "name: {}\ndescription: d\nsteps: [{{action: return, value: {}}}]\n"
 
 
 class Kind:
-    """A way in which tools come from files of a directory."""
+    """A way in which tools are from files of a directory."""
 
     def __init__(self, suffix: str, source: Callable[[str, int], str], broken: str) -> None:
         self.suffix = suffix

@@ -59,7 +59,7 @@ PROPERTIES: dict[str, Any] = {
         "type": "array", "items": {"type": "integer"}, "minItems": 0, "uniqueItems": True,
         "default": [], "description": "Numbers.",
     },
-    "either": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "A text or none."},
+    "either": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "A string or none."},
     "point": {
         "$ref": "#/$defs/point", "description": "A point.",
     },
@@ -442,7 +442,7 @@ def _standing_in(directory: str) -> Iterator[None]:
 
 
 def _toml(value: Any) -> str:
-    """Return a value as TOML, which knows no null: that becomes a text."""
+    """Return a value as TOML, which knows no null: that becomes a string."""
     if isinstance(value, Mapping):
         pairs = (f"{json.dumps(key)} = {_toml(child)}" for key, child in value.items())
         return f"{{ {', '.join(pairs)} }}"

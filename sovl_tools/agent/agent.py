@@ -86,7 +86,7 @@ class Agent:
             # Methods and properties of such a name are the subclass's own affair.
             if value is not None and not callable(value) and not hasattr(value, "__get__"):
                 raise TypeError(
-                    f"{cls.__name__}.{name} would not be looked at; "
+                    f"{cls.__name__}.{name} would not be checked; "
                     f"give it to __init__, as in super().__init__({name}=…)"
                 )
 
@@ -171,7 +171,7 @@ class Agent:
             observers: called after each call of a tool; see ``Tooler``.
 
         Raises:
-            ValueError: there is no such provider or directory, or a number is not more than 0.
+            ValueError: there's no such provider or directory, or a number is not more than 0.
             ImportError: the provider's SDK is not installed.
             AgentError: the client can't be made.
             TypeError: there is something among the tools of which no tool can be made, the client
@@ -235,7 +235,7 @@ class Agent:
             EmptyAnswerError: the model said nothing.
             RoundsError: the model continued calling tools beyond ``max_rounds``.
             ProviderError: the provider could not be asked, or said that something is wrong.
-            ToolNotFoundError: there is no tool of one of the names.
+            ToolNotFoundError: there's no tool of one of the names.
             TypeError: an argument is of another type.
             RuntimeError: a turn of this agent is running.
         """
@@ -291,10 +291,10 @@ class Agent:
             names = " → ".join([*(each.name for each in chain), name])
             # By the key: each question goes to a twin, so that no two agents are the same object.
             if any(each.key == key for each in chain):
-                raise ToolError(f"agents can't ask one another in a circle: {names}")
+                raise ToolError(f"agents can't ask each other in a circle: {names}")
             if len(chain) > MOST_WAITING_AGENTS:
                 most = f"more than {MOST_WAITING_AGENTS} agents"
-                raise ToolError(f"{most} can't ask one another in a row: {names}")
+                raise ToolError(f"{most} can't ask each other in a row: {names}")
             # A copy: __init__ of a subclass can take arguments that no one knows here.
             twin = copy.copy(self)
             twin.messages, twin.emit = [], None
@@ -309,7 +309,7 @@ class Agent:
             except AgentError as error:
                 raise ToolError(f"{name} has no answer: {error}") from error
 
-        schema = {"type": "string", "description": "What is asked, with all that has to be known."}
+        schema = {"type": "string", "description": "What is asked, with all that must be known."}
         parameters = {
             "type": "object",
             "properties": {"message": schema},
@@ -340,7 +340,7 @@ class Agent:
 
         Raises:
             OSError: the file can't be read.
-            ValueError: there is no conversation in it.
+            ValueError: there's no conversation in it.
         """
         text = Path(path).read_text(encoding="utf-8", errors="surrogatepass")
         self.messages = parse_messages(json.loads(text))
@@ -368,11 +368,11 @@ def _options(
         TypeError: an argument is of another type.
     """
     if not isinstance(content, str | list):
-        raise TypeError(f"say a text or a list of content blocks, not {content!r:.80}")
+        raise TypeError(f"say a string or a list of content blocks, not {content!r:.80}")
     for block in content if isinstance(content, list) else ():
         if not is_block(block):
             raise TypeError(
-                f"content must be a text or a list of content blocks, not {block!r:.80}"
+                f"content must be a string or a list of content blocks, not {block!r:.80}"
             )
     if tools is not None:
         check_iterable("tools", tools, "a list of names")

@@ -177,7 +177,7 @@ def check_types(part: Mapping[str, Any], types: Mapping[str, Any]) -> None:
         TypeError: one has another type, so that each further request would be rejected.
     """
     if not isinstance(part, Mapping):  # of a string "in" would search for a part of it
-        raise TypeError(f"there must be an object in place of {part!r:.80}")
+        raise TypeError(f"there must be an object instead of {part!r:.80}")
     for key, kind in types.items():
         if key in part and not isinstance(part[key], kind):
             raise TypeError(f"{key!r} has an odd value: {part[key]!r:.80}")
@@ -194,10 +194,10 @@ def check_answer(answer: Answer | None) -> Answer:
         raise ConnectionError("the stream ended before the answer did")
     for text in (answer.text, *(part for call in answer.calls for part in call)):
         if not isinstance(text, str):
-            raise TypeError(f"there must be a text in place of {text!r:.80}")
+            raise TypeError(f"there must be a string instead of {text!r:.80}")
     for number in answer.usage:
         if not isinstance(number, int | float):
-            raise TypeError(f"there must be a number of tokens in place of {number!r:.80}")
+            raise TypeError(f"there must be a number of tokens instead of {number!r:.80}")
     return answer
 
 

@@ -167,7 +167,7 @@ def _kind(error: BaseException, status: int | None) -> ProviderErrorKind:
 
 _WRONG, _SERVER = 400, 500
 _MOST_DETAIL = 200
-NO_ANSWER = "there is no answer in the response"
+NO_ANSWER = "there's no answer in the response"
 _LOST = {"APIConnectionError", "ConnectionError", "TransportError"}
 _TYPES: dict[str, ProviderErrorKind] = {
     "overloaded_error": "overloaded",

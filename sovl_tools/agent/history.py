@@ -32,7 +32,7 @@ from sovl_tools.model.result import ToolResult
 TrimPolicy: TypeAlias = Callable[[list[Message]], list[Message]]
 """From a conversation to the part of it that is kept."""
 
-LOST = "the result of this call is not known any more"
+LOST = "the result of this call is not known anymore"
 
 
 def assistant_message(answer: Answer, provider: str) -> Message:
@@ -283,7 +283,7 @@ def _problem(message: JSON) -> str | None:
         if not isinstance(message.get(key), kind):
             return f"a message of the role {role!r} needs {key!r}"
     if isinstance(message["content"], list) and not all(map(is_block, message["content"])):
-        return "its content must be a text or a list of content blocks"
+        return "its content must be a string or a list of content blocks"
     calls = message.get("calls", [])
     if not isinstance(calls, list) or not all(
         isinstance(each, dict) and all(isinstance(each.get(key), str) for key in Call._fields)

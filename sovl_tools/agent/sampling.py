@@ -27,10 +27,10 @@ def ask_model(who: ProviderChoice, agent: Any, request: SampleRequest) -> Any:
     """Return the model's answer to a tool's request, or an awaitable of it.
 
     Raises:
-        SamplingError: there is no model, or it doesn't answer.
+        SamplingError: there's no model, or it doesn't answer.
     """
     if who.name not in _MAX_TOKENS:
-        raise SamplingError("no model can be asked: the stand-in is none")
+        raise SamplingError("no model can be asked: the stand-in isn't one")
     options: dict[str, Any] = {_MAX_TOKENS[who.name]: request.max_tokens}
     if request.temperature is not None:
         options["temperature"] = request.temperature

@@ -79,7 +79,7 @@ def agent_registry(agent: object, tools: Any) -> ToolRegistry:
     Raises:
         TypeError: the tools are neither a registry nor a path nor a list, or there is something
             among them of which no tool can be made.
-        ValueError: there is no directory of that path.
+        ValueError: there's no directory of that path.
         ToolLoadError: the definition of a method or a function is unsound.
     """
     if isinstance(tools, str | os.PathLike):
@@ -242,7 +242,7 @@ class Offering:
         ``choice`` is a tool that must be among them.
 
         Raises:
-            ToolNotFoundError: there is no tool of one of the names, or the choice isn't one of
+            ToolNotFoundError: there's no tool of one of the names, or the choice isn't one of
                 them.
         """
         offer = self._offer(messages, wanted)
@@ -314,7 +314,7 @@ class Offering:
             return self._kept[1]
         rejected = export.rejected
         for name, reason in rejected.items() - self.warned:
-            _LOGGER.warning("tool %s is left out: %s", name, reason)
+            _LOGGER.warning("tool %s is omitted: %s", name, reason)
         self.warned |= rejected.items()
         kept = export
         if rejected:

@@ -443,8 +443,8 @@ class Turn:
         settings, allowed = self._settings, self._wanted.tools
         name = settings.tooler.meant(call.name)
         if allowed is not None and name not in allowed:
-            there = f"there is {', '.join(allowed)}" if allowed else "there is none"
-            words = f"there is no tool {call.name!r} in this turn; {there}"
+            there = f"there is {', '.join(allowed)}" if allowed else "there isn't one"
+            words = f"there's no tool {call.name!r} in this turn; {there}"
             return ToolResult(call.name, None, Failure("unknown_tool", words), 0.0)
         # The call has a task, and so a context, of its own: nothing of this must be reset.
         if settings.tracing.tracer is not None:
@@ -496,4 +496,4 @@ def _system_texts(said: Any) -> Iterable[str]:
         elif isinstance(each, dict) and isinstance(each.get("content"), str | list):
             yield text_of(each["content"])
         else:
-            raise TypeError(f"a system message must be a text or a message, not {each!r:.80}")
+            raise TypeError(f"a system message must be a string or a message, not {each!r:.80}")

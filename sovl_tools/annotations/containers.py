@@ -161,7 +161,7 @@ class _Object(Kind):
             half = len(value)
             found = call_type(dict, zip(every[:half], every[half:], strict=True))
             if len(found) < half:
-                raise ConversionError([((), "has keys that stand for the same")])
+                raise ConversionError([((), "has keys that represent the same")])
             if made is dict:
                 return found
             return made(None, found) if made is collections.defaultdict else made(found)

@@ -328,7 +328,7 @@ class _Instead(Kind):
     def describe(self, builder: Builder, annotation: Any) -> Schema:
         meaning = self._meaning(annotation)
         if isinstance(annotation, typing.TypeVar) and meaning is Any:
-            builder.warn(f"the type variable {annotation.__name__} stands for any type")
+            builder.warn(f"the type variable {annotation.__name__} represents any type")
         return builder.build(meaning)
 
     def convert(self, build: Build, annotation: Any) -> Convert:

@@ -235,7 +235,7 @@ def is_qualified(annotation: Any) -> bool:
 
 
 def unqualified(annotation: Any) -> Any:
-    """Return the type of a field, without what may be around it."""
+    """Return the type of a field, without what can be around it."""
     while is_qualified(annotation):
         [annotation] = typing.get_args(annotation)
     return annotation

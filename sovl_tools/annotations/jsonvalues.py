@@ -146,7 +146,7 @@ def _converters(kind: type) -> Iterator[_Converter]:
 
 
 def _refused(value: Any, path: Path) -> JSON:
-    raise InvalidResult(path, f"is {_kind(value)}, which is no JSON")
+    raise InvalidResult(path, f"is {_kind(value)}, which isn't JSON")
 
 
 def _kind(value: object) -> str:
@@ -177,7 +177,7 @@ def _integer(value: int, path: Path) -> JSON:
 def _float(value: float, path: Path) -> JSON:
     number = float.__float__(value)
     if number - number != 0:
-        raise InvalidResult(path, f"is {number}, which is no JSON number")
+        raise InvalidResult(path, f"is {number}, which isn't a JSON number")
     return number
 
 
@@ -319,7 +319,7 @@ def _timedelta(value: Any, _: Path) -> JSON:
 
 def _decimal(value: Any, path: Path) -> JSON:
     if not value.is_finite():
-        raise InvalidResult(path, f"is {value}, which is no JSON number")
+        raise InvalidResult(path, f"is {value}, which isn't a JSON number")
     # Decimal("1e999999999") is whole, too, and would fill the memory.
     if value.adjusted() < _LONGEST_WHOLE and value == value.to_integral_value():
         return int(value)

@@ -122,7 +122,7 @@ def kind_of(annotation: Any) -> Kind:
         reason = f"the reference {annotation.__forward_arg__!r} can't be followed"
         raise InexpressibleError(reason, "use a dataclass, or Any for JSON of any kind")
     advice = "use a JSON type, a date, an Enum, a dataclass, a TypedDict or the like"
-    raise InexpressibleError(f"there is no JSON for {text_of(annotation)}", advice)
+    raise InexpressibleError(f"there's no JSON for {text_of(annotation)}", advice)
 
 
 class Converters:

@@ -299,14 +299,14 @@ def _choice(values: Iterable[JSON], name: str) -> dict[str, JSON]:
 def _json_type(value: JSON, name: str) -> str:
     if isinstance(value, _SCALARS) and not (isinstance(value, float) and value - value != 0):
         return next(JSON_TYPES[each] for each in type(value).__mro__ if each in JSON_TYPES)
-    raise InexpressibleError(f"the value {value!r:.60} of {name} is no JSON")
+    raise InexpressibleError(f"the value {value!r:.60} of {name} isn't JSON")
 
 
 def _make_chooser(values: Iterable[Any], otherwise: Convert) -> Convert:
     # True == 1 in Python, so bool is part of the key.
     choices = {(enum_value(each), type(enum_value(each)) is bool): each for each in values}
     if not choices:
-        raise ValueError("there is nothing to choose from")
+        raise ValueError("there's nothing to choose from")
     texts = [text for text, _ in choices]
 
     def convert(value: Any) -> Any:

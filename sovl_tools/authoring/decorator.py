@@ -159,7 +159,7 @@ def _parameters(function: Any, options: Options, inference: Inference) -> dict[s
                 raise InferenceError(_qualified(function), name, message, advice)
     for name, text in options.param_descriptions.items():
         if not isinstance(text, str):
-            message = f"its description must be a text, not {text!r:.80}"
+            message = f"its description must be a string, not {text!r:.80}"
             raise InferenceError(_qualified(function), name, message)
         properties[name] = {**properties[name], "description": text}
     for name, fragment in options.params.items():
@@ -253,7 +253,7 @@ def _check_default(function: Any, name: str, schema: Mapping[str, JSON]) -> None
         broken = f"enum {values!r:.60}"
     else:
         return
-    message = f"its default {default!r:.60} does not fit its {broken}"
+    message = f"its default {default!r:.60} does not match its {broken}"
     raise InferenceError(_qualified(function), name, message, "give it another default")
 
 
@@ -394,7 +394,7 @@ def tool(function: Any = None, /, **marks: Any) -> Any:
             for its values.
 
     Raises:
-        TypeError: it isn't a function, there is no such argument, or one is of a wrong type.
+        TypeError: it isn't a function, there's no such argument, or one is of a wrong type.
         InferenceError: its parameters can't be expressed, or an option names none of them.
     """
     options = options_of(marks)
@@ -407,7 +407,7 @@ def options_of(given: Mapping[str, Any]) -> Options:
     """Return the arguments of ``tool`` as a value.
 
     Raises:
-        TypeError: there is no such argument, or it is of another type than it must be.
+        TypeError: there's no such argument, or it is of another type than it must be.
     """
     fields = {key: value for key, value in given.items() if value is not None}
     arguments = SETTABLE.union(Options._fields[:-1])  # the last takes what is left
@@ -422,10 +422,10 @@ def options_of(given: Mapping[str, Any]) -> Options:
     own = {key: fields.pop(key) for key in Options._fields[:-1] if key in fields}
     for key in sorted({"preprocess", "postprocess"} & fields.keys()):
         if not callable(fields[key]):
-            raise TypeError(f"{key} has to be a function, not {fields[key]!r:.80}")
+            raise TypeError(f"{key} must be a function, not {fields[key]!r:.80}")
     for key in sorted(own.keys() & {"params", "param_descriptions"}):
         if not isinstance(own[key], Mapping):
-            raise TypeError(f"{key} has to be a dictionary, by parameter, not {own[key]!r:.80}")
+            raise TypeError(f"{key} must be a dictionary, by parameter, not {own[key]!r:.80}")
         own[key] = dict(own[key])  # the author may change theirs later
     own["params"] = {name: stated(each, (name,)) for name, each in own.get("params", {}).items()}
     if "required" in own:
@@ -434,7 +434,7 @@ def options_of(given: Mapping[str, Any]) -> Options:
         is_list = isinstance(names, Iterable) and not isinstance(names, str | bytes | Mapping)
         names = [*names] if is_list else names  # once, for it can be a generator
         if not (is_list and all(isinstance(each, str) for each in names)):
-            raise TypeError(f"required has to be a list of names of parameters, not {names!r:.80}")
+            raise TypeError(f"required must be a list of names of parameters, not {names!r:.80}")
         own["required"] = names
     return Options(**own, fields=fields)
 
@@ -453,7 +453,7 @@ def _attach(function: Any, options: Options) -> Any:
         setattr(function, ATTRIBUTE, definition)
     except AttributeError as error:  # of built-in functions, and of objects with __slots__
         words = f"nothing can be attached to {function!r:.80}"
-        raise TypeError(f"{words}; wrap it in a function of your own") from error
+        raise TypeError(f"{words}; wrap it in your own function") from error
     return function
 
 

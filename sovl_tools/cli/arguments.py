@@ -69,7 +69,7 @@ def read_json(text: str, option: str) -> str:
     """Return the JSON text that an option names: itself, ``@FILE``, or ``-`` for the input.
 
     Raises:
-        Misuse: there is no such file, or no input; it is not UTF-8, or has a key twice.
+        Misuse: there's no such file, or no input; it is not UTF-8, or has a key twice.
     """
 
     def refuse_duplicates(members: list[tuple[str, JSON]]) -> None:
@@ -107,12 +107,12 @@ def opened_input(path: str, place: str = "") -> Iterator[BinaryIO]:
     """Open a file, or the standard input for ``-``; errors name the place.
 
     Raises:
-        Misuse: there is no such file, or no input.
+        Misuse: there's no such file, or no input.
     """
     place = place or path
     if path == "-":
         if sys.stdin is None:
-            raise Misuse(f"{place}: there is no standard input")
+            raise Misuse(f"{place}: there's no standard input")
         yield sys.stdin.buffer
         return
     try:
@@ -127,7 +127,7 @@ def read_input(path: str, place: str = "") -> bytes:
     """Return the content of a file, or of the standard input for ``-``; errors name the place.
 
     Raises:
-        Misuse: there is no such file, or no input, or it is too long.
+        Misuse: there's no such file, or no input, or it is too long.
     """
     with opened_input(path, place) as file:
         try:

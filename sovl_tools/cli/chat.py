@@ -298,7 +298,7 @@ def run_command(agent: Agent, line: str) -> str:
     command = _COMMANDS.get(name)
     if command is None:
         hint = did_you_mean(f"/{name}", NAMES) or "/help lists the commands"
-        raise SlashError(f"there is no command {f'/{name}'!r}; {hint}")
+        raise SlashError(f"there's no command {f'/{name}'!r}; {hint}")
     argument = rest.strip()
     if argument and not command.usage:
         raise SlashError(f"/{name} takes nothing, not {argument!r}")

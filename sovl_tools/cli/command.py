@@ -151,7 +151,7 @@ def tools_option(function: _F) -> _F:
         multiple=True,
         metavar="DIR",
         type=click.Path(),
-        help="A tools directory; may be repeated, the first wins. Default: see sovl-tools --help.",
+        help="A tools directory; can be repeated, the first wins. Default: see sovl-tools --help.",
     )(function)
 
 
@@ -179,7 +179,7 @@ def mode_and_dask_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def packed(*args: Any, mode: Mode | None, dask: str | None, **given: Any) -> Any:
         if dask is not None and mode not in {None, "process"}:
-            raise Misuse("--dask runs the tool on the cluster; leave out --mode")
+            raise Misuse("--dask runs the tool on the cluster; omit --mode")
         return function(*args, mode=mode if dask is None else "process", dask=dask, **given)
 
     dask = click.option(
@@ -197,7 +197,7 @@ class ViewOptions(NamedTuple):
     Attributes:
         tags: of ``--tag``.
         category: of ``--category``.
-        patterns: of ``--name``, one of which must fit.
+        patterns: of ``--name``, one of which must match.
         names: of ``--view``.
     """
 
@@ -223,7 +223,7 @@ def view_options(function: _F) -> _F:
             "patterns",
             multiple=True,
             metavar="PATTERN",
-            help="Only tools whose names fit this shell pattern, or one of several.",
+            help="Only tools whose names match this shell pattern, or one of several.",
         ),
         click.option(
             "--view",
@@ -283,7 +283,7 @@ def registry_options(function: Callable[..., Any]) -> Callable[..., Any]:
         is_flag=True,
         flag_value=False,
         default=True,
-        help="Leave out the tools of installed distributions.",
+        help="Omit the tools of installed distributions.",
     )
     return options(tools_option, option)(packed)
 
@@ -362,7 +362,7 @@ def settings(
     for path in absent if needs_tools or not is_default else ():
         advice = " here; name a tools directory with --tools, or make a tool: sovl-tools new NAME"
         raise Misuse(
-            f"there is no {path!r}{advice if is_default else f' (named by {found.source})'}"
+            f"there's no {path!r}{advice if is_default else f' (named by {found.source})'}"
         )
     return found
 

@@ -37,7 +37,7 @@ Examples:
   sovl-tools diff main --format json      for programs"""
 EXITS = {
     1: "Something breaks in a tool whose version is not higher than before.",
-    2: "There is no such directory or revision, no repository, or no git.",
+    2: "There's no such directory or revision, no repository, or no git.",
 }
 _MOST = 50
 """How many changes of a tool are shown to people; programs get all."""
@@ -68,7 +68,7 @@ def diff(
     found = settings(tools, needs_tools=new is None, imports=False)
     before, now = _tools(old, found), _tools(new, found)
     if not before and not now:
-        raise Misuse("there is no sound tool on either side")
+        raise Misuse("there's no sound tool on either side")
     changes = compare(before, now)
     if format_ == "json":
         document = {"version": 1, "tools": [*map(_document, changes)]}
@@ -108,12 +108,12 @@ def _checkout(revision: str, paths: Sequence[str]) -> Iterator[list[str]]:
     """Write what a revision had at some paths into a temporary directory.
 
     Raises:
-        Misuse: there is no git, no repository here, or no such revision.
+        Misuse: there's no git, no repository here, or no such revision.
     """
     try:
         root, known = top(), commit(revision)
     except Misuse as error:
-        raise Misuse(f"there is no directory {revision!r}, and {error.message}") from error
+        raise Misuse(f"there's no directory {revision!r}, and {error.message}") from error
     names = [os.path.relpath(os.path.realpath(path), os.path.realpath(root)) for path in paths]
     for path, name in zip(paths, names, strict=True):
         if name.split(os.sep)[0] == "..":

@@ -55,7 +55,7 @@ EXITS = {1: "The provider would reject the definitions."}
     multiple=True,
     metavar="NAME",
     shell_complete=complete_names,
-    help="Only this tool; may be repeated, the order counts.",
+    help="Only this tool; can be repeated, the order counts.",
 )
 @click.option("--tokens", is_flag=True, help="Estimate the tokens of the definitions instead.")
 @click.option(
@@ -78,7 +78,7 @@ def export(
 ) -> None:
     """Print the tools in a provider's format.
 
-    The output is a list of definitions, or one document (openapi), a text (prompt) or a catalogue
+    The output is a list of definitions, or one document (openapi), a string (prompt) or a catalogue
     for people (markdown). The losses of the format are written to the error output.
 
     --tokens prints a table with the tokens of each definition in the usual formats, or in FORMAT.

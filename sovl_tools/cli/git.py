@@ -20,7 +20,7 @@ def commit(revision: str) -> str:
         return git(*words, may_fail=True).decode().strip()
 
     if not (known := found(revision)):
-        reason = "is it fetched?" if found("HEAD") else "there is no commit yet"
+        reason = "is it fetched?" if found("HEAD") else "there's no commit yet"
         raise Misuse(f"git knows no revision {revision!r}; {reason}")
     return known
 
@@ -51,7 +51,7 @@ def top() -> str:
     """Return the directory of the repository.
 
     Raises:
-        Misuse: there is no git, or no repository here.
+        Misuse: there's no git, or no repository here.
     """
     # newlines are all that git writes behind it, and a directory's name may end in blanks
     return os.fsdecode(git("rev-parse", "--show-toplevel")).removesuffix("\n")
@@ -64,7 +64,7 @@ def changed_files(revision: str) -> frozenset[str]:
     revision of another branch, what has changed since the two parted.
 
     Raises:
-        Misuse: there is no git, no repository here, or no such revision.
+        Misuse: there's no git, no repository here, or no such revision.
     """
     root = top()
     base = commit(revision)

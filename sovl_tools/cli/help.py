@@ -89,7 +89,7 @@ class LazyGroup(click.Group):
             # not at the top: --help and completion need nothing of the package
             suggestion = import_module("sovl_tools.model.suggestion")
             near = suggestion.nearest(args[0], self._places)
-            ctx.fail(f"there is no command {args[0]!r}{suggestion.as_hint(near)}")
+            ctx.fail(f"there's no command {args[0]!r}{suggestion.as_hint(near)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

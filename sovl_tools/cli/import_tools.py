@@ -106,10 +106,10 @@ def target_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     return options(
         click.option(
-            "--include", multiple=True, metavar="PATTERN", help="Only these tools; may be repeated."
+            "--include", multiple=True, metavar="PATTERN", help="Only these tools; can be repeated."
         ),
         click.option(
-            "--exclude", multiple=True, metavar="PATTERN", help="Not these tools; may be repeated."
+            "--exclude", multiple=True, metavar="PATTERN", help="Not these tools; can be repeated."
         ),
         tools_option,
         click.option(
@@ -130,7 +130,7 @@ def write_all(found: ImportedTools, target: Target, *, source: str) -> None:
     """Write the folders of what was found, and report what can't become a tool.
 
     Raises:
-        Misuse: a folder is there already, there is no tool, or something can't be written.
+        Misuse: a folder is there already, there's no tool, or something can't be written.
         Exit: there is a flaw; the other tools are written.
     """
     for each_note in found.notes:
@@ -183,7 +183,7 @@ def import_openai(*, file: str, target: Target) -> None:
     """Write a folder for each definition in a file: a manifest, and a function to be written.
 
     The function takes what the schema says and raises NotImplementedError until you write it. A
-    name that no folder may have becomes one that it may.
+    name that no folder can have becomes one that it may.
     """
     data = read_input(file)
     try:
@@ -244,16 +244,16 @@ def _env(values: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     multiple=True,
     callback=value_reader(_variables),
     metavar="NAME=ENV",
-    help="A header with the value of an environment variable; may be repeated.",
+    help="A header with the value of an environment variable; can be repeated.",
 )
 @click.option(
     "--env",
     multiple=True,
     callback=value_reader(_env),
     metavar="KEY[=VALUE]",
-    help="A variable for the server's process; may be repeated.",
+    help="A variable for the server's process; can be repeated.",
 )
-@timeout_option(f"How long the server has to answer. Default: {SERVER_TIMEOUT:g}.")
+@timeout_option(f"How long the server must answer. Default: {SERVER_TIMEOUT:g}.")
 @target_options
 def import_mcp(
     *,
@@ -265,7 +265,7 @@ def import_mcp(
 ) -> None:
     """Write a folder for each tool of an MCP server, which calls that server.
 
-    All folders of a server share one session, which begins with the first call and begins anew
+    All folders of a server share one session, which begins with the first call and begins again
     when the server has died. The functions need the extra [mcp]. registry.load_mcp does the same
     without files.
     """
@@ -336,7 +336,7 @@ Examples:
 
 A PATTERN is one of the shell, for the operation's id, one of its tags, or METHOD PATH. What an
 API's security scheme asks for is read from an environment variable, which the command names;
---credential names another one for a scheme of the document."""
+--credential names another for a scheme of the document."""
 _MOST_VALUES = 2_000_000
 _SECONDS = 30
 
@@ -350,7 +350,7 @@ _SECONDS = 30
     multiple=True,
     callback=value_reader(_variables),
     metavar="SCHEME=ENV",
-    help="The environment variable for a security scheme; may be repeated.",
+    help="The environment variable for a security scheme; can be repeated.",
 )
 @target_options
 def import_openapi(

@@ -87,7 +87,7 @@ def _name(value: str) -> str:
     multiple=True,
     metavar="KEY=VALUE",
     callback=value_reader(_variables),
-    help="An environment variable for the tools; may be repeated.",
+    help="An environment variable for the tools; can be repeated.",
 )
 @click.option(
     "--file",
@@ -130,12 +130,12 @@ def install(
     known = CLIENTS[client]
     _check_options(options)
     if path == "":
-        raise Misuse("--file: there is no file ''")
+        raise Misuse("--file: there's no file ''")
     place = path or _place(known, is_user=is_user)
     if undo:
         if place is None:
             raise Misuse(
-                "mcp-json writes nothing, so there is nothing to undo; name a file with --file"
+                "mcp-json writes nothing, so there's nothing to undo; name a file with --file"
             )
         remove_server(place, known, name, dry_run=dry_run)
         write(plain(place))
@@ -167,7 +167,7 @@ def _check_options(options: Sequence[str]) -> None:
     if chosen["transport"] != "stdio":
         raise Misuse("a client that starts the server talks to it over stdio, not over HTTP")
     if chosen["tools"]:
-        raise Misuse("--tools stands before --")
+        raise Misuse("--tools goes before --")
 
 
 def _place(client: Client, *, is_user: bool) -> str | None:
@@ -232,7 +232,7 @@ def _report(client: Client, change: Change, undo: str) -> None:
         note(f"backup: {change.backup}")
     if change.is_private:
         names = ", ".join(literals(client, change.entry))
-        note(f"it holds the value of {names}: only you may read it; keep it out of repositories")
+        note(f"it holds the value of {names}: only you can read it; keep it out of repositories")
     note(f"next: {client.follow_up}; undo: {undo}")
     _warn()
 

@@ -63,8 +63,8 @@ def _criteria(view: ViewOptions, found: Configuration) -> list[Mapping[str, Any]
     for name in view.names:
         if name not in found.views:
             known = ", ".join(map(plain, found.views))
-            known = f"the views are {known}" if known else "the configuration has none"
-            raise Misuse(f"there is no view {name!r}; {did_you_mean(name, found.views) or known}")
+            known = f"the views are {known}" if known else "the configuration doesn't have one"
+            raise Misuse(f"there's no view {name!r}; {did_you_mean(name, found.views) or known}")
         criteria.append(found.views[name])
     names: list[str | re.Pattern[str]] = []
     for pattern in view.patterns:
@@ -90,7 +90,7 @@ def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
     """Load only the tool of that name if a sound folder has it; otherwise the tools in code, too.
 
     Raises:
-        Misuse: there is no tool of that name.
+        Misuse: there's no tool of that name.
     """
     found = tools.settings()
     there = filter(os.path.exists, found.paths)
@@ -109,7 +109,7 @@ def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
             known = [*names, *registry.catalog.tools]
             near = nearest_tool(name, known)
             hint = (near and question(repr(near))) or "sovl-tools list shows the tools"
-            raise Misuse(f"there is no tool {name!r}; {hint}")
+            raise Misuse(f"there's no tool {name!r}; {hint}")
     return registry
 
 
@@ -121,7 +121,7 @@ def target_directory(tools: Sequence[str], output: str | None = None) -> str:
     """
     directory = load_configuration(tools).paths[0] if output is None else output
     if not directory:
-        raise Misuse("there is no directory ''")
+        raise Misuse("there's no directory ''")
     if tool_folder(directory, os.path.abspath(directory)) is not None:
         raise Misuse(f"{directory!r} is a tool; name the directory around it")
     return directory.rstrip("/") or "/"

@@ -17,7 +17,7 @@ from sovl_tools.reporting.text import plain
 
 EXAMPLES = """\b
 Examples:
-  sovl-tools lock               after a review: these tools may run
+  sovl-tools lock               after a review: these tools can run
   sovl-tools lock --check       in CI: write nothing, fail if a tool differs
   sovl-tools validate --locked  the same, and all other checks"""
 EXITS = {

@@ -48,7 +48,7 @@ GROUPS = {
         ),
     },
     "Procedures and agents": {
-        "run": ("sovl_tools.cli.run:run", "Run a procedure, or look at earlier runs."),
+        "run": ("sovl_tools.cli.run:run", "Run a procedure, or check earlier runs."),
         "chat": ("sovl_tools.cli.chat:chat", "Talk to a model that calls the tools."),
     },
 }
@@ -103,7 +103,7 @@ def group(ctx: click.Context, *, directory: str | None, quiet: bool, verbose: in
     """Turn folders into tools that a language model can call.
 
     A folder tools/NAME with NAME.json (the manifest) and NAME.py (a function called NAME) is a
-    tool. Tools come from --tools, SOVL_TOOLS_PATH, [tool.sovl-tools] in pyproject.toml, or else
+    tool. Tools are from --tools, SOVL_TOOLS_PATH, [tool.sovl-tools] in pyproject.toml, or else
     ./tools.
     """
     ctx.obj = {"quiet": quiet, "verbose": verbose}

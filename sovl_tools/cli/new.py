@@ -66,7 +66,7 @@ def _parameters(values: Sequence[str]) -> tuple[NewParameter, ...]:
     callback=value_reader(_parameters),
     metavar="NAME:TYPE",
     help="A parameter: city:string, days:integer=3, tag:string?, day:date, 'unit:enum(km,mi)=km' or"
-    " 'tags:array(string)'; may be repeated.",
+    " 'tags:array(string)'; can be repeated.",
 )
 @click.option(
     "--from",

@@ -35,7 +35,7 @@ class Places(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to check, and no diagnostic that says so."""
+        """Whether there's nothing to check, and no diagnostic that says so."""
         return not (any(self.collected) or self.plugins or self.procedures)
 
 
@@ -152,7 +152,7 @@ def _configured_procedures(found: Configuration) -> Iterator[str]:
     """
     for path in found.procedures:
         if not os.path.isdir(path):
-            raise Misuse(f"there is no directory of procedures {path!r}")
+            raise Misuse(f"there's no directory of procedures {path!r}")
     # next to the tools, where these are found from a directory below
     beside = os.path.join(os.path.dirname(found.paths[0]), DIRECTORY)
     default = beside if found.source == DEFAULT_SOURCE else DIRECTORY
@@ -187,7 +187,7 @@ def _named(paths: Sequence[str], found: Configuration) -> _Named:
     roots = [*map(os.path.abspath, found.paths)]
     for path in paths:
         if not os.path.exists(path):
-            raise Misuse(f"there is no {path!r}")
+            raise Misuse(f"there's no {path!r}")
         plugin = _plugin_around(path, found.plugins)
         if os.path.isdir(path):
             inside = find_procedures(path)

@@ -22,7 +22,7 @@ def with_procedures_it_runs(source: str | Mapping[str, JSON]) -> tuple[Procedure
     """Return a procedure and the files of all that it runs, each once.
 
     Raises:
-        Misuse: there is no such file, or it can't be opened.
+        Misuse: there's no such file, or it can't be opened.
     """
     found = [_read(source)]
     paths = {os.path.abspath(found[0].path)}

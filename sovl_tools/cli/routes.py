@@ -36,13 +36,13 @@ def check_routes(
     try:
         routes = read_routes(read_text(file))
         if not routes:
-            raise Misuse(f"{file}: there is no text in it")
+            raise Misuse(f"{file}: there's no string in it")
         routing = routing_of(routes, all_tools(tools))
     except RouteError as error:
         raise Misuse(f"{file}:{error.line}: {plain(error.message)}") from error
     recall = routing.recall("both", depth)
     if at_least is not None and recall is None:
-        raise Misuse(f"{file}: no text is meant for a tool that is there, so there is no recall")
+        raise Misuse(f"{file}: no string is meant for a tool that is there, so there's no recall")
     if format_ == "json":
         show_json(document_of(routing), indent=2)
     else:
@@ -58,11 +58,11 @@ def _lines(file: str, routing: Routing) -> Iterator[str]:
     yield from _first([_false_offer(file, each) for each in routing.false_offers("both")])
     yield from _first([_collision(file, each) for each in routing.routed if each.colliding])
     yield from _first(
-        [f"{file}:{route.line}: left out: {plain(why)}" for route, why in routing.left_out]
+        [f"{file}:{route.line}: omitted: {plain(why)}" for route, why in routing.left_out]
     )
     for (meant, first), count in routing.confusions().most_common(_MOST_LINES):
         if count > 1:
-            yield f"{first!r} comes before {meant!r} in {counted(count, 'text')}"
+            yield f"{first!r} precedes {meant!r} in {counted(count, 'text')}"
     if routing.meant:
         head = ["recall", *(f"@{depth}" for depth in DEPTHS)]
         rows = [[way, *(f"{routing.recall(way, d):.2f}" for d in DEPTHS)] for way in WAYS]

@@ -194,7 +194,7 @@ def _opened(path: str | None, *, create: bool) -> AbstractContextManager[Journal
 def _look_at(asked: _Options) -> None:
     """Show one run of a journal, or list them all."""
     if asked.file is not None or (asked.lists and asked.shown_id is not None):
-        raise Misuse("--list and --show look at a journal: name it, and nothing to run")
+        raise Misuse("--list and --show check a journal: name it, and nothing to run")
     if asked.journal_path is None:
         raise Misuse("--list and --show need --journal")
     with _opened(asked.journal_path, create=False) as journal:
@@ -273,7 +273,7 @@ def _inputs(procedure: Procedure, pairs: Sequence[str], text: str | None) -> dic
         try:
             found = parse_json(read_json(text, "--inputs"))
         except ValueError as error:
-            raise Misuse(f"--inputs {text}: they are no JSON: {error}") from error
+            raise Misuse(f"--inputs {text}: they aren't JSON: {error}") from error
         if not isinstance(found, dict):
             raise Misuse(f"--inputs {text}: they must be an object, not {kind(found)}")
     try:
@@ -354,13 +354,13 @@ def _how_to_resume(
     # a step that can have been done must not be done twice unless the user says so
     step = job.manager.unfinished_step(journal, run_ids[0], job.procedures[0])
     if step is None:
-        return f"\nto go on: {shlex.join(command)}"
+        return f"\nto continue: {shlex.join(command)}"
     what = step.tool or step.action
     why = plain(f"{what!r} was running [{step.key}]: resuming takes it once more")
-    return f"\n{why}\nto go on: {shlex.join([*command, '--repeat-unfinished'])}"
+    return f"\n{why}\nto continue: {shlex.join([*command, '--repeat-unfinished'])}"
 
 
 _ADVICE: Mapping[type[BaseException], str] = {
-    ChangedProcedureError: "; go on all the same with --force",
+    ChangedProcedureError: "; continue all the same with --force",
     UnfinishedError: "; take it again with --repeat-unfinished",
 }

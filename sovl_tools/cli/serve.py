@@ -178,7 +178,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
     multiple=True,
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False),
-    help="Also offer the procedures in a directory as tools; may be repeated.",
+    help="Also offer the procedures in a directory as tools; can be repeated.",
 )
 @click.option(
     "--transport",

@@ -56,7 +56,7 @@ def list_tools(
 ) -> None:
     """List the tools by name, and the reasons why some are not loaded.
 
-    Only the names of those are known, so all options but --name leave them out.
+    Only the names of those are known, so all options but --name omit them.
     """
     registry = all_tools(tools)
     found, catalog = registry.list_tools(), registry.catalog
@@ -119,7 +119,7 @@ Examples:
   sovl-tools show weekly_report.yaml --format mermaid > weekly_report.mmd"""
 SHOW_EXITS = {
     1: "The tool did not load, or the file isn't a procedure.",
-    2: "There is no such tool or file.",
+    2: "There's no such tool or file.",
 }
 
 

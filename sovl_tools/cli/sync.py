@@ -121,8 +121,8 @@ def _collected(found: Configuration, name: str | None) -> Collected:
     chosen = tuple(folder for folder in every.folders if folder.name == name)
     if not chosen:
         names = [folder.name for folder in every.folders]
-        hint = did_you_mean(name, names) or "a tool in code has none, and needs no manifest"
-        raise Misuse(f"there is no tool folder {name!r}; {hint}")
+        hint = did_you_mean(name, names) or "a tool in code doesn't have one, and needs no manifest"
+        raise Misuse(f"there's no tool folder {name!r}; {hint}")
     return Collected(chosen, ())
 
 
@@ -144,7 +144,7 @@ _TINTS = {"---": "bold", "+++": "bold", "@@": "cyan", "-": "red", "+": "green"}
 
 
 def difference(path: str, before: str | None, after: str | None) -> Iterator[Piece]:
-    """Yield the lines of a unified diff of a file, which is new if there is no string before."""
+    """Yield the lines of a unified diff of a file, which is new if there's no string before."""
     old = path if before is not None else "/dev/null"
     lines = unified_diff(_lines(before), _lines(after), old, path, lineterm="")
     for number, line in enumerate(part for each in lines for part in each.split("\n")):

@@ -136,7 +136,7 @@ def fill_form(question: Question, prompt: Prompt) -> Answer:
     show(plain(f"{question.tool}: {question.message}"), err=True)
     try:
         if question.url:
-            return _confirmed(prompt(f"open {plain(question.url)}, then go on? [y/N] "))
+            return _confirmed(prompt(f"open {plain(question.url)}, then continue? [y/N] "))
         properties = question.schema.get("properties") or {}
         if not properties:
             return _confirmed(prompt("yes or no? [y/N] "))

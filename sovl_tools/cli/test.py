@@ -67,7 +67,7 @@ _MOST_PROCESSES = 64
     "words",
     multiple=True,
     metavar="WORD",
-    help="Only examples with this word in their path, number or description; may be repeated.",
+    help="Only examples with this word in their path, number or description; can be repeated.",
 )
 @click.option(
     "--include",
@@ -98,7 +98,7 @@ _MOST_PROCESSES = 64
     "--routes",
     type=click.Path(allow_dash=True),
     metavar="FILE",
-    help="Test instead whether the texts in a file lead to their tools.",
+    help="Test instead whether the strings in a file lead to their tools.",
 )
 @click.option(
     "--at-least",
@@ -151,9 +151,9 @@ def test(
     answer the questions of tools, as in `sovl-tools call`.
 
     Each line of the FILE of --routes is an object such as {"text": "will it rain", "tool":
-    "weather"}, with null for the tool if none is meant; FILE may be -. Recall@3 is the share of
-    the texts whose tool is among the first three. "both" takes what phrases find first, then what
-    searching finds, as agents do. Shown are texts for which another tool comes first, those that
+    "weather"}, with null for the tool if none is meant; FILE can be -. Recall@3 is the share of
+    the strings whose tool is among the first three. "both" takes what phrases find first, then what
+    searching finds, as agents do. Shown are strings for which another tool comes first, those that
     lead to a tool although none is meant, and those that contain phrases of several tools.
     """
     if routes is not None:
@@ -165,7 +165,7 @@ def test(
         raise Misuse("--at-least goes with --routes")
     if interactive:
         if processes > 1:
-            raise Misuse("-i runs one example after another; leave out -n")
+            raise Misuse("-i runs one example after another; omit -n")
         include |= {"destructive"}
     started = perf_counter()
     found = settings(tools, locked=locked)
@@ -204,11 +204,11 @@ def _folders(found: Configuration, names: Collection[str]) -> list[ToolFolder]:
     for each in collected.folders:
         first.setdefault(each.name, each)
     if not first:
-        raise Misuse(f"there is no tool in {' or '.join(map(repr, found.paths))}")
+        raise Misuse(f"there's no tool in {' or '.join(map(repr, found.paths))}")
     for name in names:
         if name not in first:
             hint = did_you_mean(name, first) or "sovl-tools list shows the tools"
-            raise Misuse(f"there is no tool folder {name!r}; {hint}")
+            raise Misuse(f"there's no tool folder {name!r}; {hint}")
     return [each for each in first.values() if not names or each.name in names]
 
 

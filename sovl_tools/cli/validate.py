@@ -124,7 +124,7 @@ def _configured_targets(found: Configuration) -> tuple[str, ...]:
     multiple=True,
     callback=value_reader(_targets),
     metavar="TARGETS",
-    help="Report what these formats lose: openai-strict,gemini. Default: what serve leaves out.",
+    help="Report what these formats lose: openai-strict,gemini. Default: what serve omits.",
 )
 @locked_option
 @click.option("--warnings-as-errors", is_flag=True, help="Treat warnings as errors.")
@@ -133,7 +133,7 @@ def _configured_targets(found: Configuration) -> tuple[str, ...]:
 @click.option("--unsafe-fixes", is_flag=True, help="Include fixes that may not be what was meant.")
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option(
-    "--show-settings", is_flag=True, help="Print the settings and where each comes from instead."
+    "--show-settings", is_flag=True, help="Print the settings and where each is from instead."
 )
 @click.pass_context
 def validate(ctx: click.Context, /, **options: Any) -> None:

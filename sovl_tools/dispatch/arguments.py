@@ -130,14 +130,14 @@ def _parse_other(given: Arguments) -> JSON:
         words = number_problem(error) if type(error) is ValueError else str(error)
         if type(error) is RecursionError:
             words = "nested too deep, or circular"
-        return Unparsed(f"they are no JSON: {words[:1].lower()}{words[1:]}")
+        return Unparsed(f"they aren't JSON: {words[:1].lower()}{words[1:]}")
 
 
 def _as_dict(value: Any) -> dict[Any, Any]:
     """Return a mapping of any kind as a dictionary (the hook of ``json.dumps``)."""
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"an object of type {type(value).__name__!r} is no JSON")
+    raise TypeError(f"an object of type {type(value).__name__!r} isn't JSON")
 
 
 _encode = json.JSONEncoder(check_circular=False, allow_nan=False, default=_as_dict).encode
@@ -158,7 +158,7 @@ def _parse_slowly(text: str) -> JSON:
     try:
         arguments = _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        return Unparsed(f"they are no JSON: {_reason(error)}")
+        return Unparsed(f"they aren't JSON: {_reason(error)}")
     except ValueError as error:
         return Unparsed(number_problem(error))
     except RecursionError:

@@ -103,7 +103,7 @@ def _check_chain_and_repair(
     # a tool that calls itself would wait for its own limiter, or never end
     if name in above or len(above) >= MAX_CHAIN:
         reason = "in a circle" if name in above else "so deep"
-        words = f"tools can't call one another {reason}: {' → '.join(scope.chain)}"
+        words = f"tools can't call each other {reason}: {' → '.join(scope.chain)}"
         return Failure("tool_error", words)
     if isinstance(keywords, Failure) and scope.coerce == "lenient":
         from sovl_tools.dispatch.repair import repaired  # noqa: PLC0415 - seldom needed

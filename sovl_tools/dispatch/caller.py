@@ -73,7 +73,7 @@ class Caller:
 
         Raises:
             ValueError: the timeout is not more than 0, or a call of that id is running.
-            TypeError: there is no such option.
+            TypeError: there's no such option.
         """
         # a scope costs as much as the rest of a call: only what may stop or check it has one
         tool = self._engine.tool(name, options.get("coerce"), self._view)
@@ -133,7 +133,7 @@ class Caller:
         """Return the scope of a call that begins now; see ``call_sync`` for the options.
 
         Raises:
-            TypeError: there is no such option.
+            TypeError: there's no such option.
             ValueError: an option makes no sense, or a call of that id is running.
         """
         if options:
@@ -171,7 +171,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     """Reject options of a call that make no sense.
 
     Raises:
-        TypeError: there is no such option.
+        TypeError: there's no such option.
         ValueError: the timeout is not more than 0, or a word is unknown.
     """
     for name, value in options.items():

@@ -62,7 +62,7 @@ class Asking(Channel):
         """Send a request to the caller's host, and wait for the answer.
 
         Raises:
-            ToolError: of the request's kind: there is no answer.
+            ToolError: of the request's kind: there's no answer.
             RunCancelledError: the call was cancelled meanwhile.
         """
         with self._asking:

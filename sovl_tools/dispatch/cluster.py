@@ -37,7 +37,7 @@ class Cluster(NamedTuple):
     """A cluster that one is connected to.
 
     Attributes:
-        executor: for a Tooler; None if there is no cluster.
+        executor: for a Tooler; None if there's no cluster.
         threads: how many calls it can run at a time.
     """
 
@@ -50,7 +50,7 @@ def connected(address: str | None) -> Iterator[Cluster]:
     """Connect to the scheduler of a cluster, unless there must be none.
 
     Raises:
-        SovlToolsError: the extra is missing, or there is no scheduler.
+        SovlToolsError: the extra is missing, or there's no scheduler.
     """
     if address is None:
         yield Cluster()
@@ -68,7 +68,7 @@ def connected(address: str | None) -> Iterator[Cluster]:
         # closed when it is collected, it would wait for a lock that another, which is just
         # being started in the same thread, can hold
         client.close()
-        raise SovlToolsError(f"there is no Dask scheduler at {address}: {error}") from error
+        raise SovlToolsError(f"there's no Dask scheduler at {address}: {error}") from error
     with _silence(), client:
         threads = sum(client.nthreads().values())
         if not threads:

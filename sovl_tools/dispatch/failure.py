@@ -120,7 +120,7 @@ def _failure_of(
     if isinstance(error, TimeLimitError | RunCancelledError):
         # these two are the dispatcher's own, and have no place in the author's code
         kind: FailureKind = "timeout" if isinstance(error, TimeLimitError) else "cancelled"
-        more = f"; its {abandoned} was given up and may still be at it" if abandoned else ""
+        more = f"; its {abandoned} was abandoned and can still be at it" if abandoned else ""
         return Failure(kind, f"tool {tool!r} {error}{more}", is_abandoned=bool(abandoned))
     if isinstance(error, UnavailableError):
         return Failure("unavailable", message_of(error, secrets))

@@ -51,7 +51,7 @@ class OpenTelemetry:
     ``hook``, outside of all other hooks. Don't register the hook a second time.
 
     A span ``execute_tool NAME`` is the current one while its tool runs, so that spans of the
-    tool's own are its children. A call that never gets to the hook, because there is no such tool
+    tool's own are its children. A call that never gets to the hook, because there's no such tool
     or the arguments do not match, has a span as well, made when it has ended. The ``error.type`` of
     a failure is the class name of the exception that the tool raised or else the kind of failure.
     """

@@ -392,7 +392,7 @@ def _missing(name: object, catalog: Catalog) -> Failure:
         return Failure("unavailable", str(UnavailableError(name, reasons)))
     asked = brief(str(name), MAX_NAME)
     hint = as_hint(nearest_tool(name, catalog.tools))
-    return Failure("unknown_tool", f"there is no tool {asked!r}{hint}")
+    return Failure("unknown_tool", f"there's no tool {asked!r}{hint}")
 
 
 def _make_context(

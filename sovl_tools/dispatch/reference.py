@@ -124,7 +124,7 @@ class TaskResult(NamedTuple):
     Attributes:
         value: the result as JSON.
         content: what it consists of, if it does.
-        failure: why there is no value.
+        failure: why there's no value.
         trace: the traceback of a failure, if it was wanted.
         events: what the tool has reported, where that could not be sent at once.
         needs_sources: whether the worker has not got this version of the tool.

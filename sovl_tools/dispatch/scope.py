@@ -90,7 +90,7 @@ class CallScope:
             ValueError: another call of that name is running.
         """
         if under_way is not None and under_way.setdefault(call_id, self) is not self:
-            raise ValueError(f"a call {call_id!r} is under way already")
+            raise ValueError(f"a call {call_id!r} is running already")
         self.call_id = call_id
         self.chain = chain
         self.parent = parent

@@ -304,9 +304,9 @@ def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., di
             raise ToolError(f"preprocess returned {kind!r}, not the arguments as a dictionary")
         for name in keywords:
             if not isinstance(name, str):
-                raise ToolError(f"preprocess returned the key {name!r:.60}, which is no string")
+                raise ToolError(f"preprocess returned the key {name!r:.60}, which isn't a string")
             if known is not None and name not in known:
-                raise ToolError(f"preprocess returned {name!r:.60}, which is no parameter")
+                raise ToolError(f"preprocess returned {name!r:.60}, which isn't a parameter")
         missing = sorted(required - keywords.keys())
         if missing:
             raise ConversionError([((name,), "is required") for name in missing])

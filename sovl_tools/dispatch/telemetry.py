@@ -54,7 +54,7 @@ class CallLogger:
             reason = f" ({plain(event.error_type)})" if event.error_type else ""
             parts.append(f"{event.kind}{reason}")
         if event.is_abandoned:
-            parts.append("its thread was given up")
+            parts.append("its thread was abandoned")
         parts.append(f"call {plain(event.call_id)}")
         if self._content:
             said = _content(event).items()

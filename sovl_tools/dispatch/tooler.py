@@ -94,7 +94,7 @@ class Tooler(Caller):
             host: who answers what tools ask, and gets their events; see ``Host``.
 
         Raises:
-            ValueError: a number is not more than 0, a word is unknown, or there is no such
+            ValueError: a number is not more than 0, a word is unknown, or there's no such
                 directory.
             TypeError: a hook can't be called, or an observer can't be called at once, or the
                 executor has no ``submit``.
@@ -202,7 +202,7 @@ class Tooler(Caller):
 
         Raises:
             ValueError: the limit is less than 1, or a call isn't a pair.
-            TypeError: there is no such option; or a ``call_id`` is given, which only one can have.
+            TypeError: there's no such option; or a ``call_id`` is given, which only one can have.
         """
         _check_shared(options)
         from sovl_tools.dispatch.async_runner import gather_calls  # noqa: PLC0415 - imports asyncio
@@ -242,7 +242,7 @@ class Tooler(Caller):
 
         Raises:
             ValueError: the limit is less than 1, or an option makes no sense.
-            TypeError: there is no such option; or a ``call_id`` is given, which only one can have.
+            TypeError: there's no such option; or a ``call_id`` is given, which only one can have.
         """
         _check_shared(options)
         check_text("name", name)
@@ -378,7 +378,7 @@ def map_calls(
                     lambda mapped, error: ended.put((mapped, error)),
                 )
             except RuntimeError as error:
-                words = f"there is no thread for more than {len(under_way)} calls at a time"
+                words = f"there's no thread for more than {len(under_way)} calls at a time"
                 raise SovlToolsError(f"{words}: {error}") from error
             under_way[place] = call_id
 

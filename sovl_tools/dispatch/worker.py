@@ -127,7 +127,7 @@ class _Unreachable:
         self._name = name
 
     def _refuse(self, *_: object) -> NoReturn:
-        words = "stays in the process of the caller; this tool runs in another one"
+        words = "stays in the process of the caller; this tool runs in another"
         raise ToolError(f"context.{self._name} {words}")
 
     __getattr__ = __getitem__ = __setitem__ = __delitem__ = _refuse
@@ -194,7 +194,7 @@ def _check_process(target: Target) -> None:
         UnavailableError: the executor runs calls there.
     """
     if target.process == os.getpid() and (target.memory_mb or target.environment is not None):
-        words = "its limits need another process, and this executor has none"
+        words = "its limits need another process, and this executor doesn't have one"
         raise UnavailableError(target.reference.name, words)
 
 
@@ -269,7 +269,7 @@ def _import(reference: CodeReference) -> ToolDefinition:
         words = f"the worker process can't import {where}: {error}"
         raise UnavailableError(reference.name, words) from error
     if tool is None:
-        raise UnavailableError(reference.name, f"there is no {where} in the worker process")
+        raise UnavailableError(reference.name, f"there's no {where} in the worker process")
     return tool.resolve()
 
 

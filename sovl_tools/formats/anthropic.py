@@ -91,14 +91,14 @@ def _completed(shape: Shape, options: Options) -> Shape:
     if "defer_loading" in shape.definition:
         reason = "a tool that is deferred can't have any"
     elif shape.is_strict and any(each.kind == "rewritten" for each in shape.losses):
-        reason = "they may not fit the strict schema"
+        reason = "they may not match the strict schema"
     elif any(len(each.path) <= _OF_ROOT for each in shape.losses):
         root = shape.definition["input_schema"]
         node = SchemaNode((), root, root, ())
         if any(problems_at(node, each, with_formats=True) for each in inputs):
-            reason = "they may not fit the schema that is sent"
+            reason = "they may not match the schema that is sent"
     if reason is not None:
-        loss = Loss("dropped", ("examples",), f"examples are left out: {reason}")
+        loss = Loss("dropped", ("examples",), f"examples are omitted: {reason}")
         return shape._replace(losses=(*shape.losses, loss))
     shape.definition["input_examples"] = copied(inputs)
     return shape
@@ -131,7 +131,7 @@ def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss,
         found[loaded[-1]] = marked
     if loaded or not (found and options.defer_loading):
         return found, ()
-    message = "every tool is deferred, which Anthropic refuses"
+    message = "every tool is deferred, which Anthropic rejects"
     return found, (Loss("limit", (), message, "leave one, or a search tool, that is not"),)
 
 

@@ -154,11 +154,11 @@ def format_of(name: str, *, strict: bool = False) -> Format:
     if name not in FORMATS:
         plain = name.removesuffix("-strict")
         if plain in STRICT:
-            raise ValueError(f"there is no format {name!r}; ask for {plain!r} and strict")
+            raise ValueError(f"there's no format {name!r}; ask for {plain!r} and strict")
         hint = did_you_mean(name, FORMATS) or f"there are {', '.join(FORMATS)}"
-        raise ValueError(f"there is no format {name!r}; {hint}")
+        raise ValueError(f"there's no format {name!r}; {hint}")
     if strict and name not in STRICT:
-        raise ValueError(f"there is no strict {name}; there is of {', '.join(sorted(STRICT))}")
+        raise ValueError(f"there's no strict {name}; there is of {', '.join(sorted(STRICT))}")
     module, _, attribute = FORMATS[name].partition(":")
     return cast("Format", getattr(import_module(module), attribute))
 

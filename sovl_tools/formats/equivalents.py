@@ -67,7 +67,7 @@ def as_choice(schema: dict[str, JSON], keyword: str) -> Said:
         return Said({**rest, "anyOf": found})
     if values and "type" not in schema:
         rest |= _types_of(values)
-    message = f"{keyword} stands in the description only"
+    message = f"{keyword} is in the description only"
     return Said(rest, note(keyword, given), "moved", message)
 
 

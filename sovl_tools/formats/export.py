@@ -149,9 +149,9 @@ def export_of(tools: Iterable[ToolDefinition], target: Target, diagnose: Diagnos
                 compile_schema(resolved.parameters)  # what functions make is checked
             shapes[tool.name] = form.convert(resolved, options)
         except (ResolutionError, SchemaError, RecursionError) as error:
-            _LOGGER.warning("tool %s is left out: %s", tool.name, error)
-            losses.append((tool.name, Loss("left_out", (), f"left out: {error}")))
+            _LOGGER.warning("tool %s is omitted: %s", tool.name, error)
+            losses.append((tool.name, Loss("left_out", (), f"omitted: {error}")))
         except Exception as error:  # noqa: BLE001 - the barrier: the other tools are exported
             found = internal_verdict(error).finding
-            losses.append((tool.name, Loss("left_out", (), f"left out: {found.message}")))
+            losses.append((tool.name, Loss("left_out", (), f"omitted: {found.message}")))
     return Export(target, shapes, losses, diagnose=diagnose, is_lasting=is_lasting)

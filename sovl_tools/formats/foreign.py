@@ -142,7 +142,7 @@ def _entries(value: JSON, place: Path) -> Iterator[tuple[Path, JSON]]:
     if isinstance(value, list):
         for index, each in enumerate(value):
             if isinstance(each, list):
-                yield (*place, index), Flaw((*place, index), "a list in a list is no definition")
+                yield (*place, index), Flaw((*place, index), "a list in a list isn't a definition")
             else:
                 yield from _entries(each, (*place, index))
         return
@@ -180,7 +180,7 @@ def _read(value: JSON, place: Path) -> Definition:
     name = value.get("name")
     if not isinstance(name, str) or not name.strip():
         words = (
-            "there is no name" if name is None else f"the name must be a text, not {kind(name)!r}"
+            "there's no name" if name is None else f"the name must be a string, not {kind(name)!r}"
         )
         raise UnfitDefinition(place, "the name is blank" if isinstance(name, str) else words)
     hints = value.get("annotations") or {}
@@ -227,7 +227,7 @@ def _text(value: Mapping[str, JSON], key: str, place: Path) -> str | None:
     found = value.get(key)
     if found is None or isinstance(found, str):
         return found
-    raise UnfitDefinition((*place, key), f"must be a text, not {kind(found)!r}")
+    raise UnfitDefinition((*place, key), f"must be a string, not {kind(found)!r}")
 
 
 def _annotations(hints: Mapping[str, JSON], place: Path) -> Iterator[tuple[str, bool]]:

@@ -27,7 +27,7 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
     if tool.description.strip():
         definition["description"] = tool.description
     else:
-        message = "description is empty, which may be refused"
+        message = "description is empty, which can be rejected"
         losses = (Loss("doubt", ("description",), message, "say what the tool does"),)
     found = loose(tool.parameters, GEMINI)
     definition["parametersJsonSchema"] = found.schema
@@ -55,7 +55,7 @@ def _infinite_recursions(found: Transformed) -> Iterator[Loss]:
             source = found.definitions.targets.get(reference.removeprefix("#/$defs/"))
             path = () if source is None else source.path
             name = path[-1] if path else ROOT[0]
-            message = f"{name!r} contains itself outside of properties that may be left out"
+            message = f"{name!r} contains itself outside of properties that can be omitted"
             advice = "do not require a property on the way"
             yield Loss("limit", (*ROOT, *path), message, advice)
 

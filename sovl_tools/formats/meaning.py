@@ -75,7 +75,7 @@ _CHARACTERS = ("character", "characters")
 _ITEMS = ("item", "items")
 _PROPERTIES = ("property", "properties")
 # of ``minContains`` and ``maxContains``, which count the items that match ``contains``
-_FITTING = ("item fits what is asked of some", "items fit what is asked of some")
+_FITTING = ("item matches what is asked of some", "items match what is asked of some")
 
 _ANY_KIND: dict[str, _Wording] = {
     "const": _valued("Must be {}."),
@@ -93,20 +93,20 @@ _ANY_KIND: dict[str, _Wording] = {
     "maxContains": _counted(_AT_MOST, *_FITTING),
     "minProperties": _counted(_AT_LEAST, *_PROPERTIES),
     "maxProperties": _counted(_AT_MOST, *_PROPERTIES),
-    "items": _valued("Each item fits {}."),
-    "additionalItems": _valued("Each other item fits {}."),
-    "unevaluatedItems": _valued("Each other item fits {}."),
-    "contains": _valued("Some item fits {}."),
+    "items": _valued("Each item matches {}."),
+    "additionalItems": _valued("Each other item matches {}."),
+    "unevaluatedItems": _valued("Each other item matches {}."),
+    "contains": _valued("Some item matches {}."),
     "properties": _valued("Properties: {}."),
-    "additionalProperties": _valued("Each other property fits {}."),
-    "unevaluatedProperties": _valued("Each other property fits {}."),
+    "additionalProperties": _valued("Each other property matches {}."),
+    "unevaluatedProperties": _valued("Each other property matches {}."),
     "patternProperties": _valued("Properties by a pattern of their names: {}."),
-    "propertyNames": _valued("Each property's name fits {}."),
-    "contentSchema": _valued("Decoded, it fits {}."),
-    "not": _valued("Must not fit {}."),
-    "if": _valued("The condition is that it fits {}."),
-    "then": _valued("If the condition is met, it fits {}."),
-    "else": _valued("If the condition is not met, it fits {}."),
+    "propertyNames": _valued("Each property's name matches {}."),
+    "contentSchema": _valued("Decoded, it matches {}."),
+    "not": _valued("Must not match {}."),
+    "if": _valued("The condition is that it matches {}."),
+    "then": _valued("If the condition is met, it matches {}."),
+    "else": _valued("If the condition is not met, it matches {}."),
     "$ref": _valued("As defined at {}."),
     "$dynamicRef": _valued("As defined at {}."),
 }
@@ -123,16 +123,18 @@ _WORDINGS: dict[tuple[str, type], _Wording] = {
     ("enum", list): _listed("One of: {}."),
     ("examples", list): _listed("Examples: {}."),
     ("required", list): _listed("Required: {}."),
-    ("prefixItems", list): _listed("The first items fit, in this order: {}."),
-    ("items", list): _listed("The first items fit, in this order: {}."),
+    ("prefixItems", list): _listed("The first items match, in this order: {}."),
+    ("items", list): _listed("The first items match, in this order: {}."),
     ("allOf", list): _listed("Fits all of: {}."),
     ("anyOf", list): _listed("Fits at least one of: {}."),
     ("oneOf", list): _listed("Fits exactly one of: {}."),
-    ("not", dict): lambda value: f"Must not fit {text_of(value)}." if value else "No value fits.",
+    ("not", dict): lambda value: (
+        f"Must not match {text_of(value)}." if value else "No value matches."
+    ),
     ("dependentRequired", dict): _by_property("Required too,"),
     ("dependentSchemas", dict): _by_property("Fits,"),
     ("dependencies", dict): _by_property("Asks for,"),
-    **_switched("uniqueItems", off="Items may be equal.", on="No two items are equal."),
+    **_switched("uniqueItems", off="Items can be equal.", on="No two items are equal."),
     **_switched("deprecated", off="Not deprecated.", on="Deprecated."),
     **_switched("readOnly", off="Not read-only.", on="Read-only."),
     **_switched("writeOnly", off="Not write-only.", on="Write-only."),

@@ -52,7 +52,7 @@ def to_message(result: ToolResult, provider: str, call_id: str | None) -> Made:
     """
     if provider not in MESSAGES:
         hint = did_you_mean(provider, MESSAGES) or f"there are {', '.join(MESSAGES)}"
-        raise ValueError(f"there is no message format {provider!r}; {hint}")
+        raise ValueError(f"there's no message format {provider!r}; {hint}")
     if call_id is None and provider != "gemini":
         raise TypeError(f"a message for {provider} needs call_id, the id of the model's call")
     is_error = result.error is not None

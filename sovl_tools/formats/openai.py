@@ -86,5 +86,5 @@ def _own(tool: ToolDefinition) -> Any:
 
 
 # some models get more than they take
-_ROUTED_TO = "OpenAI, to which it may be passed on,"
+_ROUTED_TO = "OpenAI, to which it can be passed on,"
 ROUTER = Format(_route, partial(as_list, most=OPENROUTER.tools, provider=_ROUTED_TO))

@@ -34,13 +34,13 @@ class Answer(NamedTuple):
 
 ANSWERS: dict[FailureKind, Answer] = {
     "invalid_arguments": Answer(
-        400, "Invalid arguments", "The arguments are no JSON, or do not fit their schema."
+        400, "Invalid arguments", "The arguments aren't JSON, or do not match their schema."
     ),
-    "unknown_tool": Answer(404, "Unknown tool", "There is no such tool any more."),
-    "cancelled": Answer(409, "Cancelled", "Somebody cancelled the call."),
+    "unknown_tool": Answer(404, "Unknown tool", "There's no such tool anymore."),
+    "cancelled": Answer(409, "Cancelled", "Someone cancelled the call."),
     "tool_error": Answer(500, "Tool failed", "The tool failed."),
     "invalid_result": Answer(
-        502, "Invalid result", "What the tool returned is no JSON, or does not fit its schema."
+        502, "Invalid result", "What the tool returned isn't JSON, or does not match its schema."
     ),
     "unavailable": Answer(503, "Tool not available", "The tool is there but could not be loaded."),
     "timeout": Answer(504, "Time limit", "The tool was not done in time."),
@@ -89,7 +89,7 @@ def collect(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ...]]
         schemas.update(others)
     lines = [f"- {status} `{name}`: {words}" for name, (status, _, words) in ANSWERS.items()]
     statuses = "\n".join(
-        ["There is no value. The status, and the type in the body, say why:", "", *lines]
+        ["There's no value. The status, and the type in the body, say why:", "", *lines]
     )
     document = {
         "openapi": "3.1.0",
@@ -152,7 +152,7 @@ def _problem() -> dict[str, JSON]:
     }
     return {
         "type": "object",
-        "description": "Why there is no value.",
+        "description": "Why there's no value.",
         "properties": {
             "type": {
                 **text,
@@ -218,12 +218,12 @@ class _Component(Rewrite):
             is_refused = is_reference or problems_at(node, default, with_formats=True)
             if is_refused or not is_readable:
                 notes.append(note("default", made.pop("default")))
-                message = "default stands in the description only: its own schema may refuse it"
+                message = "default is in the description only: its own schema may reject it"
                 advice = "correct or remove it"
                 self.losses.append(Loss("moved", (*path, "default"), message, advice))
         if not is_readable:
             notes.append(note("pattern", made.pop("pattern")))
-            message = "pattern stands in the description only: not everybody can read it"
+            message = "pattern is in the description only: not everyone can read it"
             self.losses.append(Loss("moved", (*path, "pattern"), message, "write it more simply"))
         for keyword in ("$dynamicRef", "$ref"):
             if keyword in made and not self.definitions.is_address(made[keyword]):

@@ -56,7 +56,7 @@ class Dialect:
         require_all: whether every property must be required; an optional one can be null instead.
         is_recursive: whether definitions may refer to themselves.
         wraps_references: whether a reference with other keywords next to it becomes an ``anyOf`` of
-            one, next to which they may be.
+            one, next to which they can be.
         tells_by_first: whether objects that are alternatives must differ in their first names.
         minds_case: whether strings to choose from come back in the case in which they were given.
     """

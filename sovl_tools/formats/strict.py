@@ -135,7 +135,7 @@ class _Strict(Transformer):
         alone = next(each for each in schema if each in _ALONE)
         others = [each for each in schema.keys() - ANNOTATIONS if not is_silent(each)]
         if others != [alone]:
-            raise StrictError((*path, alone), f"{alone} stands beside other keywords")
+            raise StrictError((*path, alone), f"{alone} is next to other keywords")
         if alone == "$ref":
             return self._followed(schema, path)
         if self.dialect.tells_by_first:
@@ -190,12 +190,12 @@ class _Strict(Transformer):
     def _check_values(self, schema: dict[str, JSON], keyword: str, path: Path) -> None:
         values = schema[keyword] if keyword == "enum" else [schema[keyword]]
         if not values:
-            raise StrictError((*path, keyword), "there is nothing to choose from")
+            raise StrictError((*path, keyword), "there's nothing to choose from")
         if any(isinstance(each, dict | list) for each in values):
-            raise StrictError((*path, keyword), f"{keyword} has values that are no scalars")
+            raise StrictError((*path, keyword), f"{keyword} has values that aren't scalars")
         texts = {each for each in values if isinstance(each, str)}
         if not self.dialect.minds_case and len({*map(str.lower, texts)}) < len(texts):
-            message = "values that differ in case alone may be mistaken for one another"
+            message = "values that differ in case alone can be mistaken for each other"
             self.record("doubt", (*path, keyword), message)
 
     def _closed(self, schema: dict[str, JSON], path: Path) -> dict[str, JSON]:
@@ -203,7 +203,7 @@ class _Strict(Transformer):
         others = schema.get("additionalProperties")
         if schema.get("patternProperties") or others not in (None, False):
             keyword = "patternProperties" if others in (None, False) else "additionalProperties"
-            raise StrictError((*path, keyword), "an object may have properties of any name")
+            raise StrictError((*path, keyword), "an object can have properties of any name")
         if others is None and not schema.get("properties"):
             raise StrictError(path, "an object does not list its properties")
         if others is None:
@@ -237,7 +237,7 @@ class _Strict(Transformer):
         # a model that has written the first name has chosen the alternative
         names = [next(iter(each["properties"])) for each in found if each.get("properties")]
         if len(names) > len({*names}) and not are_disjoint(found):
-            message = "alternatives that begin with the same property may be refused"
+            message = "alternatives that begin with the same property can be rejected"
             self.record("doubt", place, message)
 
 

@@ -114,7 +114,7 @@ class _Text:
         return self._targets[reference]
 
     def schemas(self, schema: JSON, seen: set[int]) -> list[dict[str, JSON]]:
-        """Return a schema and those that a value must fit because of it."""
+        """Return a schema and those that a value must match because of it."""
         if not isinstance(schema, dict) or id(schema) in seen:
             return []
         found = [schema]

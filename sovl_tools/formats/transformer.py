@@ -86,7 +86,7 @@ class Transformer(Rewrite):
         kept = {key: each for key, each in root.items() if key not in (*gone, "type")}
         made = self.schema({"type": "object", "properties": {}, **kept}, path)
         if gone:
-            words = f"{_listed(gone)} of all arguments {'are' if gone[1:] else 'is'} left out"
+            words = f"{_listed(gone)} of all arguments {'are' if gone[1:] else 'is'} omitted"
             self.losses.append(Loss("dropped", (*path, gone[0]), words, _HELP))
             if kept.get("additionalProperties") is not False:
                 made["properties"] |= self._of_branches(root, path)
@@ -207,7 +207,7 @@ class Transformer(Rewrite):
     def _doubt(self, schema: dict[str, JSON], path: Path) -> None:
         for keyword, value in schema.items():
             if keyword in self.dialect.doubtful and value:
-                message, advice = f"{keyword} may be ignored", "say it in the description too"
+                message, advice = f"{keyword} can be ignored", "say it in the description too"
                 self.record("doubt", (*path, keyword), message, advice)
 
     def direct(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], Path]:
@@ -257,7 +257,7 @@ class Transformer(Rewrite):
             return {}
         if self.dialect.takes("not", {}):
             return {"not": {}}
-        self.record("moved", path, "false stands in the description only")
+        self.record("moved", path, "false is in the description only")
         return {"description": note("not", {})}
 
     def single(self, keyword: str, value: JSON, path: Path) -> JSON:
@@ -276,7 +276,7 @@ class Transformer(Rewrite):
         named = [each for each in said if each not in _CONSEQUENCES]
         if not named:  # consequences of no condition say nothing
             return []
-        message = f"{_listed(named)} stand{'s' if len(named) == 1 else ''} in the description only"
+        message = f"{_listed(named)} {'is' if len(named) == 1 else 'are'} in the description only"
         self.record("moved", (*path, named[0]), message)
         copy = Rewrite(self.definitions)  # references in words lead to definitions, too
         return [
@@ -318,10 +318,10 @@ def refused_names(
     ]
     arguments = schema["properties"] if provider.is_sure else ()
     advice = f"rename it, so that it matches {pattern.pattern}"
-    words = "refused as the name of a property"
+    words = "rejected as the name of a property"
     return tuple(
         Loss("name", path, f"{path[-1]!r} is {words}", advice)
         if path[-1] in arguments
-        else Loss("doubt", path, f"{path[-1]!r} may be {words}", advice)
+        else Loss("doubt", path, f"{path[-1]!r} can be {words}", advice)
         for path in sorted(places, key=pointer)
     )

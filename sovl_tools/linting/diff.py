@@ -174,7 +174,7 @@ def _parameter_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
         # a combined schema may accept it although the function doesn't take it
         taken = now.get("properties", {})
         gone = [name for name in before.get("properties", {}) if name not in taken]
-        found += [f"{name!r} is not taken any more" for name in gone]
+        found += [f"{name!r} is not taken anymore" for name in gone]
     yield from _in_order(found, [*_described(wider, is_narrower=False)])
     yield from _annotation_changes("parameters", old, new)
 
@@ -239,7 +239,7 @@ def _hint_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
 
 
 _WORDS_OF = {
-    ("properties", True): "is not taken any more",
+    ("properties", True): "is not taken anymore",
     ("properties", False): "is new",
     ("alternatives", True): "takes an alternative less",
     ("alternatives", False): "takes an alternative more",
@@ -252,7 +252,7 @@ def _described(found: Iterable[Difference], *, is_narrower: bool) -> Iterator[st
     """Yield the differences in words; the new schema is narrower in them, or wider."""
     for each in found:
         if each.keyword == "required":
-            words = "is required now" if is_narrower else "is not required any more"
+            words = "is required now" if is_narrower else "is not required anymore"
             names = (f"{each.name}.{name}" if each.name else name for name in each.narrow)
             yield from (f"{name!r} {words}" for name in names)
         else:
@@ -269,7 +269,7 @@ def _change_in_words(each: Difference, *, is_narrower: bool) -> str:
         return f"{place} {words if is_narrower else f'is anything, was {_shown(each.narrow)}'}"
     if each.narrow is None and each.values:
         values = ", ".join(map(_shown, each.values))
-        return f"{place}: {values} is {'not taken any more' if is_narrower else 'new'}"
+        return f"{place}: {values} is {'not taken anymore' if is_narrower else 'new'}"
     old, new = (each.wide, each.narrow) if is_narrower else (each.narrow, each.wide)
     words = f"{each.keyword} is {_shown(new)}, was {_shown(old)}"
     if old is None:

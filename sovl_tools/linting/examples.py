@@ -212,7 +212,7 @@ def groups_of(texts: Iterable[str]) -> frozenset[str]:
     names = {name.strip() for text in texts for name in text.split(",") if name.strip()}
     for name in sorted(names - GROUPS.keys()):
         hint = did_you_mean(name, GROUPS) or f"the groups are {', '.join(GROUPS)}"
-        raise ValueError(f"there is no group {name!r}; {hint}")
+        raise ValueError(f"there's no group {name!r}; {hint}")
     return frozenset(names)
 
 
@@ -229,7 +229,7 @@ def examples_of(
     folder = ToolFolder(candidate.name, candidate.path, candidate.location)
     reading = None if candidate.status in {"rejected", "waiting"} else read_manifest(folder)
     if reading is None or isinstance(reading, Unreadable) or reading[0] is None:
-        first = next(iter(candidate.reasons), "its manifest can't be read any more")
+        first = next(iter(candidate.reasons), "its manifest can't be read anymore")
         return [Example(folder, None, problem=f"the tool can't be loaded: {first}")]
     manifest = reading[0]
     document = manifest.document
@@ -302,4 +302,4 @@ def _problems(example: Example, result: ToolResult) -> list[str]:
     is_prose = isinstance(wanted, str) and " " in wanted.strip()
     if found and is_prose and "output_match" not in document:
         found = [*found, 'if it only describes the output, write "output_is": "description"']
-    return ["the output is another one", *found] if found else []
+    return ["the output differs", *found] if found else []

@@ -152,7 +152,7 @@ def apply_changes(
         try:
             _write(change.edits)
         except OSError as error:
-            failures.append(f"{error.filename} is left as it is: {error.strerror or error}")
+            failures.append(f"{error.filename} is left unchanged: {error.strerror or error}")
         else:
             if change.folder is not None:
                 written[change.folder.location] = change
@@ -165,7 +165,7 @@ def apply_changes(
             found[candidate.location] = candidate
             continue
         error_found = next(each for each in candidate.diagnostics if each.severity == "error")
-        words = f"is left as it is: with the fixes it is rejected: {error_found.code}"
+        words = f"is left unchanged: with the fixes it is rejected: {error_found.code}"
         failures.append(f"{candidate.path} {words} {error_found.message}")
         try:
             _write([each.undone for each in change.edits])

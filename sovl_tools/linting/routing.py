@@ -126,7 +126,7 @@ def read_routes(text: str) -> list[Route]:
         try:
             document = parse_json(line)
         except ValueError as error:
-            raise RouteError(number, f"it is no JSON: {error}") from error
+            raise RouteError(number, f"it isn't JSON: {error}") from error
         if not isinstance(document, dict):
             raise RouteError(number, f"it must be an object, not {shown(document)}")
         for key in [each for each in document if each not in _KEYS]:
@@ -164,7 +164,7 @@ def routing_of(routes: Sequence[Route], registry: ToolRegistry) -> Routing:
             routed.append(_routed(each, registry))
         else:
             hint = did_you_mean(tool, catalog.tools) or "sovl-tools list shows the tools"
-            raise RouteError(each.line, f"there is no tool {shown(tool)}; {hint}")
+            raise RouteError(each.line, f"there's no tool {shown(tool)}; {hint}")
     return Routing(routed, left_out)
 
 

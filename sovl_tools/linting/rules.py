@@ -29,7 +29,7 @@ from sovl_tools.procedures.rules import structure, variables
 
 @rule("ST002", "warning")
 def unused_suppression(words: str) -> Iterator[Finding]:
-    """A file suppresses the findings of a rule, but there are none.
+    """A file suppresses the findings of a rule, but there aren't any.
 
     ``"x-ignore": ["ST306"]`` in a manifest suppresses the warnings of that rule for its tool. The
     comment ``# sovl: ignore[ST408]`` in a module or a procedure suppresses those of its line or, if
@@ -41,7 +41,7 @@ def unused_suppression(words: str) -> Iterator[Finding]:
 
 
 FAMILIES = {
-    "ST0": "sovl-tools itself, and what it is asked to leave out",
+    "ST0": "sovl-tools itself, and what it is asked to omit",
     "ST1": "the folder",
     "ST2": "the manifest",
     "ST3": "the parameter schemas",

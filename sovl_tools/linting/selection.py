@@ -37,7 +37,7 @@ def code_of(selector: str) -> str:
         return codes[name]
     is_code = code[:2] == "ST" and code[2:].isdigit()
     hint = did_you_mean(code, RULES) if is_code else did_you_mean(name, codes)
-    words = f"there is no {'code' if is_code else 'rule'} {selector!r}"
+    words = f"there's no {'code' if is_code else 'rule'} {selector!r}"
     raise SelectorError(f"{words}; {hint or 'sovl-tools explain lists them'}")
 
 

@@ -241,6 +241,6 @@ def _strings_in(lines: Sequence[str]) -> list[tuple[tuple[int, int], tuple[int, 
 def _resolved(selector: str) -> tuple[str, str, str]:
     """Return a selector, the beginning of its codes, and the message if it suppresses nothing."""
     try:
-        return selector, code_of(selector), f"nothing of {selector} is left out by this"
+        return selector, code_of(selector), f"nothing of {selector} is omitted by this"
     except SelectorError as error:
         return selector, "", str(error)

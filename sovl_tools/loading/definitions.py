@@ -207,13 +207,13 @@ def _document(definition: ToolDefinition) -> dict[str, JSON] | str:
         if definition.is_dynamic:
             given["parameters"] = without_functions(definition.parameters)
         elif is_dynamic(definition.parameters):
-            return "functions stand in the parameters, but 'is_dynamic' is false"
+            return "functions are in the parameters, but 'is_dynamic' is false"
         given.setdefault("description", definition.description)
         document: dict[str, JSON] = json.loads(json_text(given, _as_json))
     except RecursionError:
         return f"the definition is nested more than {MAX_DEPTH} levels deep"
     except (TypeError, ValueError) as error:
-        return f"the definition is no JSON: {error}"
+        return f"the definition isn't JSON: {error}"
     return document
 
 
@@ -233,7 +233,7 @@ def _problems(
         yield "'step_handlers' must be a dictionary of functions by action", None
     reason = name_problem(str(definition.name))
     if reason is not None:
-        yield f"{definition.name!r} can't name a tool: {reason}", "choose another one"
+        yield f"{definition.name!r} can't name a tool: {reason}", "choose another"
     every = without_repeats(published("tool").problems(document))
     problems = [each for each in every if reason is None or each.path != ("name",)]
     for problem in problems:

@@ -105,7 +105,7 @@ class FunctionSpec:
         said = {f"the description of {key!r}": text for key, text in texts.items()}
         said["the description"] = found.description
         flaws = {key: unwritable(text) for key, text in said.items()}
-        words = (f"{key} is left out: {flaw}" for key, flaw in flaws.items() if flaw is not None)
+        words = (f"{key} is omitted: {flaw}" for key, flaw in flaws.items() if flaw is not None)
         return (*self.left_out, *words)
 
     def undescribed(self, names: Collection[str]) -> list[str]:
@@ -188,7 +188,7 @@ def _without_needless_defaults(spec: FunctionSpec) -> FunctionSpec:
             own = properties[name]
             properties[name] = {key: each for key, each in own.items() if key != "default"}
             if spec.arguments[name].default is REQUIRED:
-                notes.append(f"the default of {name!r} is left out: the function has none")
+                notes.append(f"the default of {name!r} is omitted: the function doesn't have one")
     parameters = {**spec.parameters, "properties": properties}
     return replace(spec, parameters=parameters, left_out=tuple(notes))
 
@@ -290,7 +290,7 @@ def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
             if flaw is not None:
                 del node.schema[key]
                 path = tuple(each for each in node.path if each not in {"properties", "$defs"})
-                notes.append(f"the {key} of {dotted(path)!r} is left out: {flaw}")
+                notes.append(f"the {key} of {dotted(path)!r} is omitted: {flaw}")
     errors = {}
     definitions = schema.get("$defs", {})
     for name, each in schema["properties"].items():
@@ -325,7 +325,7 @@ def unwritable(value: Any) -> str | None:
             if not -_LARGEST <= each <= _LARGEST:
                 return "it is not a number that JSON can hold"
         elif each is not None:
-            return f"it holds {type(each).__name__!r}, which is no JSON"
+            return f"it holds {type(each).__name__!r}, which isn't JSON"
     return None
 
 

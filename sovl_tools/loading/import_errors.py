@@ -201,7 +201,7 @@ def import_timeout(frame: FrameType | None, unit: Unit, limit: float) -> Diagnos
 
 def no_tools_found(unit: Unit) -> Diagnostic:
     """Return the finding that a unit has no tools."""
-    return _of_source(module.source_without_tools, f"there is no tool in {unit.words}", unit.path)
+    return _of_source(module.source_without_tools, f"there's no tool in {unit.words}", unit.path)
 
 
 def unavailable(words: str, path: str, line: int = 1, column: int = 1) -> Diagnostic:

@@ -106,7 +106,7 @@ class PrivatePackage:
         if spec is not None and spec.loader_state is not None:
             source = self._source.read(spec.loader_state)
             if source is None:
-                raise ImportError(f"there is no source of {spec.name}", name=spec.name)
+                raise ImportError(f"there's no source of {spec.name}", name=spec.name)
             self._exec(module, spec.loader_state, source)
             # a module can put another object instead
             sys.modules[spec.name] = sys.modules.get(module.__name__, module)
@@ -153,7 +153,7 @@ class PrivatePackage:
         file = self._file(name.removeprefix(f"{self.package}."))
         source = None if file is None else self._source.read(file)
         if file is None or source is None:
-            raise ImportError(f"there is no source of {name}", name=name)
+            raise ImportError(f"there's no source of {name}", name=name)
         return file, source
 
 

@@ -262,7 +262,7 @@ def missing_helper(folder: ToolFolder, path: str, place: Position) -> ImportFail
     """Return the failure of a relative import whose file is missing."""
     helpers = [each for each in folder.files if each.endswith(".py")]
     advice = did_you_mean(path, helpers) or "add it, or import a library without the dot"
-    words = f"there is no {path!r} in the tool's folder"
+    words = f"there's no {path!r} in the tool's folder"
     return ImportFailure(place, ModuleNotFoundError.__name__, words, advice=advice)
 
 
@@ -283,11 +283,11 @@ def missing_above(folder: ToolFolder, name: str, place: Position) -> ImportFailu
     elif inner and os.path.isdir(f"{directory}/{outer}"):
         if os.path.isdir(f"{directory}/{path}") or os.path.isfile(f"{directory}/{path}.py"):
             return None
-        words, advice = f"there is no '../{path}.py'", "add it, or correct the name"
+        words, advice = f"there's no '../{path}.py'", "add it, or correct the name"
     else:
         if os.path.lexists(f"{directory}/{outer}") or os.path.isfile(f"{directory}/{outer}.py"):
             return None
-        words = f"there is no {outer!r} next to the tool's folder"
+        words = f"there's no {outer!r} next to the tool's folder"
         advice = f"add the folder {outer!r} to {os.path.basename(directory)!r}, or correct the name"
     return ImportFailure(place, ModuleNotFoundError.__name__, words, advice=advice)
 

@@ -101,22 +101,22 @@ def read_lock(path: str | os.PathLike[str]) -> Lock:
     data = read_file(ToolFolder("", "", place), name, limit=_MAX_BYTES)
     if isinstance(data, Unreadable):
         if data.is_absent:
-            raise LockError(text, "there is no such file; sovl-tools lock writes it")
+            raise LockError(text, "there's no such file; sovl-tools lock writes it")
         raise LockError(text, f"it {data.reason}")
     try:
         document = _DECODER.decode(data.decode())
         problems = compile_schema(_SCHEMA).problems(document)
     except (ValueError, RecursionError) as error:
         words = "it is nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise LockError(text, f"this is no lock file: {words}; {_ADVICE}") from error
+        raise LockError(text, f"this isn't a lock file: {words}; {_ADVICE}") from error
     for problem in problems:
         words = f"{dotted(problem.path)} {describe(problem)}".strip()
-        raise LockError(text, f"this is no lock file: {words}; {_ADVICE}")
+        raise LockError(text, f"this isn't a lock file: {words}; {_ADVICE}")
     tools: Lock = document["tools"]
     return tools
 
 
-_ADVICE = "sovl-tools lock writes it anew"
+_ADVICE = "sovl-tools lock writes it again"
 
 
 def written(lock: Lock) -> str:

@@ -114,7 +114,7 @@ class PackageFolders(_Installed):
         if isinstance(places, Diagnostic):
             return OriginLoad.of_problem(places)
         if not places:
-            words = f"there is no package {self.name!r}"
+            words = f"there's no package {self.name!r}"
             return OriginLoad.of_problem(unavailable(words, self.name))
         collected = collect(places)
         settings = Settings(limit=self.limit)
@@ -176,7 +176,7 @@ class Modules:
         if os.path.isfile(file):
             return _imported(lambda: run(package, name), unit, self.limit)
         # Python would say only that there is no such module
-        odd = "it is no plain file"
+        odd = "it isn't a plain file"
         if os.path.isdir(file):
             odd = "it is a folder, not a file"
         elif os.path.islink(file):

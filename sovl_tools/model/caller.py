@@ -35,7 +35,7 @@ def check_text(name: str, value: object) -> None:
     Raises:
         TypeError: it isn't.
     """
-    check_type(name, value, str, "a text")
+    check_type(name, value, str, "a string")
 
 
 def check_path(name: str, value: object) -> str:

@@ -184,7 +184,7 @@ def _consists(value: Any, kind: type, *types: Any) -> bool:
 
 REQUEST_KINDS: Mapping[type[HostRequest], RequestKind] = {
     Question: RequestKind(
-        "on_elicit", ElicitationError, "nobody can be asked", "asks its user", "an Answer",
+        "on_elicit", ElicitationError, "no one can be asked", "asks its user", "an Answer",
         lambda value: (
             _consists(value, Answer, str, dict | None)
             and value.action in ("accept", "decline", "cancel")
@@ -202,7 +202,7 @@ REQUEST_KINDS: Mapping[type[HostRequest], RequestKind] = {
         ),
     ),
     RootsRequest: RequestKind(
-        "on_list_roots", RootsError, "nobody can be asked for directories", "says where it works",
+        "on_list_roots", RootsError, "no one can be asked for directories", "says where it works",
         "a list of Root",
         lambda value: (
             isinstance(value, list)
@@ -297,7 +297,7 @@ def messages_of(prompt: str | Sequence[Mapping[str, JSON]]) -> list[dict[str, JS
     """
     given: Any = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
     if not isinstance(given, list | tuple) or not given:
-        raise ValueError(f"a prompt is a text or a list of messages, not {prompt!r:.80}")
+        raise ValueError(f"a prompt is a string or a list of messages, not {prompt!r:.80}")
     messages = []
     for message in given:
         if not isinstance(message, Mapping) or message.get("role") not in ("user", "assistant"):
@@ -310,7 +310,7 @@ def messages_of(prompt: str | Sequence[Mapping[str, JSON]]) -> list[dict[str, JS
             is_block(block) or (isinstance(block, list) and block and all(map(is_block, block)))
         ):
             raise ValueError(
-                f"a message's content is a text or blocks of content, not {block!r:.80}"
+                f"a message's content is a string or blocks of content, not {block!r:.80}"
             )
         messages.append({"role": message["role"], "content": block})
     return messages

@@ -182,8 +182,8 @@ def ask(
             for finding in chain.from_iterable(map(each.check, subjects)):
                 # locating each finding takes time, and no one reads more of them
                 if len(found) - before == MAX_FINDINGS:
-                    words = f"and more from here on, beside the {MAX_FINDINGS} that are told"
-                    advice = "mend those first, then look again"
+                    words = f"and more from here on, next to the {MAX_FINDINGS} that are told"
+                    advice = "mend those first, then check again"
                     found.append(Verdict(each, Finding(finding.place, words, advice)))
                     break
                 found.append(Verdict(each, finding))
@@ -197,7 +197,7 @@ def ask(
 def internal_error(error: Exception) -> Iterator[Finding]:
     """sovl-tools itself failed at this tool; the other tools are not concerned.
 
-    It is a mistake of ours, most likely over something in the tool that nobody has thought of. The
+    It is a mistake of ours, most likely over something in the tool that no one has thought of. The
     message names the exception and the function of sovl-tools that raised it, or a package that
     sovl-tools needs and that is not installed. It is a warning where a rule failed that only warns.
     Report it with the tool and the traceback, which ``sovl-tools -v`` shows and the logger
@@ -207,7 +207,7 @@ def internal_error(error: Exception) -> Iterator[Finding]:
     package = str(getattr(error, "name", None)).partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and package != __name__.partition(".")[0]:
         words = f"the package {package!r} is not installed, which sovl-tools needs"
-        yield Finding(Position(), words, "install sovl-tools anew, with its dependencies")
+        yield Finding(Position(), words, "install sovl-tools again, with its dependencies")
         return
     words = f"internal error: {_shown(error)}, in {_origin(error)}"
     advice = "this is a mistake of sovl-tools: please report it, with the tool and its traceback"

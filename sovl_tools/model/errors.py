@@ -45,7 +45,7 @@ class ToolNotFoundError(SovlToolsError, KeyError):
         # There is such a folder: another name would be the wrong advice.
         if self.reason is not None:
             return f"tool {self.name!r} is not available: {self.reason}"
-        return f"there is no tool {self.name!r}{self.among}{as_hint(self.suggestion)}"
+        return f"there's no tool {self.name!r}{self.among}{as_hint(self.suggestion)}"
 
 
 class ToolLoadError(SovlToolsError):
@@ -143,7 +143,7 @@ class ToolError(SovlToolsError):
 
 
 class ElicitationError(ToolError):
-    """A question of a tool that no one can be asked, or to which there is no fitting answer."""
+    """A question of a tool that no one can be asked, or to which there's no fitting answer."""
 
 
 class ApprovalError(ToolError):

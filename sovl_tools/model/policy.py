@@ -82,7 +82,7 @@ class Policy:
         """Return the policy with the values that are given and not None.
 
         Raises:
-            TypeError: there is no such setting.
+            TypeError: there's no such setting.
             ValueError: as for the class.
         """
         return replace(self, **{key: value for key, value in given.items() if value is not None})

@@ -30,7 +30,7 @@ class ProcedureNotFoundError(SovlToolsError, KeyError):
         self.suggestion = suggestion
 
     def __str__(self) -> str:
-        return f"there is no procedure {self.name!r}{as_hint(self.suggestion)}"
+        return f"there's no procedure {self.name!r}{as_hint(self.suggestion)}"
 
 
 class UnreadableError(SovlToolsError, ValueError):
@@ -108,7 +108,7 @@ class UnfinishedError(StepError):
     def __init__(self, key: str, action: str, tool: str | None) -> None:
         what = f"tool {tool!r}" if tool else f"action {action!r}"
         message = (
-            f"{what} was under way when the run was interrupted, and nothing says that it may be "
+            f"{what} was running when the run was interrupted, and nothing says that it can be "
             "repeated"
         )
         super().__init__(message, key=key)
@@ -142,7 +142,7 @@ class RunNotFoundError(SovlToolsError, KeyError):
         self.suggestion = suggestion
 
     def __str__(self) -> str:
-        return f"there is no run {self.run_id!r}{as_hint(self.suggestion)}"
+        return f"there's no run {self.run_id!r}{as_hint(self.suggestion)}"
 
 
 class RunBusyError(SovlToolsError):
@@ -161,7 +161,7 @@ class RunBusyError(SovlToolsError):
         self.host = host
 
     def __str__(self) -> str:
-        return f"run {self.run_id!r} is under way in process {self.pid} on {self.host!r}"
+        return f"run {self.run_id!r} is running in process {self.pid} on {self.host!r}"
 
 
 class RunOverError(SovlToolsError):

@@ -99,7 +99,7 @@ class Database:
         self._lock = RLock()
         if not os.path.exists(os.path.dirname(path) if create else path):
             what = "directory" if create else "file"
-            raise JournalError(path, f"there is no such {what}")
+            raise JournalError(path, f"there's no such {what}")
         with self._translated():
             self._connection = sqlite3.connect(
                 address(path, "rwc" if create else "rw"),
@@ -202,7 +202,7 @@ class Database:
     def _check(self) -> None:
         application, version = self._marks()
         if application != _APPLICATION:
-            raise JournalError(self.path, "it is no journal of runs", "name another file")
+            raise JournalError(self.path, "it isn't a journal of runs", "name another file")
         if version > FORMAT:
             message = f"it is a journal of format {version}, newer than {FORMAT}"
             raise JournalError(self.path, message, "update sovl-tools")

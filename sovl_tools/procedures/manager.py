@@ -77,7 +77,7 @@ class ProcedureManager:
 
         Raises:
             ProcedureError: it can't be read, or does not match the schema.
-            OSError: there is no such file.
+            OSError: there's no such file.
         """
         found = source if isinstance(source, ProcedureDocument) else read_procedure(source)
         procedure = found.sound()
@@ -88,7 +88,7 @@ class ProcedureManager:
         """Add the procedures of a directory; return what is wrong with those that can't be.
 
         Raises:
-            OSError: there is no such directory.
+            OSError: there's no such directory.
         """
         wrong: list[Diagnostic] = []
         for file in files(check_path("path", path)):
@@ -103,7 +103,7 @@ class ProcedureManager:
 
         Raises:
             ProcedureNotFoundError: none of that name was added.
-            OSError: there is no such file.
+            OSError: there's no such file.
         """
         return self._check(self._find(source))
 
@@ -113,7 +113,7 @@ class ProcedureManager:
         Raises:
             ProcedureError: it is unsound, or one that it runs is.
             ProcedureNotFoundError: none of that name was added.
-            OSError: there is no such file.
+            OSError: there's no such file.
         """
         return self._link(source).first
 
@@ -140,7 +140,7 @@ class ProcedureManager:
             InputError: the inputs do not match; nothing has run.
             StepError: a step failed.
             JournalError: the journal can't be written.
-            OSError: there is no such file.
+            OSError: there's no such file.
         """
         linked = self._link(source)
         procedure = linked.first
@@ -182,7 +182,7 @@ class ProcedureManager:
             on_event: called with each event of the run.
 
         Raises:
-            RunNotFoundError: there is no such run.
+            RunNotFoundError: there's no such run.
             RunOverError: it has succeeded.
             RunBusyError: it is running.
             ChangedProcedureError: the procedure, or one that it runs, is another than it was.
@@ -190,7 +190,7 @@ class ProcedureManager:
             InputError: the inputs do not match a procedure that has changed.
             UnfinishedError: a step was running, and nothing says that it can be repeated.
             StepError: a step failed.
-            OSError: there is no file of the procedure anymore.
+            OSError: there's no file of the procedure anymore.
         """
         record = journal.run(run_id)
         linked = self._link_recorded(record) if source is None else self._link(source)
@@ -227,7 +227,7 @@ class ProcedureManager:
         """Return the step that makes a run need ``repeat_unfinished``, if there is one.
 
         Raises:
-            RunNotFoundError: there is no such run.
+            RunNotFoundError: there's no such run.
         """
         linked = self._link_recorded(journal.run(run_id)) if source is None else self._link(source)
         return _unfinished_step(journal.steps(run_id), linked, self._registry)

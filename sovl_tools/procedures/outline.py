@@ -71,7 +71,7 @@ def _notes(step: Step) -> Iterator[str]:
     if step.on_error.retry:
         yield f"{step.on_error.retry} more attempt{'s' * (step.on_error.retry != 1)}"
     if step.on_error.then == "continue":
-        yield "goes on after a failure"
+        yield "continues after a failure"
 
 
 def bare(value: JSON) -> str:

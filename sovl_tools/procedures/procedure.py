@@ -228,5 +228,5 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
         # Names are suggested at the top alone.
         found = explanations(problems, lambda path: () if path else properties)
         words = "; ".join(f"{place(path)}: {said}".removeprefix(": ") for path, said in found)
-        raise InputError(f"the inputs of {procedure.name} do not fit: {words}")
+        raise InputError(f"the inputs of {procedure.name} do not match: {words}")
     return inputs

@@ -35,7 +35,7 @@ class RunRecord(NamedTuple):
         tools: the hash of each tool that the procedure uses, by name.
         state: running, interrupted, or how it ended.
         result: None unless it succeeded.
-        error: why it failed or was cancelled; None if there is no reason.
+        error: why it failed or was cancelled; None if there's no reason.
         started: when, in seconds since 1970.
         ended: when, in the same unit; None if it hasn't.
         pid: the last process that ran it.

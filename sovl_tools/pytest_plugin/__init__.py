@@ -21,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         metavar="DIR",
         dest=OPTION,
-        help="run the examples of the tools in this directory; may be repeated",
+        help="run the examples of the tools in this directory; can be repeated",
     )
     group.addoption(
         "--sovl-tools-include",
@@ -29,7 +29,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="GROUPS",
         dest=INCLUDE,
         default=[],
-        help="run tools as well that are left out: destructive,network",
+        help="run tools as well that are omitted: destructive,network",
     )
     parser.addini(OPTION, "directories of tools whose examples are run", type="paths", default=[])
 

@@ -48,7 +48,7 @@ class Examples:
         for path in self._directories:
             if not path.is_dir():
                 source = "--sovl-tools" if named else f"{OPTION} in {config.inipath}"
-                raise pytest.UsageError(f"there is no directory {str(path)!r} (named by {source})")
+                raise pytest.UsageError(f"there's no directory {str(path)!r} (named by {source})")
         try:
             self._include = groups_of(config.getoption(INCLUDE))
             self._found = load_configuration([_shown(path) for path in self._directories])

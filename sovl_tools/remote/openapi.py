@@ -121,7 +121,7 @@ def _check(document: JSON) -> None:
         )
     version = document.get("openapi")
     if not isinstance(version, str) or not version.startswith("3."):
-        raise DocumentError("this is no OpenAPI 3 document: there is no 'openapi': '3.…'")
+        raise DocumentError("this isn't an OpenAPI 3 document: there's no 'openapi': '3.…'")
     if depth(document) > _DEEPEST:
         raise DocumentError(f"the document is nested more than {_DEEPEST} levels deep")
     if not isinstance(document.get("paths", {}), dict):
@@ -166,7 +166,7 @@ class _Reader:
         for name in credentials:
             if name not in self.security.schemes:
                 known = ", ".join(map(repr, self.security.schemes)) or "none"
-                raise DocumentError(f"there is no security scheme {name!r:.80}; there are: {known}")
+                raise DocumentError(f"there's no security scheme {name!r:.80}; there are: {known}")
 
     def operations(
         self, selection: Selection
@@ -487,7 +487,7 @@ def _text(value: Mapping[str, JSON], key: str, place: Path) -> str:
     found = value.get(key)
     if found is None or isinstance(found, str):
         return found or ""
-    raise UnfitDefinition((*place, key), f"must be a text, not {kind(found)!r}")
+    raise UnfitDefinition((*place, key), f"must be a string, not {kind(found)!r}")
 
 
 def _free(name: str, argument: Argument, taken: Mapping[str, Any]) -> str:

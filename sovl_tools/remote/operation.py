@@ -179,7 +179,7 @@ class Operation:
             try:
                 return json.loads(data if text is None else text.removeprefix("\ufeff"))
             except (ValueError, RecursionError):
-                raise ToolError(f"{self._name} was answered with JSON that is none") from None
+                raise ToolError(f"{self._name} was answered with JSON that isn't one") from None
         if media.startswith("image/"):
             return Image(data, media)
         if media.startswith("audio/"):

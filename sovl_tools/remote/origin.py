@@ -114,7 +114,7 @@ class RemoteTools(NamedTuple):
         location, path = f"mcp:{number}#{name}", str(self.server)
         try:
             if not isinstance(found, ForeignTool):
-                message = found.message if isinstance(found, Flaw) else "there is no 'inputSchema'"
+                message = found.message if isinstance(found, Flaw) else "there's no 'inputSchema'"
                 case = CodeCase(f"{_shown(name)}: {message}")
                 (verdict,) = ask((module.invalid_definition,), case)
                 return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
@@ -150,7 +150,7 @@ def read_tools(
         if selection.wants_definition(each)
     ]
     return [
-        Flaw(each.place, "there is no 'inputSchema'") if isinstance(each, ProviderTool) else each
+        Flaw(each.place, "there's no 'inputSchema'") if isinstance(each, ProviderTool) else each
         for each in found
     ]
 
@@ -195,9 +195,9 @@ def remote_tools(
         ValueError: the server, the prefix or the timeout isn't one.
     """
     if prefix is not None and not isinstance(prefix, str):
-        raise ValueError(f"a prefix is a text, not {_shown(prefix)}")
+        raise ValueError(f"a prefix is a string, not {_shown(prefix)}")
     if prefix is not None and (reason := name_problem(prefix)) is not None:
-        raise ValueError(f"{_shown(prefix)} is no prefix: {reason}")
+        raise ValueError(f"{_shown(prefix)} isn't a prefix: {reason}")
     values = _texts("headers", headers, (str,))
     variables = _texts("env", env, (str, type(None)))
     server = McpServer(address, env=variables, timeout=timeout, header_values=values)
@@ -214,7 +214,7 @@ def _texts(name: str, given: Any, kinds: tuple[type, ...]) -> tuple[tuple[str, A
         return ()
     pairs: Any = tuple(given.items()) if isinstance(given, Mapping) else ((None, None),)
     if not all(isinstance(key, str) and isinstance(value, kinds) for key, value in pairs):
-        raise ValueError(f"{name} must be a mapping of texts to texts")
+        raise ValueError(f"{name} must be a mapping of strings to strings")
     return (*pairs,)
 
 

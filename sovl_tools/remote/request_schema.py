@@ -53,7 +53,7 @@ def request_schema(
         if contained(node) is not None:
             _loosen(node.schema)
             place = dotted(tuple(each for each in node.path if each != "properties"))
-            notes.append(f"{place!r} takes values that fit several schemas of 'oneOf'")
+            notes.append(f"{place!r} takes values that match several schemas of 'oneOf'")
     names = _names(name for node in every for name in properties_of(node.schema))
     if names:
         made = _renamed(made, names)

@@ -176,7 +176,7 @@ def _check_command(address: str) -> None:
     try:
         words = shlex.split(address)
     except ValueError as error:
-        raise ValueError(f"this is no command: {error}") from error
+        raise ValueError(f"this isn't a command: {error}") from error
     if not words or not words[0]:
         raise ValueError("name the command that starts the server, or its URL")
     if found := re.match(r"\w+=", words[0]):
@@ -244,7 +244,7 @@ class McpSession:
         """Return all definitions, as they were sent: one that is wrong spoils no other.
 
         Raises:
-            RemoteError: there is no list.
+            RemoteError: there's no list.
         """
         load_sdk()
         limit = _PATIENCE * self.server.timeout
@@ -306,7 +306,7 @@ class McpSession:
             except TimeoutError:
                 raise RemoteError(f"{self.server} did not answer in {limit:g} s") from None
             except ValidationError as error:
-                words = f"{self.server} answers with what is no result of the protocol"
+                words = f"{self.server} answers with what isn't a result of the protocol"
                 raise RemoteError(f"{words}: {self._reason(error)}") from error
             except MCPError as error:
                 if error.code == _HEADER_MISMATCH and may_list:
@@ -329,7 +329,7 @@ class McpSession:
                     words = f"{self.server} doesn't know a session that it has just opened"
                     raise RemoteError(words) from error
                 words = f"{self.server} ended the connection during the call"
-                more = "" if is_repeatable else ", which may have been carried out"
+                more = "" if is_repeatable else ", which can have been carried out"
                 raise RemoteError(f"{words}{more}") from error
 
     async def _connected(self, *, is_call: bool) -> Any:

@@ -143,7 +143,7 @@ class Destination(NamedTuple):
         name, is_file, file = text.partition("=")
         if name not in FORMATS:
             hint = did_you_mean(name, FORMATS) or f"the formats are {', '.join(FORMATS)}"
-            raise ValueError(f"there is no format {name!r}; {hint}")
+            raise ValueError(f"there's no format {name!r}; {hint}")
         if is_file and not file:
             raise ValueError(f"{text!r} names no file")
         return cls(name, None if file in {"", "-"} else file)
@@ -161,5 +161,5 @@ def destinations_of(texts: Iterable[str]) -> tuple[Destination, ...]:
         if len(together) > 1:
             place = "to the standard output" if file is None else f"into {file!r}"
             words = f"{' and '.join(together)} can't both be written {place}"
-            raise ValueError(f"{words}; write one into a file of its own: {together[-1]}=FILE")
+            raise ValueError(f"{words}; write one into its own file: {together[-1]}=FILE")
     return found

@@ -58,7 +58,7 @@ def import_tools(definitions: Iterable[Definition], write: Write) -> ImportedToo
     tools: list[NewTool] = []
     for each in every:
         if isinstance(each, ProviderTool):
-            notes.append(f"{_shown(each.name)} is left out: the provider brings it")
+            notes.append(f"{_shown(each.name)} is omitted: the provider brings it")
             continue
         made: NewTool | Flaw
         if isinstance(each, Flaw):
@@ -68,7 +68,7 @@ def import_tools(definitions: Iterable[Definition], write: Write) -> ImportedToo
             made = new_tool(name, each, write)
             if each.unread:
                 keys = ", ".join(map(repr, each.unread))
-                notes.append(f"{_shown(each.name)}: {keys} is not known here, and left out")
+                notes.append(f"{_shown(each.name)}: {keys} is not known here, and omitted")
             if name != each.name:
                 notes.append(f"{_shown(each.name)} is called {name!r} here")
         if isinstance(made, Flaw):

@@ -148,7 +148,7 @@ def _of_type(text: str) -> NewParameter:
     """Return a nameless parameter of a type: ``string``, ``date``, ``enum(a,b)``, ``array(date)``.
 
     Raises:
-        ValueError: there is no such type.
+        ValueError: there's no such type.
     """
     plain, compound = text.strip(), _OF_OTHERS.fullmatch(text)
     if plain in _NAMES:
@@ -173,7 +173,7 @@ def _of_type(text: str) -> NewParameter:
         raise ValueError(f"only enum(A,B) and array(TYPE) have brackets, not {head!r}")
     types = f"the types are {', '.join([*PYTHON, *_MOMENTS])}, enum(A,B) and array(TYPE)"
     hint = did_you_mean(head, [*_NAMES, *_MOMENTS, "enum"]) or types
-    raise ValueError(f"{plain!r} is no type of a parameter; {hint}")
+    raise ValueError(f"{plain!r} isn't a type of a parameter; {hint}")
 
 
 def _enum(text: str) -> NewParameter:
@@ -203,10 +203,10 @@ def _default(made: NewParameter, text: str) -> JSON:
             value = json.loads(spelt_in_python.get(text, text))
             json.dumps(value, allow_nan=False)
         except (ValueError, RecursionError):
-            message = f"the default {text!r} is not JSON, as {made.type!r} has to be"
+            message = f"the default {text!r} is not JSON, as {made.type!r} must be"
             raise ValueError(message) from None
     if value is None:
-        raise ValueError("the default is null; write NAME:TYPE? for what may be left out")
+        raise ValueError("the default is null; write NAME:TYPE? for what can be omitted")
     if not compile_schema({"type": made.type}).is_valid(value):
         raise ValueError(f"the default {text} is {kind(value)!r}, but the type is {made.type!r}")
     for problem in compile_schema(made.schema, with_formats=True).problems(value):
@@ -343,7 +343,7 @@ def tool_of_function(
         f'"""The tool {name}: {attribute} of {module}."""\n\n'
         f'from {module} import {attribute}{renamed}\n\n__all__ = ["{name}"]\n'
     )
-    left_out = [f"{name!r} is left out: {each.message}" for name, each in omissible.items()]
+    left_out = [f"{name!r} is omitted: {each.message}" for name, each in omissible.items()]
     notes = (*left_out, *spec.notes, *spec.undescribed(spec.names))
     document = {**HEAD, **manifest_of(name, spec, description=description)}
     return NewTool(name, document, source, notes)

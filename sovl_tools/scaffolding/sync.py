@@ -279,13 +279,13 @@ def _patch(
     verdicts += agreement.contradictions(new, interface)
     verdicts += ask(_OF_DEFAULTS, *nodes(new.parameters, PARAMETERS))
     notes = [
-        f"{name!r} is left out: {error.message}"
+        f"{name!r} is omitted: {error.message}"
         for name, error in spec.omissible.items()
         if name not in document["parameters"]["properties"]
     ]
     if manifest is not None and not spec.signature.is_certain:
         absent = [name for name in spec.names if name not in document["parameters"]["properties"]]
-        notes += [f"{name!r} is left out: a decorator may supply it" for name in absent]
+        notes += [f"{name!r} is omitted: a decorator may supply it" for name in absent]
     notes += [*spec.notes, *(error.message for error in spec.losses)]
     known = manifest.document.get("parameters", {}).get("properties", {}) if manifest else {}
     added = document["parameters"]["properties"].keys() - known

@@ -45,7 +45,7 @@ def stated(schema: Any, path: Path = ()) -> Any:
     is_keyword = len(path) > 1 and path[-1] == "enum" and path[-2] != "properties"
     if is_keyword and issubclass(schema, Enum):
         return [stated(each.value, path) for each in schema]
-    words = f"{dotted(path)} is the class {schema.__name__}, which is no JSON Schema"
+    words = f"{dotted(path)} is the class {schema.__name__}, which isn't JSON Schema"
     raise TypeError(f"{words}; write it as in {{'type': 'string'}}")
 
 

@@ -314,7 +314,7 @@ class _Search:
         def make() -> JSON:
             return {"items": detached(node)}
 
-        if not members or self._ask(("members fit", node.path, ""), make, members, size):
+        if not members or self._ask(("members match", node.path, ""), make, members, size):
             return
         if len(members) == 1:
             yield begin

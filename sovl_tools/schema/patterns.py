@@ -191,7 +191,7 @@ class _Reader:
         found = _COUNT.match(self.pattern, self._at)
         text = self.pattern[self._at] if found is None else found[0]
         if self._atom is None:
-            raise PatternError(self._at, "there is nothing to repeat", self._glob())
+            raise PatternError(self._at, "there's nothing to repeat", self._glob())
         if found is not None and found[3] and int(found[3]) < int(found[1]):
             raise PatternError(self._at, f"the numbers of {text} are out of order")
         self._at += len(text)
@@ -327,10 +327,10 @@ _ODD: tuple[tuple[str, str, str], ...] = (
     (r"\\h", "is a letter in ECMA-262", r"write [ \\t] for blanks"),
     (r"\\[QE]", "is a letter in ECMA-262", "write a backslash before each special character"),
     (r"\{,(?P<most>[0-9]+)\}", "is plain text in ECMA-262", r"write {0,\g<most>}"),
-    (r"\[:alpha:\]", "is no class in ECMA-262", "write A-Za-z"),
-    (r"\[:digit:\]", "is no class in ECMA-262", "write 0-9"),
-    (r"\[:alnum:\]", "is no class in ECMA-262", "write A-Za-z0-9"),
-    (r"\[:space:\]", "is no class in ECMA-262", r"write \\s"),
+    (r"\[:alpha:\]", "isn't a class in ECMA-262", "write A-Za-z"),
+    (r"\[:digit:\]", "isn't a class in ECMA-262", "write 0-9"),
+    (r"\[:alnum:\]", "isn't a class in ECMA-262", "write A-Za-z0-9"),
+    (r"\[:space:\]", "isn't a class in ECMA-262", r"write \\s"),
 )
 """What people write after the syntax of other languages, the meaning, and the right form."""
 
@@ -343,7 +343,7 @@ def oddity(pattern: str) -> tuple[str, str] | None:
     slashes = _SLASHES.fullmatch(pattern)
     if slashes and (slashes["flags"] or re.search(r"[][(){}^$|*+?\\]", slashes["inner"])):
         also = ", with both cases of each letter, as in [A-Za-z]" if "i" in slashes["flags"] else ""
-        words = "the slashes are a part of the text that it looks for"
+        words = "the slashes are a part of the text that it searches for"
         return words, f"write {slashes['inner']}{also}"
     for form, meaning, advice in _ODD:
         # after an even number of backslashes

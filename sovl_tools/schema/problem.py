@@ -331,7 +331,7 @@ MAX_NAME = 200
 def brief(text: str, limit: int = MAX_MESSAGE, *, length: int | None = None) -> str:
     """Return the text, or its beginning and how much was omitted of its ``length``."""
     left_out = (len(text) if length is None else length) - limit
-    return text if left_out <= 0 else f"{text[:limit]}… [{left_out:,} characters left out]"
+    return text if left_out <= 0 else f"{text[:limit]}… [{left_out:,} characters omitted]"
 
 
 def place(path: Path) -> str:
@@ -374,7 +374,7 @@ def as_text_of(value: JSON, types: Collection[str]) -> str:
 def _enum(problem: Problem, *, with_hint: bool) -> str:
     value, allowed = problem.value, problem.expected
     if not allowed:
-        return f"can't be given now: there is nothing to choose from, so not {shown(value)}"
+        return f"can't be given now: there's nothing to choose from, so not {shown(value)}"
     near = None
     if isinstance(value, str) and with_hint:
         near = nearest(value, [each for each in allowed if isinstance(each, str)])
@@ -446,7 +446,7 @@ def _not(problem: Problem) -> str:
 
 def _alternatives(problem: Problem, *, with_hint: bool) -> str:
     if not problem.branches or not all(problem.branches):
-        return "fits more than one of the alternatives, but must fit exactly one"
+        return "matches more than one of the alternatives, but must match exactly one"
     first, *more = causes = explained([problem])
     if more or first.path != problem.path or not first.branches:
         shortened = causes[:_LONGEST_LIST]
@@ -486,12 +486,12 @@ _WORDS: dict[str, Callable[[Problem], str]] = {
     "pattern": lambda problem: (
         f"must match the pattern {_cut(problem.expected)}, which {shown(problem.value)} does not"
     ),
-    "format": lambda problem: f"is no {problem.expected}: {shown(problem.value)}",
+    "format": lambda problem: f"isn't a valid {problem.expected}: {shown(problem.value)}",
     "uniqueItems": _repeated,
     "unevaluatedItems": lambda _: "has an item too many",
     "contains": lambda _: "has too few or too many of the items that it must contain",
     "propertyNames": lambda problem: f"has a key that is not allowed: {shown(problem.value)}",
     "not": _not,
     "false": lambda _: "is not allowed here",
-    "schema": lambda _: "does not fit its schema",
+    "schema": lambda _: "does not match its schema",
 }

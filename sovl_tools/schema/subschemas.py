@@ -273,7 +273,7 @@ def excess(root: dict[str, JSON]) -> str | None:
     size, steps = _expansion(root, root, {})
     if size > MAX_EXPANSION:
         return f"multiply to more than {MAX_EXPANSION:,} subschemas"
-    return f"follow upon one another more than {MAX_STEPS} times" if steps > MAX_STEPS else None
+    return f"follow upon each other more than {MAX_STEPS} times" if steps > MAX_STEPS else None
 
 
 _Known: TypeAlias = dict[int, tuple[int, int]]

@@ -60,7 +60,7 @@ def _checked_criterion(criterion: Criterion) -> Criterion:
     patterns = patterns if isinstance(patterns, list | tuple) else [patterns]
     read: list[NamePattern] = []
     for pattern in patterns:
-        check_type("name_pattern", pattern, str | re.Pattern, "a text or a compiled expression")
+        check_type("name_pattern", pattern, str | re.Pattern, "a string or a compiled expression")
         expression = expression_in(pattern) if isinstance(pattern, str) else None
         if expression is not None:
             _LOGGER.warning("name_pattern %r is read as a regular expression", pattern)
@@ -96,7 +96,7 @@ def _surely_meets(tool: ToolDefinition, criteria: Sequence[Criterion]) -> bool:
     try:
         return meets(tool, criteria)
     except Exception:  # no caller is there to hear of a tool that came later
-        _LOGGER.warning("tool %s is left out: a criterion failed", tool.name, exc_info=True)
+        _LOGGER.warning("tool %s is omitted: a criterion failed", tool.name, exc_info=True)
         return False
 
 

@@ -156,7 +156,7 @@ def _problem(tool: dict[str, JSON], version: str) -> str | None:
         first = error.errors(include_url=False, include_input=False)[0]
         # the first two steps are "tools" and its place in the list
         place = ".".join(map(str, first["loc"][2:]))
-        return f"the protocol refuses {place}: {first['msg']}"
+        return f"the protocol rejects {place}: {first['msg']}"
     except RecursionError:
         return "its schemas are nested too deep"
     return find_invalid_x_mcp_header(tool["inputSchema"])
@@ -197,7 +197,7 @@ def page(
     names = sorted(tools)
     if cursor is not None:
         if not cursor.startswith(_CURSOR):
-            raise ValueError(f"{cursor!r:.80} is no cursor of this list")
+            raise ValueError(f"{cursor!r:.80} isn't a cursor of this list")
         names = names[bisect_right(names, cursor.removeprefix(_CURSOR)) :]
     following = _CURSOR + names[size - 1] if len(names) > size else None
     return [tools[name] for name in names[:size]], following
@@ -312,9 +312,9 @@ DEFINITIONS: Final[tuple[dict[str, JSON], ...]] = (
     {
         "name": SEARCH,
         "title": "Search tools",
-        "description": "Find tools for a task. Returns the definitions of the tools that fit best,"
+        "description": "Find tools for a task. Returns the definitions of the best matches,"
         f" each with the schema of its arguments; {CALL} calls them. Ask again whenever no tool"
-        " that you know fits: there may be new ones.",
+        " that you know matches: there can be new ones.",
         "inputSchema": {
             "type": "object",
             "properties": {

@@ -118,9 +118,9 @@ async def _refused(request: Request, reason: Exception) -> Response:
     headers, detail = {**(error.headers or {})}, error.detail
     if "Allow" in headers:
         headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
-        detail = f"{request.method[:20]} is no method of {path[:80]!r}, but {headers['Allow']}"
+        detail = f"{request.method[:20]} isn't a method of {path[:80]!r}, but {headers['Allow']}"
     elif error.status_code == _NOT_FOUND:
-        detail = f"there is nothing at {path[:80]!r}"
+        detail = f"there's nothing at {path[:80]!r}"
     return problem(error.status_code, detail, headers)
 
 
@@ -258,7 +258,7 @@ class Api:
         _check_query(request, "q", "limit")
         query, limit = request.query_params.get("q"), _limit(request) or MOST_FOUND
         if query is None:
-            raise HTTPException(400, "the query parameter 'q' is required: words to look for")
+            raise HTTPException(400, "the query parameter 'q' is required: words to search for")
         found = self._registry.search(query, limit=limit)
         return JSONResponse({"matches": [each._asdict() for each in found]})
 
@@ -313,7 +313,7 @@ async def _arguments(request: Request) -> bytes:
     body = await request.body()
     given = request.headers.get("content-type")
     if body and (given is None or _JSON_TYPE.fullmatch(given) is None):
-        found = "and there is no Content-Type" if given is None else f"not {given[:80]!r}"
+        found = "and there's no Content-Type" if given is None else f"not {given[:80]!r}"
         words = f"the arguments must be sent as application/json, {found}"
         raise HTTPException(415, words, {"Accept-Post": "application/json"})
     return body
@@ -323,7 +323,7 @@ def _check_query(request: Request, *known: str) -> None:
     for name in request.query_params:
         if name not in known:
             hint = as_hint(nearest(name, known))
-            raise HTTPException(400, f"there is no query parameter {name[:80]!r}{hint}")
+            raise HTTPException(400, f"there's no query parameter {name[:80]!r}{hint}")
 
 
 def _limit(request: Request) -> int | None:

@@ -279,11 +279,11 @@ def remove_server(path: str, client: Client, name: str, *, dry_run: bool = False
     With the last one, the copies of the file go, and its permissions are those from before again.
 
     Raises:
-        ConfigurationError: as ``add_server``; or there is no such entry, or it is not ours.
+        ConfigurationError: as ``add_server``; or there's no such entry, or it is not ours.
     """
     before = _Configuration.read(path, client.key)
     if name not in before.servers:
-        raise ConfigurationError(path, f"there is no server {name!r} in {client.key!r}")
+        raise ConfigurationError(path, f"there's no server {name!r} in {client.key!r}")
     entry = before.servers[name]
     if _tools_of(entry) is None:
         words = f"the server {name!r} does not start sovl-tools; remove it by hand"

@@ -425,7 +425,7 @@ def _answered(params: CallToolRequestParams) -> list[Answered]:
             for digest, answer, key in json.loads(params.request_state)
         ]
     except (ValueError, TypeError, RecursionError) as error:
-        raise MCPError(INVALID_PARAMS, "requestState is none of this server's") from error
+        raise MCPError(INVALID_PARAMS, "requestState isn't one of this server's") from error
     given = params.input_responses or {}
     return [
         each._replace(answer=_form(given[each.key]))
@@ -492,5 +492,5 @@ def _answer(request: ClientRequest, result: Any) -> Answer | Sample | list[Root]
     except SchemaError as error:
         raise ElicitationError(f"the schema of the question can't be used: {error}") from error
     if problems:
-        raise ElicitationError(f"the answer does not fit the question: {describe(problems[0])}")
+        raise ElicitationError(f"the answer does not match the question: {describe(problems[0])}")
     return Answer("accept", content)

@@ -262,7 +262,7 @@ class McpServer:
         tool = self.registry.get(params.name)
         if tool is None or not tool.activation_phrases:
             hint = as_hint(nearest(params.name, self._known.prompts))
-            raise MCPError(INVALID_PARAMS, f"there is no prompt {params.name[:80]!r}{hint}")
+            raise MCPError(INVALID_PARAMS, f"there's no prompt {params.name[:80]!r}{hint}")
         text = prompt_text(tool, params.arguments or {})
         message = {"role": "user", "content": {"type": "text", "text": text}}
         return {"description": tool.description, "messages": [message], "resultType": "complete"}
@@ -274,7 +274,7 @@ class McpServer:
         except ResolutionError as error:
             raise MCPError(INVALID_PARAMS, str(error), {"uri": params.uri}) from error
         if resource is None or text is None:
-            words = f"there is no resource {params.uri[:200]!r}"
+            words = f"there's no resource {params.uri[:200]!r}"
             raise MCPError(INVALID_PARAMS, words, {"uri": params.uri})
         content = {"uri": params.uri, "mimeType": resource["mimeType"], "text": text}
         return {"contents": [content], **LIST_FIELDS}

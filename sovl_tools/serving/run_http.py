@@ -29,7 +29,7 @@ def listen(host: str, port: int, security: Security, *, allow_all: bool = False)
     """Return a socket that listens; port 0 is one that is free.
 
     Raises:
-        ListeningError: the address can't be had; or it can be reached from elsewhere, there is no
+        ListeningError: the address can't be had; or it can be reached from elsewhere, there's no
             token, and ``allow_all`` is not set.
     """
     try:
@@ -37,13 +37,13 @@ def listen(host: str, port: int, security: Security, *, allow_all: bool = False)
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE | socket.AI_NUMERICSERV
         )
     except (OSError, UnicodeError) as error:
-        raise ListeningError(f"there is no address {host!r}: {_reason(error)}") from error
+        raise ListeningError(f"there's no address {host!r}: {_reason(error)}") from error
     # most clients try this family first, or have no other
     found.sort(key=lambda each: each[0] != socket.AF_INET)
     family, kind, protocol, _, address = found[0]
     is_local = ip_address(str(address[0]).partition("%")[0]).is_loopback
     if not (is_local or security.tokens or allow_all):
-        words = f"on {host} everybody who reaches it could call the tools"
+        words = f"on {host} everyone who reaches it could call the tools"
         advice = "demand a token with --token-env NAME, or say --allow-unauthenticated"
         raise ListeningError(f"{words}: {advice}")
     listening = socket.socket(family, kind, protocol)

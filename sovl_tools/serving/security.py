@@ -80,7 +80,7 @@ class Security:
             return problem(421, detail)
         origin = headers.get(b"origin")
         if origin is not None and not self.knows_origin(origin, host):
-            detail = f"no page of {origin[:80]!r} may call; the server can be told to allow it"
+            detail = f"no page of {origin[:80]!r} can call; the server can be told to allow it"
             return problem(403, detail)
         is_preflight = (
             scope["method"] == "OPTIONS"
@@ -99,7 +99,7 @@ class Security:
 
     def too_long(self) -> Response:
         """Return the answer to a request whose body is too long."""
-        return problem(413, f"a request may have {self.max_body_bytes:,} bytes", _CLOSE)
+        return problem(413, f"a request can have {self.max_body_bytes:,} bytes", _CLOSE)
 
     def _unauthorized(self, given: str | None) -> Response | None:
         if not self.tokens:
@@ -206,7 +206,7 @@ class Guard:
                 return self._security.too_long()
             if not message.get("more_body", False):
                 if body.count(b"[") + body.count(b"{") > MAX_CONTAINERS:
-                    return problem(413, f"a request may have {MAX_CONTAINERS:,} '[' and '{{'")
+                    return problem(413, f"a request can have {MAX_CONTAINERS:,} '[' and '{{'")
                 return {"type": "http.request", "body": bytes(body), "more_body": False}
         return None
 

@@ -46,7 +46,7 @@ class Traffic:
             BusyError: the maximum number of calls is running.
         """
         if self._calls >= self._max_calls:
-            raise BusyError(f"{self._max_calls:,} calls are under way; try again later")
+            raise BusyError(f"{self._max_calls:,} calls are running; try again later")
         self._calls += 1
         try:
             yield

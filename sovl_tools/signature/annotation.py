@@ -38,7 +38,7 @@ class Annotation(NamedTuple):
 
     @property
     def is_absent(self) -> bool:
-        """Whether there is no annotation."""
+        """Whether there's no annotation."""
         return isinstance(self.source, str) and not self.source
 
     @property

@@ -89,7 +89,7 @@ def infer(
         described: parameters whose schemas are given elsewhere, so that their types need no JSON.
 
     Raises:
-        InferenceError: a parameter can't be given by keyword, or there is no JSON for its type.
+        InferenceError: a parameter can't be given by keyword, or there's no JSON for its type.
         UnresolvedReferenceError: an annotation uses a name that is not defined, or not yet.
     """
     try:
@@ -111,7 +111,7 @@ def infer(
         return found
     kept = tuple(each for each in signature.parameters if each.name not in reasons)
     found = implied(signature._replace(parameters=kept), function, texts=texts, described=described)
-    notes = [(name, f"it is left out: {each.message}") for name, each in reasons.items()]
+    notes = [(name, f"it is omitted: {each.message}") for name, each in reasons.items()]
     return found._replace(warnings=(*found.warnings, *notes))
 
 
@@ -154,7 +154,7 @@ def refusals(function: Any, signature: Signature, found: Inference) -> dict[str,
             reason, advice = _NOT_BY_KEYWORD[each.kind]
             reasons[each.name] = InexpressibleError(reason.format(each.name), advice)
         elif each.name == "tool" and _is_of_strands(function):
-            reason = "the module has a TOOL_SPEC: this is no argument, but the whole call"
+            reason = "the module has a TOOL_SPEC: this isn't an argument, but the whole call"
             advice = "write a function that takes the arguments of TOOL_SPEC's inputSchema by name"
             reasons[each.name] = InexpressibleError(reason, advice)
         elif marker := marker_of(each.default):

@@ -230,7 +230,7 @@ def _check_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
 _TWICE = "Duplicate value for 'tool_call_id' of '{}'"
 _STRAY = (
     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with"
-    " 'tool_calls'. There is no call '{}' before it."
+    " 'tool_calls'. There's no call '{}' before it."
 )
 _UNANSWERED = (
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each"

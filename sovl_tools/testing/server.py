@@ -317,7 +317,7 @@ class ScriptedServer:
             AssertionError: with all that is wrong, one line each.
         """
         wrong = [
-            f"request {number} to {request.path} was refused: {error}"
+            f"request {number} to {request.path} was rejected: {error}"
             for number, request in enumerate(self.requests, 1)
             for error in request.errors
         ]

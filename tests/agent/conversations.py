@@ -76,7 +76,7 @@ def client_of(provider: str, server: ScriptedServer, *, is_async: bool, retries:
 
 
 class Talk:
-    """An agent that talks to a server; ``run`` awaits what the test has to await."""
+    """An agent that talks to a server; ``run`` awaits what the test must await."""
 
     def __init__(
         self, way: Way, server: ScriptedServer, agent: Agent, run: Callable[..., Any]
@@ -99,7 +99,7 @@ class Talk:
         return [each["content"] for each in self.messages if each["role"] == "tool"]
 
     def say(self, content: Any, **wanted: Any) -> Reply:
-        """Say something and return the answer, which a stream has to tell in its events too."""
+        """Say something and return the answer, which a stream must tell in its events too."""
         if not self.way.is_streaming:
             if not self.way.is_driven_async:
                 return self.agent.chat_sync(content, **wanted)

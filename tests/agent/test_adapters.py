@@ -83,7 +83,7 @@ def test_usage_may_be_told_in_part() -> None:
 def test_an_error_in_place_of_an_answer_is_one() -> None:
     with pytest.raises(ProviderError, match="no credits"):
         chat_completions.parse_answer({"error": {"message": "no credits", "code": 402}})
-    with pytest.raises(ProviderError, match="there is no answer in the response"):
+    with pytest.raises(ProviderError, match="there's no answer in the response"):
         chat_completions.parse_answer({"choices": []})
     with pytest.raises(ProviderError, match="no credits"):
         chat_completions.Draft().feed({"error": {"message": "no credits"}, "choices": []})

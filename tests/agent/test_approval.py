@@ -1,4 +1,4 @@
-"""Tools that do what can't be undone, and somebody who is asked before."""
+"""Tools that do what can't be undone, and someone who is asked before."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _wiper(wiped: list[str]) -> list[Any]:
         return f"{disk} is empty"
 
     def look(disk: str) -> str:
-        """Look at a disk."""
+        """Check a disk."""
         return f"{disk} is full"
 
     return [wipe, look]
@@ -92,7 +92,7 @@ NOT_ASKED = "this call was not made, because asking for approval failed"
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (RuntimeError("nobody is there"), f"{NOT_ASKED}: nobody is there"),
+        (RuntimeError("no one is there"), f"{NOT_ASKED}: no one is there"),
         (SystemExit("bye"), f"{NOT_ASKED}: bye"),
         (ToolError("not on Sundays"), f"{NOT_APPROVED}: not on Sundays"),
     ],

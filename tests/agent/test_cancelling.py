@@ -1,4 +1,4 @@
-"""Turns that are broken off: what was said and done is kept, and the next one goes on."""
+"""Turns that are broken off: what was said and done is kept, and the next one continues."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ def test_whatever_a_provider_reports_is_an_error(error: Any) -> None:
 
 
 class Page(BaseHTTPRequestHandler):
-    """Answers whatever it is asked with a page that is no answer of any API."""
+    """Answers whatever it is asked with a page that isn't an answer of any API."""
 
     status, type, text = 200, "application/json", ""
 
@@ -247,7 +247,7 @@ class Page(BaseHTTPRequestHandler):
 
 @contextmanager
 def asking(provider: str, text: str, **attributes: Any) -> Iterator[Agent]:
-    """Yield an agent whose server answers each request with a text."""
+    """Yield an agent whose server answers each request with a string."""
     page = type("Page", (Page,), {"text": text, **attributes})
     package: Any = anthropic.Anthropic if provider == "anthropic" else openai.OpenAI
     with ThreadingHTTPServer(("127.0.0.1", 0), page) as server:
@@ -316,7 +316,7 @@ def test_an_object_without_an_answer_is_told_with_the_error_in_it(provider: str)
         agent.chat_sync("Hello")
     with (
         asking(provider, "{}") as agent,
-        pytest.raises(ProviderError, match=r"^there is no answer in the response$"),
+        pytest.raises(ProviderError, match=r"^there's no answer in the response$"),
     ):
         agent.chat_sync("Hello")
 
@@ -343,7 +343,7 @@ CALL = {"id": "a", "function": {"name": "add", "arguments": "{}"}}
 def test_an_answer_with_parts_of_other_types_does_not_get_into_the_conversation(part: Any) -> None:
     answer = {"choices": [part], "usage": part.get("usage")}
     with asking("openai", json.dumps(answer)) as agent:
-        with pytest.raises(ProviderError, match=r"in place of"):
+        with pytest.raises(ProviderError, match=r"instead of"):
             agent.chat_sync("Hello")
         assert agent.messages == []
 

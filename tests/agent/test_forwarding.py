@@ -102,14 +102,14 @@ def test_agents_that_would_wait_for_themselves_are_refused(way: Way) -> None:
         assert to.say("Go") == "So."
         assert to.results() == ["It is a circle."]
         told = str([request.body for request in to.server.requests if INNER in system_of(request)])
-        assert "agents can't ask one another in a circle: Agent → other → first" in told
+        assert "agents can't ask each other in a circle: Agent → other → first" in told
 
 
 def test_an_agent_that_asks_itself_is_refused() -> None:
     with talk(Way("openai"), [calls(("me", {"message": "?"})), says("Alas.")]) as to:
         to.agent.tools.register(to.agent.as_tool("me", "Myself."))
         to.say("Ask yourself")
-        assert to.results() == ["agents can't ask one another in a circle: Agent → me"]
+        assert to.results() == ["agents can't ask each other in a circle: Agent → me"]
 
 
 def _deeper(request: Request) -> Any:
@@ -129,7 +129,7 @@ def test_no_more_than_five_agents_ask_one_another_in_a_row() -> None:
             tools.register(agent.as_tool(f"agent_{number}", "The next one."))
         reply = Agent(client, model="m", tools=tools).chat_sync("Go")
         client.close()
-    assert reply.startswith("more than 5 agents can't ask one another in a row: Agent → agent_7")
+    assert reply.startswith("more than 5 agents can't ask each other in a row: Agent → agent_7")
     assert reply.count("→") == 6
 
 

@@ -1,4 +1,4 @@
-"""The conversation: kept, read, saved, restored, trimmed and continued with somebody else."""
+"""The conversation: kept, read, saved, restored, trimmed and continued with someone else."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def add(a: int, b: int) -> int:
 
 
 def objections(provider: str, messages: list[Any], **options: Any) -> list[str]:
-    """Return what an API would refuse in the request that a conversation makes."""
+    """Return what an API would reject in the request that a conversation makes."""
     registry = ToolRegistry()
     prompt = Prompt("m", ("Be brief.",), messages, [], "auto", options, registry, ())
     arguments = ADAPTERS[provider].body(prompt)
@@ -228,7 +228,7 @@ WRONG = [
     ([{"role": "system", "content": ""}], "message 0: its role .* not 'system'"),
     ([{"role": "user"}], "message 0: a message of the role 'user' needs 'content'"),
     ([{"role": "user", "content": "a"}, {"role": "tool"}], "message 1: .* 'tool' needs 'id'"),
-    ([{"role": "user", "content": ["a"]}], "message 0: its content must be a text or a list of"),
+    ([{"role": "user", "content": ["a"]}], "message 0: its content must be a string or a list of"),
     ([{"role": "assistant", "content": "", "calls": {}}], "message 0: its calls must be objects"),
     ([{"role": "assistant", "content": "", "calls": [{"id": 1}]}], "its calls must be objects"),
     ([{"role": "assistant", "content": "", "items": [7]}], "message 0: its items must be objects"),

@@ -38,7 +38,7 @@ def test_a_tool_asks_the_user_through_the_agents_host(way: Way) -> None:
 def test_the_agents_own_model_answers_what_a_tool_asks_of_a_model(way: Way) -> None:
     @tool
     async def summarize(context: ToolContext, text: str) -> str:
-        """Summarize a text."""
+        """Summarize a string."""
         sample = await context.sample(
             text, max_tokens=77, system_prompt="Be short.", temperature=0.5, stop_sequences=["\n"]
         )

@@ -79,7 +79,7 @@ def called(reply: Reply) -> Any:
 
 
 def said(agent: Agent, *texts_: str) -> Reply:
-    """Return the answer to the last of some texts, said one after the other."""
+    """Return the answer to the last of some strings, said one after the other."""
     return [agent.chat_sync(text) for text in texts_][-1]
 
 
@@ -174,7 +174,7 @@ def test_an_unfit_answer_is_told_in_a_sentence_and_asked_again() -> None:
 def test_the_user_can_leave_off(word: str) -> None:
     agent = agent_with(ADD)
     assert said(agent, "add numbers", word) == "All right, example_tool is not called."
-    assert "No tool fits" in said(agent, "5")
+    assert "No tool matches" in said(agent, "5")
 
 
 def test_a_word_that_would_end_it_can_be_given_in_quotes() -> None:
@@ -324,9 +324,9 @@ def test_without_tools_that_is_what_is_said() -> None:
 
 def test_what_no_tool_is_for_is_told() -> None:
     reply = said(agent_with(ADD, PAINT), "sing me something")
-    assert reply.startswith("No tool fits that. These tools are here:\n- example_tool: ")
+    assert reply.startswith("No tool matches that. These tools are here:\n- example_tool: ")
     reply = said(agent_with(ADD, PAINT), "please fly me to the moon")
-    assert reply.startswith("No tool fits that. These tools are here:\n- example_tool: ")
+    assert reply.startswith("No tool matches that. These tools are here:\n- example_tool: ")
 
 
 def test_a_tool_that_words_alone_have_found_is_not_called_unasked() -> None:
@@ -372,7 +372,16 @@ def test_a_phrase_of_another_tool_is_no_value() -> None:
 
 def test_results_are_shown_as_texts() -> None:
     long = {"key": "x" * 100, "other": [1, 2]}
-    results: list[Any] = ["a text", {"a": 1}, long, json.dumps(long)[:-1], None, "", "[" * 90, 1.5]
+    results: list[Any] = [
+        "a string",
+        {"a": 1},
+        long,
+        json.dumps(long)[:-1],
+        None,
+        "",
+        "[" * 90,
+        1.5,
+    ]
 
     def give(index: int) -> Any:
         """Give something."""
@@ -381,7 +390,7 @@ def test_results_are_shown_as_texts() -> None:
     agent = agent_with(give)
     shown = [str(said(agent, f"give index={index}")) for index in range(len(results))]
     assert shown == [
-        "a text", '{"a": 1}', json.dumps(long), json.dumps(long)[:-1], "null",
+        "a string", '{"a": 1}', json.dumps(long), json.dumps(long)[:-1], "null",
         "Done, without a result.", "[" * 90, "1.5",
     ]  # fmt: skip
 
@@ -507,7 +516,7 @@ def test_a_dynamic_part_that_fails_is_told() -> None:
 
     @tool(params={"who": {"type": "string", "enum": names}})
     def greet(who: str) -> str:
-        """Greet somebody."""
+        """Greet someone."""
         return f"Hello, {who}."
 
     agent = agent_with(ADD, greet)

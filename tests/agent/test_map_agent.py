@@ -24,14 +24,14 @@ class Table(NamedTuple):
 
 
 class Engine:
-    """A database with tables, which may come and go."""
+    """A database with tables, which can come and go."""
 
     def __init__(self) -> None:
         self.tables = [Table(name) for name in PARCELS]
 
 
 class Map:
-    """What the user looks at: layers by their ids."""
+    """What the user checks: layers by their ids."""
 
     def __init__(self) -> None:
         self.layers: dict[str, dict[str, Any]] = {}
@@ -195,7 +195,7 @@ async def test_the_choice_of_tables_follows_the_database(provider: str) -> None:
         provider,
         says("Hello."),
         calls(("add_map_layer", {"table": "rivers", "layer_id": "a"})),
-        says("There is none."),
+        says("There isn't one."),
         calls(("add_map_layer", {"table": "rivers", "layer_id": "a"})),
         says("There."),
     ) as this:

@@ -41,7 +41,7 @@ class Animal(Agent):
 
 
 class Dog(Singer, Animal):
-    """Has a bell and a registry of its own, which are none of the agent's business."""
+    """Has a bell and its own registry, which aren't any of the agent's business."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self.registry = ["a", "bone"]
@@ -153,10 +153,10 @@ def test_a_turn_may_be_about_some_tools_only(way: Way) -> None:
         assert offered(to, 0) == offered(to, 1) == ["sing"]
         song, bell = to.results()
         assert song == "la la"
-        assert bell == "there is no tool 'ring' in this turn; there is sing"
+        assert bell == "there's no tool 'ring' in this turn; there is sing"
         to.say("No tools", tools=())
         assert offered(to) == []
-        with pytest.raises(ToolNotFoundError, match="there is no tool 'dance'"):
+        with pytest.raises(ToolNotFoundError, match="there's no tool 'dance'"):
             to.say("Dance", tools=["dance"])
         assert to.messages[-1]["content"] == "Plain."
         with pytest.raises(TypeError, match="tools must be a list of names, not 'sing'"):
@@ -252,14 +252,14 @@ def test_an_argument_of_another_type_is_refused(wrong: Any, message: str) -> Non
 
 
 def test_a_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"^there is no tools directory '.*tols'$"):
+    with pytest.raises(ValueError, match=r"^there's no tools directory '.*tols'$"):
         Agent(tools=tmp_path / "tols")
 
 
 @pytest.mark.parametrize(
     ("content", "wanted", "message"),
     [
-        (3, {}, "^say a text or a list of content blocks, not 3$"),
+        (3, {}, "^say a string or a list of content blocks, not 3$"),
         (None, {}, "not None$"),
         ("Hello", {"tools": [len]}, "^a tool must be given by its name, not <built-in"),
         ("Hello", {"tool_choice": 3}, "^a tool must be given by its name, not 3$"),
@@ -289,7 +289,7 @@ def test_names_that_an_agent_does_not_take_are_free() -> None:
     ("name", "value"), [("tools", []), ("model", "large"), ("system", "Hi."), ("messages", [])]
 )
 def test_what_a_class_says_that_nobody_would_hear_is_refused(name: str, value: Any) -> None:
-    expected = rf"Deaf\.{name} would not be looked at; give it to __init__, as in super\(\)"
+    expected = rf"Deaf\.{name} would not be checked; give it to __init__, as in super\(\)"
     with pytest.raises(TypeError, match=expected):
         type("Deaf", (Agent,), {name: value})
 

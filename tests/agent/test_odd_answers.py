@@ -38,7 +38,7 @@ ODD: list[Any] = [
     {"type": None}, [{}],
 ]  # fmt: skip
 TYPE_ERRORS = ("Invalid type for", "Input should be a valid")
-"""How the APIs begin, or go on, to tell that a value has another type."""
+"""How the APIs begin, or continue, to tell that a value has another type."""
 
 
 def add(a: int, b: int) -> int:

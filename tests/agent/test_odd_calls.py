@@ -49,7 +49,7 @@ def test_a_name_in_a_namespace_is_taken_in_lenient_mode(name: str, named: list[s
 def test_a_name_in_a_namespace_gets_the_name_without_it_as_a_suggestion(name: str) -> None:
     with talk(Way("openai"), [calls((name, {})), says("Fine.")], tools=[weather]) as to:
         to.say("The weather?")
-        assert to.results() == [f"there is no tool {name!r}; did you mean 'weather'?"]
+        assert to.results() == [f"there's no tool {name!r}; did you mean 'weather'?"]
 
 
 @check_each(
@@ -59,7 +59,7 @@ def test_a_name_of_no_tool_is_none_in_lenient_mode_either(name: str) -> None:
     script = [calls((name, {})), says("Fine.")]
     with talk(Way("openai"), script, tools=[weather], coerce="lenient") as to:
         to.say("The weather?")
-        assert to.results()[0].startswith("there is no tool ")
+        assert to.results()[0].startswith("there's no tool ")
 
 
 def uses(*inner: tuple[Any, Any]) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def test_a_wrapper_of_parallel_calls_is_unpacked(way: Way) -> None:
         (TWO, ["sunny in Oslo", "noon"]),
         (uses(("weather", {}), ("weather", {"city": "Rome"})), ["sunny in here", "sunny in Rome"]),
         (uses(("functions.weather", '{"city": "Oslo"}'), ("now", None)), ["sunny in Oslo", "noon"]),
-        (uses(("functions.gone", {}), ("now", {})), ["there is no tool 'gone'", "noon"]),
+        (uses(("functions.gone", {}), ("now", {})), ["there's no tool 'gone'", "noon"]),
         (uses(*[("now", {})] * 5), ["noon"] * 5),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_wrapper_that_holds_something_else_is_an_unknown_tool(arguments: Any) 
     script = [calls(("multi_tool_use.parallel", arguments)), says("Fine.")]
     with talk(Way("openai"), script, tools=[weather, now]) as to:
         to.say("Both?")
-        assert to.results() == ["there is no tool 'multi_tool_use.parallel'"]
+        assert to.results() == ["there's no tool 'multi_tool_use.parallel'"]
 
 
 def test_a_wrapper_gets_round_neither_approval_nor_the_tools_of_a_turn() -> None:
@@ -125,7 +125,7 @@ def test_a_wrapper_gets_round_neither_approval_nor_the_tools_of_a_turn() -> None
         to.say("Both?")
         assert to.results()[0] == "the user did not approve of this call: not that"
         to.say("Both?", tools=["now"])
-        assert to.results()[2:] == ["there is no tool 'delete' in this turn; there is now", "noon"]
+        assert to.results()[2:] == ["there's no tool 'delete' in this turn; there is now", "noon"]
 
 
 def test_a_tool_of_the_name_of_the_wrapper_is_called() -> None:

@@ -126,11 +126,9 @@ def test_openrouter_is_not_told_the_key_of_somebody_else(monkeypatch: pytest.Mon
 
 
 def test_a_provider_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ValueError, match="there is no provider 'antropic'; did you mean"):
+    with pytest.raises(ValueError, match="there's no provider 'antropic'; did you mean"):
         Agent(provider="antropic")
-    with pytest.raises(
-        ValueError, match="there is no provider 'x'; there are openai-responses, op"
-    ):
+    with pytest.raises(ValueError, match="there's no provider 'x'; there are openai-responses, op"):
         Agent(provider="x")
 
 

@@ -85,9 +85,9 @@ def test_a_tool_that_has_to_be_called_is_on_offer() -> None:
 @pytest.mark.parametrize(
     ("tools", "choice", "message"),
     [
-        (None, "mial", "there is no tool 'mial'; did you mean 'mail'?"),
-        (None, "search_tools", "there is no tool 'search_tools'"),
-        (["news"], "mail", "there is no tool 'mail' among those of this turn"),
+        (None, "mial", "there's no tool 'mial'; did you mean 'mail'?"),
+        (None, "search_tools", "there's no tool 'search_tools'"),
+        (["news"], "mail", "there's no tool 'mail' among those of this turn"),
     ],
 )
 def test_a_choice_has_to_be_among_the_tools(
@@ -223,11 +223,11 @@ def test_a_tool_that_is_left_out_is_logged_once(caplog: pytest.LogCaptureFixture
         asking = to.agent.as_tool("ask", "Asks.")
         assert to.run(asking.function("Mail?")) == "Yes."
     logged = [each.message for each in caplog.records if each.levelname == "WARNING"]
-    reason = "is refused as the name of a property by anthropic; rename it, so that it matches"
+    reason = "is rejected as the name of a property by anthropic; rename it, so that it matches"
     unfit = r"[a-zA-Z0-9_.-]{1,64}"
     assert sorted(logged) == [
-        f"tool dynamic is left out: 'a[]' {reason} {unfit}",
-        f"tool unfit is left out: 'filter[x]' {reason} {unfit}",
+        f"tool dynamic is omitted: 'a[]' {reason} {unfit}",
+        f"tool unfit is omitted: 'filter[x]' {reason} {unfit}",
     ]
 
 

@@ -99,7 +99,9 @@ def test_the_system_may_speak_in_many_forms(way: Way, said: Any, expected: str) 
 def test_what_is_no_message_of_the_system_is_refused() -> None:
     with talk(Way("openai"), [says("Good.")]) as to:
         to.agent._system_messages = lambda: [7]  # type: ignore[method-assign]
-        with pytest.raises(TypeError, match="a system message must be a text or a message, not 7"):
+        with pytest.raises(
+            TypeError, match="a system message must be a string or a message, not 7"
+        ):
             to.say("Hello")
         assert to.messages == []
         to.agent._system_messages = list  # type: ignore[method-assign]
@@ -160,7 +162,7 @@ def test_the_tools_that_are_offered_instruct_the_model(way: Way) -> None:
 
 
 class Ear:
-    """Hears what is emitted, and may be sick of it."""
+    """Hears what is emitted, and can be sick of it."""
 
     def __init__(self, *, is_sick: bool = False) -> None:
         self.heard: list[dict[str, Any]] = []
@@ -206,7 +208,7 @@ def test_calls_are_emitted_on_demand(way: Way, name: str) -> None:
         }  # fmt: skip
         assert (results["nope"]["ok"], results["nope"]["error"]) == (
             False,
-            "there is no tool 'nope'",
+            "there's no tool 'nope'",
         )
         assert ear.heard[4:] == [{"type": "ai_response", "message": "Done."}]
 

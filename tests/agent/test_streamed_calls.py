@@ -35,7 +35,7 @@ class Style(NamedTuple):
     """How a server tells calls apart.
 
     Attributes:
-        numbers: an index of its own for each call, 0 for all, or none.
+        numbers: its own index for each call, 0 for all, or none.
         ids: an id in the first piece, a number in every one, a new one in every one, one for all
             calls, or none.
         names: in the first piece, in every one, or itself in pieces.
@@ -43,7 +43,7 @@ class Style(NamedTuple):
         is_whole: whether the last event of Responses repeats everything.
         has_ends: whether the end of each call is said.
         cuts: where names and arguments are cut.
-        order: which call the next piece comes from, where the calls may alternate.
+        order: which call the next piece is from, where the calls may alternate.
         merges: how many pieces are in each chunk.
     """
 
@@ -221,7 +221,7 @@ def run(provider: str, *answers: Any) -> tuple[list[Wanted], list[dict[str, Any]
 
 
 def check_ids(provider: str, messages: list[dict[str, Any]], body: dict[str, Any]) -> None:
-    """Check that each call has an id of its own, and a result under that."""
+    """Check that each call has its own id, and a result under that."""
     ids = [call["id"] for each in messages for call in each.get("calls", ())]
     assert [each["id"] for each in messages if each["role"] == "tool"] == ids
     if provider == "anthropic":

@@ -38,7 +38,7 @@ async def fall(x: int) -> int:
 
 
 def greet(name: str, title: str = "dear") -> str:
-    """Greet somebody."""
+    """Greet someone."""
     return f"Good day, {title} {name}"
 
 
@@ -85,11 +85,11 @@ def test_parallel_calls_are_answered_in_order_whatever_order_they_end_in(way: Wa
 
 
 WRONG: tuple[tuple[Any, str], ...] = (
-    (("add", '{"a": 1, "b"'), "no JSON"),
+    (("add", '{"a": 1, "b"'), "aren't JSON"),
     (("add", "[1, 2]"), "object"),
-    (("ad", {"a": 1, "b": 2}), "there is no tool 'ad'"),
-    (("functions.add", {"a": 1, "b": 2}), "there is no tool 'functions.add'"),
-    (("", {}), "there is no tool ''"),
+    (("ad", {"a": 1, "b": 2}), "there's no tool 'ad'"),
+    (("functions.add", {"a": 1, "b": 2}), "there's no tool 'functions.add'"),
+    (("", {}), "there's no tool ''"),
     (("add", {"a": "one", "b": 2}), "must be an integer"),
     (("fall", {"x": 1}), "the ground is wet"),
 )
@@ -139,7 +139,7 @@ LONG = "x" * 300_000
 
 def _long_results() -> list[Any]:
     def text() -> str:
-        """Return a text."""
+        """Return a string."""
         return LONG
 
     def numbers() -> list[int]:
@@ -147,7 +147,7 @@ def _long_results() -> list[Any]:
         return [*range(100_000)]
 
     def parts() -> Any:
-        """Return a picture between texts."""
+        """Return a picture between strings."""
         return [LONG[:60_000], Image(PICTURE), LONG, EmbeddedResource("a:b", LONG)]
 
     def fail() -> None:
@@ -156,7 +156,7 @@ def _long_results() -> list[Any]:
 
     @tool(execution={"max_result_bytes": 200_000})
     def wide() -> str:
-        """Return a text that has a limit of its own."""
+        """Return a string that has its own limit."""
         return LONG
 
     return [text, numbers, parts, fail, wide]
@@ -334,7 +334,7 @@ def test_what_a_strict_tool_is_not_told_is_left_out(way: Way) -> None:
 
 
 class Scripted:
-    """A client of nobody's SDK, whose streams are lists."""
+    """A client of no one's SDK, whose streams are lists."""
 
     def __init__(self, *answers: list[dict[str, Any]]) -> None:
         self.asked: list[dict[str, Any]] = []

@@ -31,7 +31,7 @@ def test_an_agent_follows_the_edits_of_its_view(write: Write, tmp_path: Path) ->
 
 
 class Clerk(Agent):
-    """An agent with a method of its own, which calls a tool."""
+    """An agent with its own method, which calls a tool."""
 
     @tool
     def own(self, context: ToolContext) -> Any:
@@ -48,7 +48,7 @@ def test_a_model_calls_the_tools_of_the_view(kind: type[Agent]) -> None:
         assert SECRET not in str(to.agent.definitions())
         to.say("Wipe it")
         refused, called, found = to.results()
-        assert "there is no tool" in str(refused)
+        assert "there's no tool" in str(refused)
         assert SECRET in str(called)
         assert SECRET not in str(found)
         registry.register(made("peek", "read"))

@@ -78,7 +78,7 @@ Name = NewType("Name", str)
 
 
 class Case(NamedTuple):
-    """An annotation, values of it beside their JSON, and the JSON types that those may have."""
+    """An annotation, values of it next to their JSON, and the JSON types that those can have."""
 
     annotation: Any
     pairs: st.SearchStrategy[tuple[Any, Any]]
@@ -271,4 +271,4 @@ def wider(inner: st.SearchStrategy[Case]) -> st.SearchStrategy[Case]:
 
 
 cases = st.recursive(st.sampled_from(SCALARS), wider, max_leaves=5)
-"""Annotations of all sorts, also within one another."""
+"""Annotations of all sorts, also within each other."""

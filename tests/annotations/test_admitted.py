@@ -98,7 +98,7 @@ OTHERS = [
 
 
 def _record(two: tuple[Any, Any]) -> list[Any]:
-    """Return a dataclass and a TypedDict of which a part may be left out, and a NamedTuple."""
+    """Return a dataclass and a TypedDict of which a part can be omitted, and a NamedTuple."""
     a, b = two
     return [
         make_dataclass("Made", [("a", a), ("b", b, field(default=None))]),
@@ -129,7 +129,7 @@ def _wider(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 _leaves = cases.map(lambda case: case.annotation) | st.sampled_from([*KEYS, *OTHERS])
 drawn: st.SearchStrategy[Any] = st.recursive(_leaves, _wider, max_leaves=4)
-"""Annotations of all kinds, also within one another."""
+"""Annotations of all kinds, also within each other."""
 
 ZONES = st.none() | st.just(UTC) | st.integers(-23, 23).map(lambda n: timezone(timedelta(hours=n)))
 _digits = st.integers(0, 99_999)
@@ -235,7 +235,7 @@ def _seconds(text: str) -> Fraction:
 
 
 def _meaning(text: str) -> Any:
-    """Return what different texts of a key may stand for alike; no schema can keep them apart."""
+    """Return what different strings of a key may represent alike; no schema can keep them apart."""
     with suppress(ValueError):
         number = float(text)  # 1e-400 is 0 to a float, so that it counts as such for a Decimal too
         return number if number == number else text  # noqa: PLR0124 - but for NaN

@@ -30,7 +30,7 @@ def taking(annotation: Any, *default: Any) -> tuple[Callable[..., None], list[An
 
 
 def accepts(schema: Any, arguments: Any) -> bool:
-    """Tell whether the arguments fit; both engines have to agree."""
+    """Return whether the arguments match; both engines must agree."""
     fits = Draft202012Validator(schema).is_valid(arguments)
     assert validator(schema).is_valid(arguments) == fits
     return bool(fits)

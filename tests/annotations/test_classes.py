@@ -41,7 +41,7 @@ class Point:
 
 @dataclass
 class Person:
-    """Somebody.
+    """Someone.
 
     Attributes:
         name: What people say.
@@ -139,7 +139,7 @@ def test_a_dataclass_is_an_object_of_what_it_takes() -> None:
     assert schema_of(Point) == POINT
     assert schema_of(Person) == {
         "type": "object",
-        "description": "Somebody.",
+        "description": "Someone.",
         "properties": {
             "name": {**STRING, "description": "what is written"},
             "born": DATE,
@@ -399,7 +399,7 @@ class Unsigned:
 
 
 PLACED: list[tuple[Any, type[InferenceError], str]] = [
-    (Crowd, InferenceError, "the field 'people' of Crowd: there is no JSON for Stranger"),
+    (Crowd, InferenceError, "the field 'people' of Crowd: there's no JSON for Stranger"),
     (Lost, UnresolvedReferenceError, "the field 'found' of Lost: the name 'Missing' is not defin"),
     (LostKeys, UnresolvedReferenceError, "the field 'found' of LostKeys: the name 'Missing' is "),
     (Open, InferenceError, "the parameter 'day' of Open is positional-only"),

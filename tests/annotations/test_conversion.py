@@ -177,7 +177,7 @@ class Lost:
 
 
 class Stranger:
-    """A class of which nobody knows how to make an instance."""
+    """A class of which no one knows how to make an instance."""
 
 
 def taking(annotation: Any, **default: Any) -> Callable[..., Any]:
@@ -194,7 +194,7 @@ def taking(annotation: Any, **default: Any) -> Callable[..., Any]:
 def converted(annotation: Any, value: Any, **default: Any) -> Any:
     """Return what a parameter with that annotation receives for a value."""
     convert = converter_of(taking(annotation, **default), ["value"])
-    assert convert is not None, f"{annotation} is left as it is"
+    assert convert is not None, f"{annotation} is left unchanged"
     return convert({"value": value})["value"]
 
 
@@ -330,7 +330,7 @@ UNFIT = [
     (tuple[int, int], "ab", 'must be an array, not the string "ab"'),
     (tuple[()], [1], "must have exactly 0 items, not 1"),
     (Place, ["a", DAY_TEXT, 3], "must have at most 2 items, not 3"),
-    (dict[float, int], {"1": 1, "1.0": 2}, "has keys that stand for the same"),
+    (dict[float, int], {"1": 1, "1.0": 2}, "has keys that represent the same"),
 ]
 
 
@@ -662,7 +662,7 @@ own = Method()
 
 CALLABLES: dict[str, Callable[..., Any]] = {
     "a function": plain,
-    "one that stands for another": wrapped,
+    "one that represents another": wrapped,
     "one with attributes": marked,
     "a cache": cached,
     "an object": own,
@@ -670,7 +670,7 @@ CALLABLES: dict[str, Callable[..., Any]] = {
     "a partial": functools.partial(plain, count=1),
     "a partial of a partial": functools.partial(functools.partial(wrapped, 1)),
     "a partial of an object": functools.partial(own),
-    "an object that stands for a function": Wrapper(plain),
+    "an object that represents a function": Wrapper(plain),
 }
 
 

@@ -80,7 +80,7 @@ Names = NewType("Names", list[Name])
 
 
 class Stranger:
-    """A class of which nobody knows how to make an instance."""
+    """A class of which no one knows how to make an instance."""
 
 
 class Empty(enum.Enum):
@@ -317,26 +317,26 @@ def test_formats_of_keys_are_kept_and_other_keys_are_any() -> None:
 
 
 INEXPRESSIBLE: list[tuple[Any, str]] = [
-    (Stranger, "there is no JSON for Stranger"),
-    (list[Stranger], "there is no JSON for Stranger"),
-    (Stranger | int, "there is no JSON for Stranger"),
-    (complex, "there is no JSON for complex"),
-    (kinds.Callable[[int], str], "there is no JSON for Callable[[int], str]"),
-    (collections.Counter[str], "there is no JSON for collections.Counter[str]"),
-    (typing.Iterator[int], "there is no JSON for Iterator[int]"),
-    (type[int], "there is no JSON for type[int]"),
-    (Generic, "there is no JSON for Generic"),
-    (typing.Never, "there is no JSON for Never"),
-    (typing.Union, "there is no JSON for Union"),
-    (Literal, "there is no JSON for Literal"),
-    (Final, "there is no JSON for Final"),
-    (5, "there is no JSON for 5"),
-    (Annotated[Stranger, "a description"], "there is no JSON for Stranger"),
-    (NewType("Odd", Stranger), "there is no JSON for Stranger"),
+    (Stranger, "there's no JSON for Stranger"),
+    (list[Stranger], "there's no JSON for Stranger"),
+    (Stranger | int, "there's no JSON for Stranger"),
+    (complex, "there's no JSON for complex"),
+    (kinds.Callable[[int], str], "there's no JSON for Callable[[int], str]"),
+    (collections.Counter[str], "there's no JSON for collections.Counter[str]"),
+    (typing.Iterator[int], "there's no JSON for Iterator[int]"),
+    (type[int], "there's no JSON for type[int]"),
+    (Generic, "there's no JSON for Generic"),
+    (typing.Never, "there's no JSON for Never"),
+    (typing.Union, "there's no JSON for Union"),
+    (Literal, "there's no JSON for Literal"),
+    (Final, "there's no JSON for Final"),
+    (5, "there's no JSON for 5"),
+    (Annotated[Stranger, "a description"], "there's no JSON for Stranger"),
+    (NewType("Odd", Stranger), "there's no JSON for Stranger"),
     (Empty, "Empty has no members"),
     (Nothing, "Nothing has no members"),
-    (Sizes, "the value inf of Sizes is no JSON"),
-    (Literal[b"a"], "the value b'a' of the Literal is no JSON"),
+    (Sizes, "the value inf of Sizes isn't JSON"),
+    (Literal[b"a"], "the value b'a' of the Literal isn't JSON"),
     (set[list[int]], "list[int] is not hashable, so that a set can't hold it"),
     (set[tuple[list[int], str]], "list[int] is not hashable, so that a set can't hold it"),
     (set[Sequence[int]], "Sequence[int] is not hashable, so that a set can't hold it"),
@@ -501,14 +501,14 @@ def test_a_type_variable_without_bound_is_told() -> None:
         "value": {},
         "others": {"type": "array", "items": {}},
     }
-    words = "the type variable T stands for any type"
+    words = "the type variable T represents any type"
     assert inference.remarks == (("value", words), ("others", words))
 
 
 def test_what_is_to_be_told_of_a_parameter_is_told_once() -> None:
     def function(value: dict[str, T] | list[T]) -> None: ...
 
-    assert defined(function).remarks == (("value", "the type variable T stands for any type"),)
+    assert defined(function).remarks == (("value", "the type variable T represents any type"),)
 
 
 def test_text_means_in_each_place_what_it_means_there() -> None:

@@ -143,8 +143,8 @@ UNFIT: list[tuple[Any, str]] = [
         pydantic.create_model("Calling", call=(Callable[[int], int], ...)),
         "pydantic has no schema of it: Cannot generate a JsonSchema",
     ),
-    (Annotated[Stranger, Field(gt=1)], "there is no JSON for Stranger"),
-    (Annotated[Callable[[int], int], Field(gt=1)], "there is no JSON for Callable[[int], int]"),
+    (Annotated[Stranger, Field(gt=1)], "there's no JSON for Stranger"),
+    (Annotated[Callable[[int], int], Field(gt=1)], "there's no JSON for Callable[[int], int]"),
 ]
 
 

@@ -199,7 +199,7 @@ def member(**members: Any) -> AITool:
         ),
         (
             {"parameters_schema": {"items": str}},
-            "items is the class str, which is no JSON Schema; write it as in {'type': 'string'}",
+            "items is the class str, which isn't JSON Schema; write it as in {'type': 'string'}",
         ),
     ],
 )

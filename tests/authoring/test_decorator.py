@@ -1,4 +1,4 @@
-"""What ``tool`` attaches to a function, and what it refuses."""
+"""What ``tool`` attaches to a function, and what it rejects."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Station:
 
 
 def copy_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of its own, so that what is attached to it stays there."""
+    """Return its own function, so that what is attached to it stays there."""
     made: Callable[..., Any] = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__
     )
@@ -167,20 +167,20 @@ print(ran, "sovl_tools.registry" in sys.modules)
             "'read_onyl' is not a key of 'annotations'; did you mean 'read_only'?",
         ),
         ({"execution": {"retries": 3}}, "'retries' is not a key of 'execution'"),
-        ({"preprocess": 5}, "preprocess has to be a function, not 5"),
-        ({"postprocess": "upper"}, "postprocess has to be a function, not 'upper'"),
-        ({"params": ["city"]}, "params has to be a dictionary, by parameter, not ['city']"),
+        ({"preprocess": 5}, "preprocess must be a function, not 5"),
+        ({"postprocess": "upper"}, "postprocess must be a function, not 'upper'"),
+        ({"params": ["city"]}, "params must be a dictionary, by parameter, not ['city']"),
         (
             {"param_descriptions": "city"},
-            "param_descriptions has to be a dictionary, by parameter, not 'city'",
+            "param_descriptions must be a dictionary, by parameter, not 'city'",
         ),
-        ({"required": "city"}, "required has to be a list of names of parameters, not 'city'"),
-        ({"required": 5}, "required has to be a list of names of parameters, not 5"),
-        ({"required": ["a", 3]}, "required has to be a list of names of parameters, not ['a', 3]"),
-        ({"required": {"a": 1}}, "required has to be a list of names of parameters, not {'a': 1}"),
+        ({"required": "city"}, "required must be a list of names of parameters, not 'city'"),
+        ({"required": 5}, "required must be a list of names of parameters, not 5"),
+        ({"required": ["a", 3]}, "required must be a list of names of parameters, not ['a', 3]"),
+        ({"required": {"a": 1}}, "required must be a list of names of parameters, not {'a': 1}"),
         (
             {"params": {"a": {"type": str}}},
-            "a.type is the class str, which is no JSON Schema; write it as in {'type': 'string'}",
+            "a.type is the class str, which isn't JSON Schema; write it as in {'type': 'string'}",
         ),
     ],
 )
@@ -209,7 +209,7 @@ def test_the_order_of_decorators_is_told(kind: Any) -> None:
 
 
 def test_a_builtin_is_refused() -> None:
-    words = "nothing can be attached to <built-in function globals>; wrap it in a function"
+    words = "nothing can be attached to <built-in function globals>; wrap it in your own function"
     with pytest.raises(TypeError, match=words):
         tool(globals)
     with pytest.raises(InferenceError, match="len: 'obj': positional-only"):

@@ -128,15 +128,18 @@ def test_a_default_in_a_fragment_supplies_a_parameter() -> None:
 @check_each(
     ("fragment", "words"),
     [
-        ({"default": 3}, "its default 3 does not fit its type 'string'"),
-        ({"default": None}, "its default None does not fit its type 'string'"),
+        ({"default": 3}, "its default 3 does not match its type 'string'"),
+        ({"default": None}, "its default None does not match its type 'string'"),
         (
             {"type": ["null", "integer"], "default": "a"},
-            "does not fit its type ['null', 'integer']",
+            "does not match its type ['null', 'integer']",
         ),
-        ({"type": "integer", "default": 1.5}, "its default 1.5 does not fit its type 'integer'"),
-        ({"type": "integer", "default": True}, "its default True does not fit its type 'integer'"),
-        ({"enum": ["a"], "default": "b"}, "its default 'b' does not fit its enum ['a']"),
+        ({"type": "integer", "default": 1.5}, "its default 1.5 does not match its type 'integer'"),
+        (
+            {"type": "integer", "default": True},
+            "its default True does not match its type 'integer'",
+        ),
+        ({"enum": ["a"], "default": "b"}, "its default 'b' does not match its enum ['a']"),
     ],
 )
 def test_a_default_that_breaks_its_own_schema_supplies_nothing(
@@ -281,11 +284,11 @@ def test_a_mark_that_names_nothing_is_refused_as_soon_as_it_can_be(
 
 
 class Screen:
-    """A type for which there is no JSON."""
+    """A type for which there's no JSON."""
 
 
 def show(text: str, screen: Screen, size: Screen | None = None) -> str:
-    """Show a text."""
+    """Show a string."""
     return f"{text} on {screen}"
 
 
@@ -302,6 +305,6 @@ def test_a_fragment_stands_for_a_type_without_json(fragment: Any) -> None:
 
 def test_a_fragment_that_says_less_does_not() -> None:
     options = {"params": {"screen": {"description": "Where."}, "size": {"type": "string"}}}
-    with pytest.raises(InferenceError, match="there is no JSON for Screen") as caught:
+    with pytest.raises(InferenceError, match="there's no JSON for Screen") as caught:
         defined(show, options)
     assert caught.value.parameter == "screen"

@@ -22,13 +22,13 @@ EXPECTED = "a function, a method, an object with @tool methods, an AITool or a T
 
 
 def greet(name: str) -> str:
-    """Greet somebody."""
+    """Greet someone."""
     return f"hello {name}"
 
 
 class Greeter(AITool):
     name = "greeter"
-    description = "Greet somebody."
+    description = "Greet someone."
     parameters_schema = {"type": "object", "properties": {}}  # noqa: RUF012 - nobody changes it
 
     def execute(self) -> str:
@@ -155,7 +155,7 @@ class Demanding(Greeter):
 class Foreign:
     def here(self) -> None: ...
 
-    setattr(here, ATTRIBUTE, "a text")
+    setattr(here, ATTRIBUTE, "a string")
 
 
 @check_each(
@@ -309,7 +309,7 @@ class Overriding(Words):
 
 
 class Unsound(Words):
-    count = "a text"  # type: ignore[assignment]  # as it is meant
+    count = "a string"  # type: ignore[assignment]  # as it is meant
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def google(city: str, days: int, *rest: str) -> None:
         dict: What to wear.
 
     Raises:
-        ValueError: There is no such city.
+        ValueError: There's no such city.
     """
 
 
@@ -81,7 +81,7 @@ def sphinx(city: str) -> None:
     :param rest: More.
     :type days: int
     :returns: What to wear.
-    :raises ValueError: There is no such city.
+    :raises ValueError: There's no such city.
     """
 
 

@@ -1,4 +1,4 @@
-"""Whatever somebody registers: it is refused or entered, and the tools that were there go on."""
+"""Whatever someone registers: it is rejected or entered, and the tools that were there continue."""
 
 from __future__ import annotations
 

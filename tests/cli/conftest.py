@@ -1,4 +1,4 @@
-"""Running the command line as users do: a process of its own, in a directory of its own."""
+"""Running the command line as users do: its own process, in its own directory."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ Put = Callable[..., Path]
 
 @pytest.fixture
 def put(tmp_path: Path, write: Write) -> Put:
-    """Write a file, with the tools ``echo`` and ``rest`` beside it: ``put("a.yaml", text)``."""
+    """Write a file, with the tools ``echo`` and ``rest`` next to it: ``put("a.yaml", text)``."""
     write("echo")
     write("rest", manifest_of("rest", annotations={"idempotent": True}))
 

@@ -1,4 +1,4 @@
-"""A program on a terminal of its own, driven as somebody at the keyboard would."""
+"""A program on its own terminal, driven as someone at the keyboard would."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ class Session:
         return _CONTROL.sub("", spaced).replace("\r", "")
 
     def type(self, text: str, *, end: str = "\r") -> None:
-        """Type a text, and press the return key unless told otherwise."""
+        """Type a string, and press the return key unless told otherwise."""
         os.write(self._leader, f"{text}{end}".encode())
 
     def await_text(self, text: str) -> str:
-        """Wait until a text is shown after the last one; return what came before it."""
+        """Wait until a string is shown after the last one; return what came before it."""
         deadline = time.monotonic() + PATIENCE
         while text not in self.shown[self._seen :]:
             left = deadline - time.monotonic()
-            assert left > 0, f"{text!r} did not come after {self._seen} of:\n{self.shown}"
+            assert left > 0, f"{text!r} did not follow {self._seen} of:\n{self.shown}"
             self._read(left, text)
         start = self.shown.index(text, self._seen)
         before = self.shown[self._seen : start]
@@ -86,7 +86,7 @@ class Session:
             if not chunk:
                 break
             self._raw += chunk
-            assert time.monotonic() < deadline, f"it goes on and on:\n{self.shown[-2000:]}"
+            assert time.monotonic() < deadline, f"it continues and on:\n{self.shown[-2000:]}"
         return self._process.wait(PATIENCE)
 
 

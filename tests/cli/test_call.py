@@ -13,7 +13,7 @@ from tests.cli.conftest import Shell
 from tests.conftest import Run, Write, clean_environment, code_of, manifest_of
 from tests.patience import PATIENCE
 
-GIVEN_UP = "its thread was given up and may still be at it"
+GIVEN_UP = "its thread was abandoned and can still be at it"
 
 
 def test_the_result_is_all_that_goes_to_the_standard_output(run: Run, echo: Path) -> None:
@@ -49,7 +49,7 @@ TEXTS: dict[str, Any] = {
 
 @pytest.fixture
 def answering(write: Write) -> None:
-    """A tool that answers with its arguments; each may be a text in another way."""
+    """A tool that answers with its arguments; each can be a string in another way."""
     schemas = {
         name: each if isinstance(each, dict) else {"type": each} for name, each in TEXTS.items()
     }
@@ -147,7 +147,7 @@ def test_arguments_come_as_text_from_the_input_or_from_a_file(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nothing"], "there is no tool 'nothing'"),
+        (["nothing"], "there's no tool 'nothing'"),
         (["ehco"], "did you mean 'echo'?"),
         (["echo"], "- text: is required"),
         (["echo", "txt=a"], "- txt: is not a parameter; did you mean 'text'?"),
@@ -155,7 +155,7 @@ def test_arguments_come_as_text_from_the_input_or_from_a_file(
         (["echo", '{"text": 1}'], "is not KEY=VALUE; give a JSON object with --args"),
         (["echo", "text=a", "text=b"], "'text' is given twice"),
         (["echo", "text=a", "--args", "{}"], "not both"),
-        (["echo", "--args", "{"], "they are no JSON"),
+        (["echo", "--args", "{"], "they aren't JSON"),
         (["echo", "--args", "@nowhere.json"], "No such file"),
         (["echo", "--timeout", "0", "text=a"], "--timeout"),
     ],
@@ -205,7 +205,7 @@ def test_a_result_that_is_no_json_is_told_about(run: Run, write: Write) -> None:
     write("echo", code="def echo(text: str):\n    return {'said': object()}\n")
     done = run("call", "echo", "text=a")
     assert (done.code, done.out) == (1, "")
-    assert done.err == "result.said is an object, which is no JSON\n"
+    assert done.err == "result.said is an object, which isn't JSON\n"
 
 
 PROGRESS = """
@@ -318,7 +318,7 @@ def test_arguments_that_never_end_are_misuse(run: Run, echo: Path) -> None:
     assert "--args @/dev/zero: there are more than 67,108,864 bytes" in done.err
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there's no fork")
 def test_a_process_that_a_tool_forks_writes_no_result(run: Run, write: Write) -> None:
     code = "import os\n\ndef echo(text):\n    child = os.fork()\n"
     write("echo", code=f"{code}    if child:\n        os.waitpid(child, 0)\n    return child > 0\n")

@@ -169,8 +169,8 @@ def test_quit_leaves_what_follows_unsaid(chat: Chat) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("/tols", "there is no command '/tols'; did you mean '/tools'?"),
-        ("/", "there is no command '/'; /help lists the commands"),
+        ("/tols", "there's no command '/tols'; did you mean '/tools'?"),
+        ("/", "there's no command '/'; /help lists the commands"),
         ("/clear all", "/clear takes nothing, not 'all'"),
         ("/load", "/load needs the name of a file"),
         ("/load nowhere.json", "'nowhere.json' can't be loaded: No such file or directory"),
@@ -195,7 +195,7 @@ def test_a_conversation_is_saved_loaded_and_cleared(chat: Chat, tmp_path: Path) 
     done = chat("sum up", "5", "/save it.json", "/save it.json", "/clear", "3")
     assert done.code == 0
     assert done.out.count("4 messages saved in it.json\n") == 2
-    assert "this is a new conversation\nNo tool fits that." in done.out
+    assert "this is a new conversation\nNo tool matches that." in done.out
     assert chat("/load it.json", "3").out == "4 messages loaded from it.json\n8\n"
     assert chat("/save").out.startswith("0 messages saved in chat-20")
     (saved,) = tmp_path.glob("chat-*.json")
@@ -307,7 +307,7 @@ def test_a_defect_is_one_line_too(chat: Chat) -> None:
     [
         (("--provider", "openai"), "OPENAI_API_KEY"),
         (("--provider", "nobody"), "'nobody' is not one of"),
-        (("--tools", "nowhere"), "there is no 'nowhere'"),
+        (("--tools", "nowhere"), "there's no 'nowhere'"),
     ],
 )
 def test_who_can_not_be_asked_is_misuse(options: tuple[str, ...], words: str, chat: Chat) -> None:

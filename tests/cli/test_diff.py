@@ -18,7 +18,7 @@ OTHER["parameters"]["properties"]["text"]["maxLength"] = 9
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository without a commit, beside whatever lies in ``tmp_path``."""
+    """A repository without a commit, next to whatever lies in ``tmp_path``."""
     git(tmp_path, "init", "-q")
     return tmp_path
 
@@ -114,7 +114,7 @@ def test_a_revision_has_its_own_directories(run: Run, write: Write, repository: 
     write("echo")
     commit(repository)
     os.rename(repository / "tools", repository / "moved")
-    assert run("diff", "HEAD").code == 2, "there is no ./tools any more"
+    assert run("diff", "HEAD").code == 2, "there's no ./tools anymore"
     (repository / "sovl-tools.toml").write_text('paths = ["moved"]\n')
     code, out, _ = run("diff", "HEAD")
     assert (code, out.splitlines()[:2]) == (0, ["echo", "  compatible  the tool is new"])
@@ -130,10 +130,10 @@ def test_a_link_in_a_revision_leads_nowhere(run: Run, write: Write, repository: 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("nothing",), "there is no directory 'nothing', and git knows no revision 'nothing'"),
-        (("--", "-x"), "there is no directory '-x', and git knows no revision '-x'"),
+        (("nothing",), "there's no directory 'nothing', and git knows no revision 'nothing'"),
+        (("--", "-x"), "there's no directory '-x', and git knows no revision '-x'"),
         (("HEAD", "tools\n"), "and git knows no revision"),
-        (("empty", "empty"), "there is no sound tool on either side"),
+        (("empty", "empty"), "there's no sound tool on either side"),
         (("HEAD", "--tools", ".."), "'..' lies outside of the repository"),
     ],
 )
@@ -153,11 +153,11 @@ def test_without_a_commit_a_repository_or_git_there_is_one_clear_message(
     run: Run, write: Write, repository: Path, tmp_path: Path
 ) -> None:
     write("echo")
-    assert "there is no commit yet" in run("diff", "HEAD").err
+    assert "there's no commit yet" in run("diff", "HEAD").err
     shutil.rmtree(repository / ".git")
     ceiling = {"GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     done = run("diff", "HEAD", **ceiling)
-    words = "there is no directory 'HEAD', and git can't tell what has changed: not a git"
+    words = "there's no directory 'HEAD', and git can't tell what has changed: not a git"
     assert (done.code, words in done.err) == (2, True)
     done = run("diff", "HEAD", PATH="/nowhere")
     assert (done.code, "git can't be run" in done.err) == (2, True)

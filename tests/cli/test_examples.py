@@ -55,7 +55,7 @@ def test_a_failure_has_the_place_the_differences_and_what_was_printed(
     done = run("test")
     assert done.code == 1
     place, *lines, summary = done.out.splitlines()
-    assert place == ("tools/echo/echo.json:17:5: example[0] failed: the output is another one")
+    assert place == ("tools/echo/echo.json:17:5: example[0] failed: the output differs")
     assert lines == [
         '    $.said is "a", expected "b"',
         '    $.to is missing, expected "me"',
@@ -210,13 +210,13 @@ def test_names_and_expressions_choose(run: Run, examples: Any) -> None:
 @check_each(
     ("arguments", "words"),
     [
-        (["ehco"], "there is no tool folder 'ehco'; did you mean 'echo'?"),
+        (["ehco"], "there's no tool folder 'ehco'; did you mean 'echo'?"),
         (["-k", "nothing"], "no example has the words of -k"),
-        (["--include", "netwrk"], "there is no group 'netwrk'; did you mean 'network'?"),
+        (["--include", "netwrk"], "there's no group 'netwrk'; did you mean 'network'?"),
         (["-n", "0"], "0 is not in the range"),
         (["--timeout", "0"], "0 is not in the range"),
-        (["--tools", "absent"], "there is no 'absent'"),
-        (["--tools", "empty"], "there is no tool in 'empty'"),
+        (["--tools", "absent"], "there's no 'absent'"),
+        (["--tools", "empty"], "there's no tool in 'empty'"),
     ],
 )
 def test_misuse_is_told(
@@ -248,9 +248,9 @@ def test_junit_has_a_case_for_each_example(run: Run, examples: Any, tmp_path: Pa
         "tools/echo/echo.json",
         "example[0]",
     )
-    assert failed[0].attrib["message"] == "the output is another one"
+    assert failed[0].attrib["message"] == "the output differs"
     assert failed[0].text == (
-        'tools/echo/echo.json:17:5: the output is another one\n$ is "a", expected "b"'
+        'tools/echo/echo.json:17:5: the output differs\n$ is "a", expected "b"'
     )
     assert list(passed) == []
     assert skipped[0].attrib == {"message": "its input is text that is only shown"}

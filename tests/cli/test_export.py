@@ -31,7 +31,7 @@ def test_what_is_lost_is_told_on_the_error_output(run: Run) -> None:
     assert definition["function"]["strict"] is True
     (line,) = done.err.splitlines()
     assert line.startswith("tools/echo/echo.json:")
-    assert line.endswith("ST902 openai-strict: minLength stands in the description only")
+    assert line.endswith("ST902 openai-strict: minLength is in the description only")
     assert done.code == 0
     assert run("-q", "export", "--format", "openai", "--strict").err == ""
 
@@ -74,8 +74,8 @@ def test_targets_are_a_part_of_validate(run: Run, imports: list[str]) -> None:
     done = run("validate", *imports, "--target", "openai-strict, gemini", "--format", "concise")
     *found, last = done.out.splitlines()
     assert [line.partition(": ")[2] for line in found] == [
-        "ST902 openai-strict: minLength stands in the description only",
-        "ST907 gemini: minLength may be ignored",
+        "ST902 openai-strict: minLength is in the description only",
+        "ST907 gemini: minLength can be ignored",
     ]
     assert "2 warnings" in last
     assert done.code == 0
@@ -116,7 +116,7 @@ def test_tokens_of_one_tool_in_one_format(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format_", ["mcp", "gemini", "json-schema", "openapi", "prompt"])
 def test_strict_is_for_formats_that_have_it(format_: str, run: Run) -> None:
-    words = f"there is no strict {format_}; there is of anthropic, openai, openai-responses"
+    words = f"there's no strict {format_}; there is of anthropic, openai, openai-responses"
     done = run("export", "--format", format_, "--strict")
     assert (done.code, done.out, words in done.err) == (2, "", True)
     done = run("validate", "--target", f"{format_}-strict")
@@ -125,7 +125,7 @@ def test_strict_is_for_formats_that_have_it(format_: str, run: Run) -> None:
 
 def test_a_catalogue_for_people_is_written_in_markdown(run: Run, write: Write) -> None:
     manifest = manifest_of("echo", tags=["io"], activation_phrases=["say it"])
-    manifest["description"] = "Say a text | twice.\n\nWith `care`."
+    manifest["description"] = "Say a string | twice.\n\nWith `care`."
     manifest["parameters"]["properties"]["look"] = {
         "type": "object",
         "description": "How.",
@@ -138,7 +138,7 @@ def test_a_catalogue_for_people_is_written_in_markdown(run: Run, write: Write) -
     done = run("export", "--format", "markdown")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("# Tools\n\n| Tool | What it does |\n| --- | --- |\n")
-    assert "| [echo](#echo) | Say a text \\| twice. |" in done.out
+    assert "| [echo](#echo) | Say a string \\| twice. |" in done.out
     section = done.out.partition("## echo\n")[2].partition("## other\n")[0]
     assert "- **Tags:** io\n" in section
     assert '- **Phrases:** "say it"' in section

@@ -48,7 +48,7 @@ def test_a_flowchart_has_all_steps_and_ways(run: Run, tmp_path: Path) -> None:
         == """\
 flowchart TD
   start(["whole"])
-  n1["tool fetch → page<br/>2 more attempts<br/>goes on after a failure"]
+  n1["tool fetch → page<br/>2 more attempts<br/>continues after a failure"]
   start --> n1
   n2{{"if page.size #62; 3"}}
   n1 --> n2
@@ -84,7 +84,7 @@ def test_a_procedure_is_shown_as_the_tree_that_a_dry_run_prints(run: Run, tmp_pa
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines()[:3] == [
         "whole: Does <everything> & more.",
-        "├ tool fetch → page  (2 more attempts; goes on after a failure)",
+        "├ tool fetch → page  (2 more attempts; continues after a failure)",
         "├ if page.size > 3",
     ]
     assert "shown as text or mermaid" in run("show", "whole.yaml", "--format", "json").err
@@ -100,7 +100,7 @@ def test_what_is_no_procedure_is_told(run: Run, tmp_path: Path) -> None:
 def test_misuse_ends_with_two(run: Run, tmp_path: Path) -> None:
     assert "nowhere.yaml: No such file" in run("show", "nowhere.yaml").err
     (tmp_path / "echo.json").write_text("{}")
-    assert "there is no 'tools' here" in run("show", "echo.json").err, "it is no procedure"
+    assert "there's no 'tools' here" in run("show", "echo.json").err, "it isn't a procedure"
     (tmp_path / "tools").mkdir()
     assert run("show", "tools", "--format", "mermaid").err == "Error: tools: Is a directory\n"
 

@@ -115,7 +115,7 @@ def test_json_lines_and_unknown_keys(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tools.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
     done = run("import", "openai", "tools.jsonl")
     assert done.code == 0
-    assert "'get_time': 'color' is not known here, and left out" in done.err
+    assert "'get_time': 'color' is not known here, and omitted" in done.err
     manifest = json.loads((tmp_path / "tools/echo/echo.json").read_text())
     assert manifest["parameters"]["properties"]["text"]["type"] == "string"
     assert run("validate").code == 0
@@ -157,4 +157,4 @@ def test_the_group_lists_its_commands_and_suggests_them(run: Run) -> None:
     assert "openai" in run("import", "--help").out
     done = run("import", "opnai")
     assert done.code == 2
-    assert "there is no command 'opnai'; did you mean 'openai'?" in done.err
+    assert "there's no command 'opnai'; did you mean 'openai'?" in done.err

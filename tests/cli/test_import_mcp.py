@@ -119,7 +119,7 @@ def test_a_server_that_does_not_answer_is_given_up(run: Run, tmp_path: Path) -> 
         (["no-such-command-anywhere"], "can't be reached"),
         ([""], "name the command"),
         (["ftp://localhost/mcp"], "'ftp://localhost/mcp' is neither a command nor an http"),
-        (["'"], "this is no command"),
+        (["'"], "this isn't a command"),
         (["http://127.0.0.1:9/mcp"], "can't be reached"),
         (["x", "--header", "A=B"], "headers are for a server at a URL"),
         (["http://localhost/mcp", "--env", "A=B"], "a URL takes headers"),

@@ -16,7 +16,7 @@ from tests.tables import check_each
 
 @pytest.fixture
 def home(tmp_path: Path, write: Write) -> Path:
-    """A user's own directory, beside tools of which one needs a variable."""
+    """A user's own directory, next to tools of which one needs a variable."""
     write("weather", manifest_of("weather", requires={"env": ["WEATHER_KEY"]}))
     write("echo")
     (tmp_path / "home").mkdir()
@@ -48,7 +48,7 @@ def test_the_entry_starts_the_server_from_anywhere(
     done = install(run, home, client, WEATHER_KEY="s3cret")
     path = home / place
     assert (done.code, done.out) == (0, f"{path}\n")
-    assert "it holds the value of WEATHER_KEY: only you may read it" in done.err
+    assert "it holds the value of WEATHER_KEY: only you can read it" in done.err
     assert f"undo: sovl-tools install {client} --undo" in done.err
     assert path.stat().st_mode & 0o777 == 0o600
     entry = entry_in(path)
@@ -134,16 +134,16 @@ def test_a_dry_run_writes_nothing_and_shows_no_secret(run: Run, home: Path) -> N
         (["emacs"], "is not one of"),
         (["windsurf", "--project"], "Windsurf has no configuration for a project"),
         (["mcp-json", "--undo"], "mcp-json writes nothing"),
-        (["cursor", "--undo"], "there is no server 'sovl-tools'"),
+        (["cursor", "--undo"], "there's no server 'sovl-tools'"),
         (["cursor", "--name", "a b"], "it has letters, digits"),
         (["cursor", "--env", "novalue"], "it is KEY=VALUE"),
         (["cursor", "--env", "1=2"], "it is KEY=VALUE"),
-        (["cursor", "--tools", "nowhere"], "there is no 'nowhere'"),
+        (["cursor", "--tools", "nowhere"], "there's no 'nowhere'"),
         (["cursor", "--file", "."], "it can't be read: Is a directory"),
-        (["cursor", "--file", ""], "--file: there is no file ''"),
+        (["cursor", "--file", ""], "--file: there's no file ''"),
         (["cursor", "--", "--wrong"], "No such option"),
         (["cursor", "--", "--transport", "http"], "talks to it over stdio"),
-        (["cursor", "--", "--tools", "other"], "--tools stands before --"),
+        (["cursor", "--", "--tools", "other"], "--tools goes before --"),
     ],
 )
 def test_misuse_is_one_line(run: Run, home: Path, arguments: list[str], words: str) -> None:

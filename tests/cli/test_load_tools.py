@@ -25,7 +25,7 @@ def test_without_folders_plugins_are_enough(run: Run, plugin: Path) -> None:
     assert "plugged" in run("list").out
     done = run("call", "plugge")
     assert (done.code, done.out) == (2, "")
-    assert "there is no tool 'plugge'; did you mean 'plugged'?" in done.err
+    assert "there's no tool 'plugge'; did you mean 'plugged'?" in done.err
 
 
 @pytest.mark.parametrize("command", [["list"], ["call", "plugged"]])
@@ -34,7 +34,7 @@ def test_a_plugin_that_breaks_is_told(run: Run, plugin: Path, command: list[str]
     done = run(*command)
     words = "plugins/module.py:1:1: ST701 the module can't be imported: ZeroDivisionError"
     assert done.err.startswith(words)
-    assert "there is no 'tools'" not in done.err
+    assert "there's no 'tools'" not in done.err
     assert run("validate").out.startswith(words)
 
 

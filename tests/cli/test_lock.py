@@ -32,7 +32,7 @@ def test_lock_writes_what_is_there_and_tells_what_that_changes(run: Run, write: 
 def test_lock_check_needs_a_sound_lock_file(run: Run, write: Write, tmp_path: Path) -> None:
     write("echo")
     done = run("lock", "--check")
-    missing = "Error: sovl-tools.lock: there is no such file; sovl-tools lock writes it\n"
+    missing = "Error: sovl-tools.lock: there's no such file; sovl-tools lock writes it\n"
     assert done == (2, "", missing)
     (tmp_path / "sovl-tools.lock").write_text("damaged")
     assert run("lock", "--check").code == 2
@@ -71,7 +71,7 @@ def test_validate_tells_what_is_not_as_it_was_locked(run: Run, write: Write) -> 
         code, out, _ = run("validate", "--locked", "--format", "concise", *arguments)
         assert code == 1
         assert out.splitlines()[:-1] == [
-            "sovl-tools.lock:5:5: ST107 the tool 'gone' is locked, and not there any more",
+            "sovl-tools.lock:5:5: ST107 the tool 'gone' is locked, and not there anymore",
             "tools/echo/echo.py:1:1: ST107 the code changed since the tool was locked",
             "tools/third/third.json:1:1: ST107 the tool 'third' is not in the lock file",
         ]

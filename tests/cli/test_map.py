@@ -174,7 +174,7 @@ def test_an_output_that_is_full_or_closed_is_one_line(
     put(tmp_path / "in.jsonl", 2)
     for rest, words in (
         ("in.jsonl > /dev/full", "the result can't be written: No space left on device"),
-        ("- <&-", "-: there is no standard input"),
+        ("- <&-", "-: there's no standard input"),
     ):
         done = shell(f"map double --mode inline --inputs {rest}")
         assert done.returncode in {1, 2}

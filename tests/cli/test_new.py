@@ -286,8 +286,8 @@ def test_a_default_that_no_manifest_can_hold_is_left_out_and_told(run: Run, type
     done = run("new", "made", "--from", "types_of:odd")
     assert done.code == 0
     assert done.err.splitlines()[:2] == [
-        "the default of 'a' is left out: it holds half of a surrogate pair",
-        "the default of 'b' is left out: it is not a number that JSON can hold",
+        "the default of 'a' is omitted: it holds half of a surrogate pair",
+        "the default of 'b' is omitted: it is not a number that JSON can hold",
     ]
     document = json.loads((types / "tools/made/made.json").read_text())
     assert all("default" not in each for each in document["parameters"]["properties"].values())
@@ -299,4 +299,4 @@ def test_a_default_that_no_manifest_can_hold_is_left_out_and_told(run: Run, type
 def test_a_directory_without_a_name_is_refused(run: Run) -> None:
     done = run("new", "sovl_of_nowhere", "--tools", "")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "Error: there is no directory ''\n"
+    assert done.err == "Error: there's no directory ''\n"

@@ -147,7 +147,7 @@ def test_what_is_not_loaded_is_dimmed_on_a_terminal(terminal: Run, write: Write)
     assert "\x1b" not in terminal("list", NO_COLOR="1").out
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without room")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there's no device without room")
 def test_a_help_text_without_room_is_one_clear_line() -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-P", "-m", "sovl_tools", "--help"]
@@ -236,7 +236,7 @@ def test_explain_prints_every_rule(run: Run) -> None:
     assert run("explain", "st402").out.startswith("ST402 (error): A required property")
     assert run("explain", "ST80").out.splitlines()[0].startswith("ST801  error    Two tools")
     unknown = run("explain", "ST400")
-    assert (unknown.code, "there is no code 'ST400'" in unknown.err) == (2, True)
+    assert (unknown.code, "there's no code 'ST400'" in unknown.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["tool", "config"])

@@ -1,4 +1,4 @@
-"""Directories that nobody may look into, for a user who is refused: root is without its rights."""
+"""Directories that no one may look into, for a user who is rejected: root is without its rights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.conftest import Run, Write
 _IS_ROOT = os.geteuid() == 0
 
 pytestmark = pytest.mark.skipif(
-    _IS_ROOT and sys.platform != "linux", reason="root may read everything"
+    _IS_ROOT and sys.platform != "linux", reason="root can read everything"
 )
 
 Said = Callable[..., tuple[int, str]]

@@ -1,4 +1,4 @@
-"""The plugin of pytest, run by pytest inside of pytest, and in a process of its own."""
+"""The plugin of pytest, run by pytest inside of pytest, and in its own process."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _OPTIONS = (
 
 @pytest.fixture
 def start_pytest(tmp_path: Path) -> Pytest:
-    """Run pytest in a process of its own."""
+    """Run pytest in its own process."""
 
     def command(*arguments: str) -> Done:
         plugins = ("-p", "sovl_tools.pytest_plugin", "-p", "xdist")
@@ -69,7 +69,7 @@ def start_pytest(tmp_path: Path) -> Pytest:
 
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, write: Write) -> None:
-    """Write a project with a test, two tools and a folder that is none."""
+    """Write a project with a test, two tools and a folder that isn't one."""
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = checks\n")
     (tmp_path / "checks").mkdir()
     (tmp_path / "checks" / "test_project.py").write_text(TEST)
@@ -109,7 +109,7 @@ def test_examples_are_items_with_their_places_in_the_manifest(run_pytest: Pytest
     assert done.code == 1
     assert outcomes(done) == {**OWN, **EXAMPLES}
     failure = (
-        "tools/echo/echo.json:24:5: the output is another one\n"
+        "tools/echo/echo.json:24:5: the output differs\n"
         '    $ is "a", expected "b"\n'
         '  input: {"text": "a"}\n'
     )
@@ -190,7 +190,7 @@ def test_fixtures_have_the_tools_and_a_provider(run_pytest: Pytest, tmp_path: Pa
         (("--sovl-tools", "absent"), "(named by --sovl-tools)"),
         (
             ("--sovl-tools", "tools", "--sovl-tools-include", "netwrk"),
-            "there is no group 'netwrk'; did you mean 'network'?",
+            "there's no group 'netwrk'; did you mean 'network'?",
         ),
     ],
 )

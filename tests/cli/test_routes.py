@@ -1,4 +1,4 @@
-"""``sovl-tools test --routes``: do texts lead to the tools that they are meant for?"""
+"""``sovl-tools test --routes``: do strings lead to the tools that they are meant for?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EXPECTED = """\
 5: "will it rain under my umbrella shop" is meant for 'umbrella', which comes as number 2; 'forecast' comes first
 7: "so will it rain?" is meant for no tool; match finds 'forecast'
 5: in "will it rain under my umbrella shop" stand 'will it rain' of forecast and 'umbrella shop' of umbrella
-'forecast' comes before 'umbrella' in 2 texts
+'forecast' precedes 'umbrella' in 2 texts
 recall    @1    @3    @5
 match   0.20  0.40  0.40
 search  0.60  0.80  0.80
@@ -101,7 +101,7 @@ def test_tools_that_are_not_there_are_left_out_and_broken_ones_missed(
     file = routes({"text": "a", "tool": "later"}, {"text": "b", "tool": "broken"})
     done = run("test", "--routes", file, "--at-least", "1")
     assert done.code == 1
-    assert "routes.jsonl:1: left out: the environment variable NOT_THERE is not set" in done.out
+    assert "routes.jsonl:1: omitted: the environment variable NOT_THERE is not set" in done.out
     assert "'broken', which is not found" in done.out
     assert done.out.endswith("1 text, 1 of them for a tool\n")
 
@@ -115,18 +115,18 @@ def test_many_findings_are_cut(run: Run, routes: Any) -> None:
 @check_each(
     ("text", "words"),
     [
-        ("", "routes.jsonl: there is no text in it"),
-        ("\n \n", "routes.jsonl: there is no text in it"),
+        ("", "routes.jsonl: there's no string in it"),
+        ("\n \n", "routes.jsonl: there's no string in it"),
         ('{"text": "a"}', "routes.jsonl:1: 'tool' is missing"),
         ('\n{"text": 1, "tool": null}', "routes.jsonl:2: 'text' must be a string, not 1"),
         ('{"text": " ", "tool": null}', "routes.jsonl:1: 'text' is empty"),
         ('{"text": "a", "tool": 1}', "'tool' must be a string or null, not 1"),
         ('{"text": "a", "tools": null}', "\"tools\" is not a key; did you mean 'tool'?"),
         ('{"q": 1, "w": 1, "y": 1, "u": 1, "z": 1}', '"q" is not a key; the keys are'),
-        ('{"text": "a", "tool": "forecats"}', 'there is no tool "forecats"; did you mean'),
+        ('{"text": "a", "tool": "forecats"}', 'there\'s no tool "forecats"'),
         ("[]", "it must be an object, not []"),
-        ("{", "it is no JSON"),
-        ("\x00", "it is no JSON"),
+        ("{", "it isn't JSON"),
+        ("\x00", "it isn't JSON"),
     ],
 )
 def test_a_file_that_is_wrong_is_misuse(text: str, words: str, run: Run, tmp_path: Path) -> None:

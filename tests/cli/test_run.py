@@ -74,7 +74,7 @@ NAMES = ("--inputs", '{"names": []}')
         (["greetings.yaml", "--input", "names=5"], "names: must be an array"),
         (["greetings.yaml", "--input", "nams=[]"], "did you mean 'names'?"),
         (["greetings.yaml", "--input", "names"], "'names' is not KEY=VALUE"),
-        (["greetings.yaml", "--inputs", "{"], "they are no JSON"),
+        (["greetings.yaml", "--inputs", "{"], "they aren't JSON"),
         (["greetings.yaml", "--inputs", '{"mark": "", "mark": ""}'], "'mark' is there twice"),
         (["greetings.yaml", "--inputs", "[]"], "they must be an object, not array"),
         (["greetings.yaml", "--inputs", '{"names": NaN}'], "NaN is not a JSON number"),
@@ -85,9 +85,9 @@ NAMES = ("--inputs", '{"names": []}')
         (["greetings.yaml", "--repeat-unfinished"], "need --resume"),
         (["greetings.yaml", "--resume", "x"], "--resume needs --journal"),
         (["greetings.yaml", "--resume", "x", "--input", "names=[]"], "has its inputs already"),
-        (["greetings.yaml", *NAMES, "--journal", "no/runs.db"], "there is no such directory"),
-        (["--resume", "x", "--journal", "runs.db"], "there is no such file"),
-        (["greetings.yaml", *NAMES, "--journal", "greetings.yaml"], "it is no journal of runs"),
+        (["greetings.yaml", *NAMES, "--journal", "no/runs.db"], "there's no such directory"),
+        (["--resume", "x", "--journal", "runs.db"], "there's no such file"),
+        (["greetings.yaml", *NAMES, "--journal", "greetings.yaml"], "it isn't a journal of runs"),
     ],
 )
 def test_misuse_ends_with_two_and_one_clear_message(
@@ -134,14 +134,14 @@ def test_an_unsound_procedure_is_told_with_excerpts_before_anything_runs(
     assert (done.code, done.out) == (1, "")
     assert "started" not in done.err
     assert done.err.splitlines()[:5] == [
-        "unsound.yaml:5:26: ST754 there is no tool 'ehco'",
+        "unsound.yaml:5:26: ST754 there's no tool 'ehco'",
         "  |",
         "5 |   - {action: tool, tool: ehco}",
         "  |                          ^^^^",
         "help: did you mean 'echo'?",
     ]
-    assert "unsound.yaml:7:31: ST760 there is no variable 'nothing'" in done.err
-    assert "other.yaml:5:14: ST753 there is no action 'wiat'" in done.err
+    assert "unsound.yaml:7:31: ST760 there's no variable 'nothing'" in done.err
+    assert "other.yaml:5:14: ST753 there's no action 'wiat'" in done.err
 
 
 def test_warnings_are_told_and_do_not_stop_a_run(run: Run, put: Put) -> None:
@@ -247,7 +247,7 @@ inputs: a (string or null, optional), b (any, optional), c (integer), d (any, de
 │   └ set c
 ├ Two at a time  (at the same time; at most 5 s)
 │ ├ left:
-│ │ └ tool rest  (1 more attempt; goes on after a failure)
+│ │ └ tool rest  (1 more attempt; continues after a failure)
 │ └ right:
 │   └ fail: no  (when inputs.b)
 ├ procedure doubtful → done
@@ -307,7 +307,7 @@ def test_a_run_that_takes_too_long_ends_and_can_go_on(run: Run, put: Put, write:
     assert (done.code, done.out) == (1, "")
     *_, words, way_on = done.err.splitlines()
     assert words == "Error: the run took longer than 0.5 s"
-    assert way_on == f"to go on: sovl-tools run --journal runs.db --resume {run_id(done.err)}"
+    assert way_on == f"to continue: sovl-tools run --journal runs.db --resume {run_id(done.err)}"
     without = run("run", "two_steps.yaml", "--timeout", "0.5").err
     assert without.splitlines()[-1] == words
 
@@ -357,10 +357,10 @@ def test_the_way_on_has_the_options_that_it_needs(
     (tmp_path / "tools").rename(tmp_path / "my tools")
     tools = ["--tools", "my tools", "--no-entry-points"]
     failed = run("run", "two_steps.yaml", *tools, "--journal", "runs.db")
-    way_on = shlex.split(failed.err.splitlines()[-1].removeprefix("to go on: sovl-tools "))
+    way_on = shlex.split(failed.err.splitlines()[-1].removeprefix("to continue: sovl-tools "))
     assert way_on[-3:] == tools
     moved = [*way_on, "two_steps.yaml", "--force"]
-    again = run(*moved).err.splitlines()[-1].removeprefix("to go on: sovl-tools ")
+    again = run(*moved).err.splitlines()[-1].removeprefix("to continue: sovl-tools ")
     assert sorted(shlex.split(again)) == sorted(moved)
     assert "done before      tool echo" in run(*way_on).err
 
@@ -374,12 +374,12 @@ def test_a_step_that_was_under_way_is_repeated_only_if_told_to(
     resume = ["run", "--journal", "runs.db", "--resume", run_id(ended.err)]
     *_, why, way_on = ended.err.splitlines()
     assert why == "'rest' was running [steps.1]: resuming takes it once more"
-    command = way_on.removeprefix("to go on: sovl-tools ")
+    command = way_on.removeprefix("to continue: sovl-tools ")
     assert shlex.split(command) == [*resume, "--repeat-unfinished"]
     write("rest")
     refused = run(*resume)
     assert refused.code == 1
-    assert "was under way" in refused.err
+    assert "was running" in refused.err
     assert refused.err.endswith("; take it again with --repeat-unfinished\n")
     assert run(*shlex.split(command)).out == '["first", "first"]\n'
 
@@ -409,7 +409,7 @@ def test_a_run_that_is_interrupted_ends_its_entry_and_says_how_to_go_on(
     assert (process.returncode, out) == (1, "")
     *_, words, way_on = err.splitlines()
     assert words == "Error: the run was interrupted"
-    assert way_on == f"to go on: sovl-tools run --journal runs.db --resume {run_id(head)}"
+    assert way_on == f"to continue: sovl-tools run --journal runs.db --resume {run_id(head)}"
     listed = run("run", "--journal", "runs.db", "--list", "--format", "json")
     assert [each["state"] for each in json.loads(listed.out)] == ["cancelled"]
 
@@ -422,7 +422,7 @@ def test_ctrl_c_on_a_terminal_says_how_to_go_on(put: Put, write: Write, tmp_path
         terminal.type(CTRL_C, end="")
         assert terminal.await_end() == 1
     assert "the run was interrupted" in terminal.shown
-    assert "to go on: sovl-tools run --journal runs.db --resume" in terminal.shown
+    assert "to continue: sovl-tools run --journal runs.db --resume" in terminal.shown
 
 
 NULLABLE = """\

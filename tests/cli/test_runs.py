@@ -107,11 +107,11 @@ def test_a_journal_without_runs_says_so(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--journal", "nowhere.db", "--list"], "there is no such file"),
-        (["--journal", "runs.db", "--show", "nothing"], "there is no run 'nothing'"),
+        (["--journal", "nowhere.db", "--list"], "there's no such file"),
+        (["--journal", "runs.db", "--show", "nothing"], "there's no run 'nothing'"),
         (["--list"], "--list and --show need --journal"),
         (["--journal", "runs.db", "--list", "greetings.yaml"], "name it, and nothing to run"),
-        (["--journal", "greetings.yaml", "--list"], "it is no journal of runs"),
+        (["--journal", "greetings.yaml", "--list"], "it isn't a journal of runs"),
     ],
 )
 def test_misuse_ends_with_two_and_one_clear_message(

@@ -1,4 +1,4 @@
-"""Results that go into something that is no file."""
+"""Results that go into something that isn't a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_pipe_is_written_to_and_stays_one(run: Run, write: Write, tmp_path: Pa
 
 def test_a_device_that_is_full_is_one_clear_message(run: Run, write: Write, tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
-        pytest.skip("there is no device that is always full")
+        pytest.skip("there's no device that is always full")
     write("echo")
     (tmp_path / "full").symlink_to("/dev/full")
     done = run("export", "--output", "full")

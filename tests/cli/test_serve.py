@@ -84,7 +84,7 @@ def test_what_is_offered_and_what_is_not_is_said_at_the_start(write: Write, run:
 def test_a_missing_directory_is_misuse(run: Run) -> None:
     done = run("serve")
     assert (done.code, done.out) == (2, "")
-    assert "there is no 'tools'" in done.err
+    assert "there's no 'tools'" in done.err
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
@@ -133,7 +133,7 @@ def test_options_select_what_is_served_listed_and_exported(
     done = run("serve", "--no-watch", *options, stdin=asked)
     [_, listed, called] = [json.loads(line) for line in done.out.splitlines()]
     assert [each["name"] for each in listed["result"]["tools"]] == names
-    assert "there is no tool 'dog'" in called["error"]["message"]
+    assert "there's no tool 'dog'" in called["error"]["message"]
     for command in (("list", "--format", "json"), ("export", "--format", "mcp")):
         shown = json.loads(run(*command, *options).out)
         assert [each["name"] for each in shown] == names
@@ -145,7 +145,7 @@ def test_an_unknown_view_is_misuse(write: Write, tmp_path: Path, run: Run) -> No
     write("echo")
     done = run("serve", "--view", "reading")
     assert (done.code, done.out) == (2, "")
-    assert "there is no view 'reading'; the configuration has none" in done.err
+    assert "there's no view 'reading'; the configuration doesn't have one" in done.err
     (tmp_path / "sovl-tools.toml").write_text("views = {read = {}, write = {tags = 'w'}}\n")
     assert "did you mean 'read'?" in run("list", "--view", "read_").err
     assert "the views are read, write" in run("list", "--view", "other").err
@@ -164,7 +164,7 @@ async def test_a_client_over_stdio_sees_its_view_and_the_edits_in_it(
     )
     async with listening(stdio_client(command, errlog=log), "legacy") as client:
         assert await client.names() == ["ant"]
-        with pytest.raises(MCPError, match="there is no tool 'bee'"):
+        with pytest.raises(MCPError, match="there's no tool 'bee'"):
             await client.text("bee")
         write("bee", manifest_of("bee", tags=["read"]))
         await client.hear_until(["ant", "bee"])
@@ -195,7 +195,7 @@ def test_two_tools_stand_for_all_and_procedures_are_tools(
     ("options", "words"),
     [
         (["--token-env", "NO_SUCH_TOKEN"], "the environment variable NO_SUCH_TOKEN holds no token"),
-        (["--host", "no.such.host.invalid"], "there is no address 'no.such.host.invalid'"),
+        (["--host", "no.such.host.invalid"], "there's no address 'no.such.host.invalid'"),
         (["--allow-origin", "nonsense"], "an origin is like"),
     ],
 )

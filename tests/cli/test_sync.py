@@ -155,7 +155,7 @@ def test_one_tool_can_be_named(run: Run, write: Write) -> None:
     assert (unknown.code, "did you mean 'echo'?" in unknown.err) == (2, True)
     unknown = run("sync", "zzz")
     assert unknown.code == 2
-    assert "there is no tool folder 'zzz'; a tool in code has none" in unknown.err
+    assert "there's no tool folder 'zzz'; a tool in code doesn't have one" in unknown.err
     assert run("sync", "--tools", "nowhere").code == 2
 
 
@@ -211,7 +211,7 @@ def test_a_directory_without_tools_is_told_and_no_failure(run: Run, tmp_path: Pa
     (tmp_path / "tools").mkdir()
     done = run("sync")
     assert done.code == 0
-    assert "ST106 there is no tool in tools" in done.out
+    assert "ST106 there's no tool in tools" in done.out
 
 
 def test_a_manifest_that_can_not_be_written_stops_no_other(run: Run, write: Write) -> None:
@@ -255,7 +255,7 @@ def test_drift_within_a_parameter_is_mended_or_told(run: Run, write: Write) -> N
     done = run("sync", "--check")
     assert (done.code, done.err) == (1, "")
     assert "ST407 'days' is 4 by default, 3 in the manifest" in done.out
-    assert "ST412 \"m\" is no value that the function takes for 'unit'" in done.out
+    assert "ST412 \"m\" isn't a value that the function takes for 'unit'" in done.out
     assert done.out.endswith("\n0 manifests would change, of 1 tool\n")
     assert '-        "enum": ["m", "metre"]' in run("sync", "--prune").out
     called = run("call", "echo", 'place={"x": 1, "y": 2}', "unit=metre")
@@ -316,7 +316,7 @@ def test_what_is_wrong_beside_a_function_that_says_nothing_is_told(run: Run, wri
 
 
 DOCUMENTED = '''def echo(text: str, times: int = 1):
-    """Repeat a text.
+    """Repeat a string.
 
     Args:
         text: The text to repeat.
@@ -338,7 +338,7 @@ def test_placeholders_give_way_to_the_docstring(run: Run, write: Write, tmp_path
     (place / "echo.py").write_text(DOCUMENTED)
     assert run("sync", "--check").code == 1
     assert run("sync").code == 0
-    assert described(place) == ("Repeat a text.", "The text to repeat.", "How often.")
+    assert described(place) == ("Repeat a string.", "The text to repeat.", "How often.")
     assert run("sync", "--check").code == 0
 
 
@@ -348,12 +348,12 @@ def test_other_words_than_the_docstrings_are_noted_and_taken_on_request(
     place = write("echo", manifest_of("echo"), DOCUMENTED)
     run("sync")
     before = described(place)
-    assert before[:2] != ("Repeat a text.", "The text to repeat.")
+    assert before[:2] != ("Repeat a string.", "The text to repeat.")
     done = run("sync", "--check")
     assert (done.code, "describes the tool, 'text' in other words" in done.err) == (0, True)
     assert described(place) == before
     assert run("sync", "--descriptions").code == 0
-    assert described(place) == ("Repeat a text.", "The text to repeat.", "How often.")
+    assert described(place) == ("Repeat a string.", "The text to repeat.", "How often.")
     assert "in other words" not in run("sync", "--check").err
 
 
@@ -364,7 +364,7 @@ EDITS = {
     "of white space": "path.write_text(path.read_text() + '\\n')",
     "of line ends": "path.write_bytes(path.read_bytes().replace(b'\\n', b'\\r\\n'))",
     "to nothing": "path.write_text('')",
-    "to half a text": "path.write_text(edited[:40])",
+    "to half a string": "path.write_text(edited[:40])",
     "to what isn't text": "path.write_bytes(b'\\xff')",
     "by deletion": "path.unlink()",
     "by a link": "path.unlink(); (path.parent / 'y').write_text(edited); path.symlink_to('y')",

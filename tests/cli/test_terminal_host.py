@@ -102,11 +102,11 @@ def test_approval_is_a_clear_yes(lines: list[str], expected: Approval) -> None:
 
 def test_without_a_terminal_the_user_can_not_be_asked() -> None:
     def refuse(_: str) -> str:
-        raise ToolError("there is no terminal")
+        raise ToolError("there's no terminal")
 
-    with pytest.raises(ElicitationError, match="there is no terminal"):
+    with pytest.raises(ElicitationError, match="there's no terminal"):
         fill_form(Question("t", "Sure?", {}), refuse)
-    refused = Approval(approved=False, reason="there is no terminal")
+    refused = Approval(approved=False, reason="there's no terminal")
     assert approval(ApprovalRequest("zap", {}), refuse) == refused
 
 

@@ -104,7 +104,7 @@ def test_codes_can_be_selected_and_ignored(run: Run, write: Write) -> None:
     assert "ST401" not in run("validate", "--select", "st2").out
     assert run("validate", "--ignore", "ST4,ST202").out.endswith("; no problems\n")
     unknown = run("validate", "--select", "ST999")
-    assert (unknown.code, "there is no code 'ST999'" in unknown.err) == (2, True)
+    assert (unknown.code, "there's no code 'ST999'" in unknown.err) == (2, True)
 
 
 def test_without_imports_no_line_of_a_tool_runs(run: Run, write: Write, tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_a_missing_path_is_misuse(run: Run) -> None:
     for arguments in (["nowhere"], ["--tools", "nowhere"], []):
         done = run("validate", *arguments)
         assert (done.code, done.out) == (2, "")
-        assert "there is no " in done.err
+        assert "there's no " in done.err
     assert "(named by SOVL_TOOLS_PATH)" in run("validate", SOVL_TOOLS_PATH="nowhere").err
 
 
@@ -130,7 +130,7 @@ def test_an_empty_directory_is_an_error(run: Run, tmp_path: Path) -> None:
     assert done.code == 1
     assert done.out.endswith("; 1 error\n")
     assert run("validate", "--ignore", "ST106").code == 0
-    assert "tools: ST106 there is no tool in tools" in done.out
+    assert "tools: ST106 there's no tool in tools" in done.out
 
 
 def test_what_a_checkout_leaves_behind_is_no_tool(run: Run, write: Write, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_the_child_ends_with_its_parent(write: Write, tmp_path: Path) -> None:
     wait_until(lambda: not is_running(int(note.read_text())))
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device without room")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there's no device without room")
 def test_output_without_room_is_one_clear_line(echo: Path) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -298,6 +298,6 @@ def test_what_serve_leaves_out_is_reported_without_a_target(
     code = "def odd(**given: str) -> int:\n    return len(given)\n"
     tools = str(write("odd", manifest, code).parent)
     done = run("validate", tools, *arguments)
-    assert "ST906 mcp: 'filter[x]' is refused as the name of a property" in done.out
+    assert "ST906 mcp: 'filter[x]' is rejected as the name of a property" in done.out
     assert done.code == 1
     assert "ST906" not in run("validate", tools, *arguments, "--target", "openai").out

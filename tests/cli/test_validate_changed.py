@@ -1,4 +1,4 @@
-"""``validate`` with files that somebody hands over, and with those that git says have changed."""
+"""``validate`` with files that someone hands over, and with those that git says have changed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def git(tmp_path: Path) -> Git:
 
 @pytest.fixture
 def tree(write: Write, tmp_path: Path) -> Path:
-    """A tree with two sound tools, two broken ones, and much that is none."""
+    """A tree with two sound tools, two broken ones, and much that isn't one."""
     write("echo")
     write("other")
     write("odd", "{")
@@ -110,7 +110,7 @@ def test_what_is_left_out_is_told(run: Run, tree: Path) -> None:
 def test_a_path_that_is_not_there_is_misuse(run: Run, tree: Path, path: str) -> None:
     done = run("validate", "tools/echo/echo.py", path)
     assert (done.code, done.out) == (2, "")
-    assert f"there is no {path!r}" in done.err
+    assert f"there's no {path!r}" in done.err
 
 
 def test_procedures_among_files_are_checked_with_all_tools(run: Run, tree: Path) -> None:
@@ -189,7 +189,7 @@ def test_without_commits_git_and_repository_there_is_one_message(
 ) -> None:
     done = run("validate", "--since", "HEAD")
     assert (done.code, done.out) == (2, "")
-    assert "there is no commit yet" in done.err
+    assert "there's no commit yet" in done.err
     without = run("validate", "--since", "HEAD", PATH=str(tmp_path_factory.mktemp("nothing")))
     assert without.code == 2
     assert "git can't be run: No such file or directory" in without.err

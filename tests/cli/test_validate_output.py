@@ -43,7 +43,7 @@ def test_the_configuration_names_formats(run: Run, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out.sarif").read_text())["version"] == "2.1.0"
     (tmp_path / "sovl-tools.toml").write_text("format = 'jsn'\n")
     done = run("validate")
-    assert (done.code, "format: there is no format 'jsn'; did you mean 'json'?" in done.err) == (
+    assert (done.code, "format: there's no format 'jsn'; did you mean 'json'?" in done.err) == (
         2,
         True,
     )
@@ -52,7 +52,7 @@ def test_the_configuration_names_formats(run: Run, tmp_path: Path) -> None:
 @check_each(
     ("arguments", "words"),
     [
-        (["--format", "xml"], "there is no format 'xml'"),
+        (["--format", "xml"], "there's no format 'xml'"),
         (["--format", "json="], "'json=' names no file"),
         (["--format", "json", "--format", "text"], "json and text can't both be written"),
         (["--format", "json=-", "--format", "text"], "json and text can't both be written to the"),
@@ -123,8 +123,8 @@ def test_many_findings_are_counted_and_not_shown(run: Run, write: Write) -> None
     ("setting", "words"),
     [
         ("exclude = ['*']", "nothing is left to check: everything is excluded by '*'"),
-        ("exclude = ['[[:alpha:]]*']", "'[[:alpha:]]*' is no pattern of paths"),
-        ("pythonpath = ['nowhere']", "pythonpath: there is no 'nowhere'"),
+        ("exclude = ['[[:alpha:]]*']", "'[[:alpha:]]*' isn't a pattern of paths"),
+        ("pythonpath = ['nowhere']", "pythonpath: there's no 'nowhere'"),
     ],
 )
 def test_a_setting_that_can_not_be_meant_is_told(
@@ -136,7 +136,7 @@ def test_a_setting_that_can_not_be_meant_is_told(
     assert done.code == 2
     assert words in done.err
     if setting.startswith("exclude = ['*']"):
-        assert run("validate", "tools/other/other.json").code == 0, "one file may be left out"
+        assert run("validate", "tools/other/other.json").code == 0, "one file can be omitted"
 
 
 def test_procedures_are_found_beside_the_tools_from_a_directory_below(

@@ -92,7 +92,7 @@ def test_modules_that_nobody_has_configured_are_not_run(run: Run, tmp_path: Path
     (tmp_path / "code" / "one.py").write_text("1 / 0\n")
     done = run("validate", "code")
     assert (done.code, done.err) == (1, "")
-    assert done.out.startswith("code: ST106 there is no tool in code\n")
+    assert done.out.startswith("code: ST106 there's no tool in code\n")
     # a file that is handed over may be anything
     done = run("validate", "code/one.py")
     assert done.code == 0

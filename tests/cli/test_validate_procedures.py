@@ -17,9 +17,9 @@ def test_a_procedure_is_checked_with_the_configured_tools(run: Run, put: Put) ->
     put("greetings.yaml", WRONG)
     done = run("validate", "greetings.yaml")
     assert done.code == 1
-    assert "greetings.yaml:14:30: ST754 there is no tool 'ehco'" in done.out
+    assert "greetings.yaml:14:30: ST754 there's no tool 'ehco'" in done.out
     assert "help: did you mean 'echo'?" in done.out
-    assert "ST760 there is no variable 'nam'" in done.out
+    assert "ST760 there's no variable 'nam'" in done.out
     summary = done.out.splitlines()[-1]
     assert summary.startswith("1 procedure and 2 tools checked in ")
     assert summary.endswith(" s: 2 loaded; 2 errors")
@@ -60,7 +60,7 @@ def test_the_tools_that_are_named_beside_a_procedure_are_those_it_has(run: Run, 
     put("two_steps.yaml", TWO_STEPS)
     assert run("validate", "tools", "two_steps.yaml").code == 0
     done = run("validate", "tools/echo", "two_steps.yaml", "--format", "concise")
-    assert done.out.splitlines()[0] == "two_steps.yaml:5:26: ST754 there is no tool 'rest'"
+    assert done.out.splitlines()[0] == "two_steps.yaml:5:26: ST754 there's no tool 'rest'"
 
 
 def test_a_tool_that_did_not_load_is_named_with_the_reason(
@@ -91,7 +91,7 @@ def test_actions_that_tools_bring_and_procedures_beside_are_known(
     put("b.yml", "name: b\ndescription: d\nsteps: [{action: shuot}]")
     assert run("validate", "a.yaml").code == 0
     out = run("validate", "a.yaml", "b.yml", "b.yml", "--format", "concise").out
-    assert out.splitlines()[0] == "b.yml:3:18: ST753 there is no action 'shuot'"
+    assert out.splitlines()[0] == "b.yml:3:18: ST753 there's no action 'shuot'"
     assert "2 procedures" in out
 
 
@@ -141,7 +141,7 @@ def test_nobody_waits_for_what_a_fifo_says(run: Run, put: Put, tmp_path: Path) -
         os.mkfifo(tmp_path / "procedures" / name)
     done = run("validate", "procedures")
     assert done.out.splitlines()[0] == (
-        "procedures/pipe.yaml:1:1: ST750 the file can't be opened: it is no plain file"
+        "procedures/pipe.yaml:1:1: ST750 the file can't be opened: it isn't a plain file"
     )
     assert "1 error" in done.out
 
@@ -149,7 +149,7 @@ def test_nobody_waits_for_what_a_fifo_says(run: Run, put: Put, tmp_path: Path) -
 def test_a_file_that_is_not_there_is_misuse(run: Run) -> None:
     done = run("validate", "procedures/a.yaml")
     assert (done.code, done.out) == (2, "")
-    assert "there is no 'procedures/a.yaml'" in done.err
+    assert "there's no 'procedures/a.yaml'" in done.err
 
 
 def test_the_schema_of_procedures_is_printed(run: Run) -> None:
@@ -238,7 +238,7 @@ def test_procedures_are_looked_for_where_they_are_configured(run: Run, put: Put)
     put("pyproject.toml", '[tool.sovl-tools]\nprocedures = ["flows"]\n')
     done = run("validate")
     assert (done.code, done.out) == (2, "")
-    assert "there is no directory of procedures 'flows'" in done.err
+    assert "there's no directory of procedures 'flows'" in done.err
     put("flows/odd.yaml", "what: ever")
     done = run("validate", "--format", "concise")
     assert done.out.startswith("flows/odd.yaml:1:1: ST751 'name' is missing")

@@ -39,7 +39,7 @@ class Watch:
         return lines
 
     def until(self, words: str) -> None:
-        """Wait for a check that says something: an edit may be seen in two halves."""
+        """Wait for a check that says something: an edit can be seen in two halves."""
         while not any(words in line for line in self.round()):
             pass
 
@@ -100,4 +100,4 @@ def test_what_can_not_be_watched_is_misuse(run: Run, write: Write) -> None:
     done = run("validate", "--watch", "--fix")
     assert (done.code, "leave --fix and --diff out" in done.err) == (2, True)
     done = run("validate", "--watch", "absent")
-    assert (done.code, "there is no 'absent'" in done.err) == (2, True)
+    assert (done.code, "there's no 'absent'" in done.err) == (2, True)

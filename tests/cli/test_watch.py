@@ -46,8 +46,8 @@ class Lines:
         """Return all up to the line that has the words."""
         lines: list[str] = []
         while not lines or words not in lines[-1]:
-            line = self._next(f"{words!r} did not come after {lines}")
-            assert line is not None, f"{words!r} did not come before the end of {lines}"
+            line = self._next(f"{words!r} did not follow {lines}")
+            assert line is not None, f"{words!r} did not precede the end of {lines}"
             lines.append(line)
         return "".join(lines)
 

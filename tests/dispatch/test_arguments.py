@@ -38,7 +38,7 @@ MAX_DEPTH = 64
 
 
 class Text(str):
-    """A text of somebody's own type."""
+    """A string of someone's own type."""
 
     __slots__ = ()
 
@@ -63,7 +63,7 @@ def checked(
 def refused(
     given: Any, parameters: dict[str, Any], function: Callable[..., Any] = closed
 ) -> Failure:
-    """Return why the arguments were refused."""
+    """Return why the arguments were rejected."""
     failure = ArgumentCheck(tool(function, parameters))(given)
     assert isinstance(failure, Failure), failure
     assert failure.kind == "invalid_arguments"
@@ -100,20 +100,20 @@ def test_arguments_may_be_an_object_or_text_of_one(given: Any) -> None:
         ("null", "they must be a JSON object, not null"),
         ("5", "they must be a JSON object, not the integer 5"),
         (5, "they must be a JSON object, not the integer 5"),
-        ("{", "they are no JSON: expecting property name"),
-        ("{'a': 1}", "they are no JSON: expecting property name"),
-        ('{"a": 1} {}', "they are no JSON: extra data at line 1 column 10"),
-        ('{"a":\n tru}', "they are no JSON: expecting value at line 2 column 2, near"),
+        ("{", "they aren't JSON: expecting property name"),
+        ("{'a': 1}", "they aren't JSON: expecting property name"),
+        ('{"a": 1} {}', "they aren't JSON: extra data at line 1 column 10"),
+        ('{"a":\n tru}', "they aren't JSON: expecting value at line 2 column 2, near"),
         (b"\xff", "they are not UTF-8"),
-        ({"value": {1, 2}}, "they are no JSON: "),
-        ({(1, 2): 3}, "they are no JSON: keys must be"),
+        ({"value": {1, 2}}, "they aren't JSON: "),
+        ({(1, 2): 3}, "they aren't JSON: keys must be"),
         ('{"value": NaN}', "NaN is not a JSON number"),
         ('{"value": -Infinity}', "-Infinity is not a JSON number"),
-        ({"value": float("nan")}, "they are no JSON: out of range"),
-        ({"value": float("inf")}, "they are no JSON: out of range"),
+        ({"value": float("nan")}, "they aren't JSON: out of range"),
+        ({"value": float("inf")}, "they aren't JSON: out of range"),
         ('{"value": 1e999}', "1e999 is too large a number"),
         (f'{{"value": {"9" * 5000}}}', "a whole number has more than 4,300 digits"),
-        ({"value": 10**5000}, "they are no JSON: a whole number has more than 4,300 digits"),
+        ({"value": 10**5000}, "they aren't JSON: a whole number has more than 4,300 digits"),
         (f'{{"value": {"[" * MAX_DEPTH}{"]" * MAX_DEPTH}}}', "they are nested too deep"),
         (f'{{"value": {"[" * 100_000}', "they are nested too deep"),
     ],
@@ -569,7 +569,7 @@ VALUES: dict[str, tuple[Mapping[str, Any], st.SearchStrategy[Any]]] = {
 
 @st.composite
 def calls(draw: st.DrawFn, level: int = 0) -> tuple[dict[str, Any], Any, Any]:
-    """Return parameters, arguments that fit them, and the keywords that come of them."""
+    """Return parameters, arguments that match them, and the keywords that come of them."""
     schemas: dict[str, Any] = {}
     given: dict[str, Any] = {}
     wanted: dict[str, Any] = {}

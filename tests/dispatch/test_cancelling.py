@@ -80,7 +80,7 @@ async def test_a_sync_tool_on_a_thread_is_given_up_and_told_so(release: threadin
     assert kind_of(result) == "cancelled"
     assert result.error is not None
     assert result.error.is_abandoned
-    assert "may still be at it" in result.error.message
+    assert "can still be at it" in result.error.message
     release.set()
     assert await asyncio.to_thread(seen.wait, PATIENCE)
     assert dispatcher.statistics()["wait"].abandoned == 1
@@ -181,7 +181,7 @@ async def test_two_calls_under_way_can_not_have_one_id() -> None:
     dispatcher = tooler(wait)
     task = asyncio.create_task(dispatcher.call("wait", call_id="mine"))
     await started.wait()
-    with pytest.raises(ValueError, match="'mine' is under way already"):
+    with pytest.raises(ValueError, match="'mine' is running already"):
         await dispatcher.call("wait", call_id="mine")
     assert dispatcher.cancel("mine")
     await task

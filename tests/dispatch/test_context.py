@@ -180,7 +180,7 @@ def test_tools_that_call_one_another_in_a_circle_are_stopped(call: Call) -> None
     def second(context: ToolContext) -> Any:
         return told(context.tooler.call_sync("first"))
 
-    words = "tools can't call one another in a circle: "
+    words = "tools can't call each other in a circle: "
     dispatcher = tooler(first, second)
     assert call(dispatcher, "first").value == f"{words}first → second → first"
     assert call(dispatcher, "second").value == f"{words}second → first → second"
@@ -198,7 +198,7 @@ def test_a_chain_of_tools_has_an_end(call: Call) -> None:
     dispatcher = tooler(*map(make, range(30)))
     chain = " → ".join(f"step_{number}" for number in range(16 + 1))
     value = call(dispatcher, "step_0").value
-    assert value == f"tools can't call one another so deep: {chain}"
+    assert value == f"tools can't call each other so deep: {chain}"
 
 
 @pytest.mark.parametrize("limit", [None, PATIENCE])

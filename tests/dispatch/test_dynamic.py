@@ -1,4 +1,4 @@
-"""Tools whose schema may be another one at each call."""
+"""Tools whose schema can be another at each call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.dispatch.toolbox import Call, each_way
 
 
 class Map:
-    """Layers that come and go, and how often somebody asked for them."""
+    """Layers that come and go, and how often someone asked for them."""
 
     def __init__(self, *layers: str) -> None:
         self.layers = list(layers)
@@ -158,7 +158,7 @@ def test_a_part_that_can_not_be_had_leaves_that_tool_out_and_no_other(
     assert call(Tooler(registry), "show", {"layer": "roads"}).ok
     with caplog.at_level(logging.WARNING, "sovl_tools"):
         assert [each["name"] for each in registry.schemas()] == ["show", "take"]
-    assert [each.getMessage() for each in caplog.records] == [f"tool choose is left out: {reason}"]
+    assert [each.getMessage() for each in caplog.records] == [f"tool choose is omitted: {reason}"]
     with pytest.raises(ResolutionError):
         registry["choose"].to_schema()
 
@@ -282,8 +282,8 @@ def test_a_default_that_breaks_its_schema_supplies_nothing(call: Call, part: Any
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"width": 3}, "preprocess returned 'width', which is no parameter"),
-        ({5: 3}, "preprocess returned the key 5, which is no string"),
+        ({"width": 3}, "preprocess returned 'width', which isn't a parameter"),
+        ({5: 3}, "preprocess returned the key 5, which isn't a string"),
     ],
 )
 def test_what_preprocess_adds_for_nobody_is_told(
@@ -291,7 +291,7 @@ def test_what_preprocess_adds_for_nobody_is_told(
 ) -> None:
     @tool(preprocess=lambda arguments: {**arguments, **more})
     def cut(text: str) -> str:
-        """Cut a text."""
+        """Cut a string."""
         return text
 
     result = call(Tooler(registry_of(cut)), "cut", {"text": "a"})

@@ -47,7 +47,7 @@ def raising_later(error: BaseException) -> Callable[[], Any]:
 
 MUTE = "its message can't be read (RuntimeError)"
 FAILURES = [
-    (ValueError("five is no number"), "ValueError: five is no number"),
+    (ValueError("five isn't a number"), "ValueError: five isn't a number"),
     (ValueError(), "ValueError"),
     (KeyError("a"), "KeyError: 'a'"),
     (ToolError("Say it: "), "Say it: "),
@@ -189,7 +189,7 @@ def test_a_model_reads_the_beginning_of_a_long_message(call: Call) -> None:
 
     failure = call(tooler(fail), "fail").error
     assert failure is not None
-    assert failure.message == "x" * 4000 + "… [996,000 characters left out]"
+    assert failure.message == "x" * 4000 + "… [996,000 characters omitted]"
 
 
 @each_way
@@ -198,14 +198,14 @@ def test_a_model_reads_the_beginning_of_a_long_name(call: Call) -> None:
     failure = call(tooler(), long).error
     assert failure is not None
     assert len(failure.message) < 300
-    assert "999,800 characters left out" in failure.message
+    assert "999,800 characters omitted" in failure.message
 
     def plain() -> None: ...
 
     failure = call(tooler(plain), "plain", {long: 1}).error
     assert failure is not None
     assert len(failure.message) < 400
-    assert "characters left out" in failure.message
+    assert "characters omitted" in failure.message
 
 
 @each_way

@@ -36,7 +36,7 @@ async def spin() -> str:
 
 @pytest.fixture(autouse=True)
 def _end_spinning(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let no tool that was given up take the time of the tests that follow."""
+    """Let no tool that was abandoned take the time of the tests that follow."""
     over = threading.Event()
     monkeypatch.setitem(globals(), "is_over", over)
     yield
@@ -65,7 +65,7 @@ def test_a_tool_that_swallows_its_cancellation_is_given_up(
     assert failure is not None
     assert failure.kind == "timeout"
     assert failure.is_abandoned
-    assert failure.message.endswith("; its task was given up and may still be at it")
+    assert failure.message.endswith("; its task was abandoned and can still be at it")
     assert calls.statistics()[function.__name__].abandoned == 1
 
 
@@ -136,7 +136,7 @@ async def test_a_tool_whose_own_tasks_swallow_their_cancellation_is_given_up() -
 
 
 async def slow_to_clean() -> str:
-    """Take longer to clean up than a call that is over may take."""
+    """Take longer to clean up than a call that is over can take."""
     try:
         async with asyncio.timeout(0.01):
             try:
@@ -220,7 +220,7 @@ async def test_cancelling_a_call_with_hooks_does_not_wait_either() -> None:
 async def test_a_caller_is_not_cancelled_by_calls_that_end_while_the_loop_stalls(
     below: float | None,
 ) -> None:
-    """Both calls are due at once then: to be given up, or one of them to be ended."""
+    """Both calls are due at once then: to be abandoned, or one of them to be ended."""
     inner = tooler(swallow)
 
     async def outer(context: ToolContext) -> Any:

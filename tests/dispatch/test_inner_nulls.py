@@ -1,4 +1,4 @@
-"""Null for fields that may be left out: their schemas don't show it, and calls take it."""
+"""Null for fields that can be omitted: their schemas don't show it, and calls take it."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_a_manifest_may_show_null_or_not(mark: str, write: Write, tmp_path: Path
 
 
 def _wide(text: str) -> str:
-    """Return a manifest as one may have been written by hand: optional fields may be null."""
+    """Return a manifest as one can have been written by hand: optional fields can be null."""
     document = json.loads(text)
     parameters = document["parameters"]
     parameters["properties"]["one"]["default"] = {"color": "red", "names": None}

@@ -184,7 +184,7 @@ def test_arguments_that_are_taken_leniently_would_be_taken_strictly(
 
 @dataclass
 class Place:
-    """A place, of which the height may be unknown."""
+    """A place, of which the height can be unknown."""
 
     name: str
     height: int | None = None
@@ -272,7 +272,7 @@ def test_a_tool_is_called_by_a_name_in_a_namespace(
     assert result.ok is fits
     assert result.tool == ("take" if fits else name)
     if result.error is not None:
-        assert result.error.message == f"there is no tool {name!r}; did you mean 'take'?"
+        assert result.error.message == f"there's no tool {name!r}; did you mean 'take'?"
 
 
 @check_each("name", ["a.take", "a__b.take"])

@@ -18,7 +18,7 @@ NUMBER = {**properties(number={"type": "integer"}), "required": ["number"]}
 
 
 class Counter:
-    """Counts how many calls are under way at a time, and the most that there were."""
+    """Counts how many calls are running at a time, and the most that there were."""
 
     def __init__(self) -> None:
         self.now = self.most = 0

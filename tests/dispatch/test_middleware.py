@@ -49,7 +49,7 @@ class Counter:
 
 
 def counting(function: Counter, name: str = "count", /, **annotations: bool) -> ToolDefinition:
-    """Return a tool that takes a text or nothing."""
+    """Return a tool that takes a string or nothing."""
     schema = properties(text={"type": "string"})
     return replace(tool(function, schema, name=name), annotations=annotations)
 

@@ -45,7 +45,7 @@ def any_of(*branches: dict[str, Any]) -> dict[str, Any]:
 
 
 def typed(value: Any) -> str:
-    """Return a text that tells 5 from 5.0 and 1 from true."""
+    """Return a string that tells 5 from 5.0 and 1 from true."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -329,7 +329,7 @@ fitting: dict[str, tuple[dict[str, Any], st.SearchStrategy[Any]]] = {
 
 @st.composite
 def disguised(draw: st.DrawFn, level: int = 0) -> tuple[dict[str, Any], Any, Any]:
-    """Return a schema, a value that fits it, and the same with texts for some of its parts."""
+    """Return a schema, a value that matches it, and the same with strings for some of its parts."""
     kind = draw(st.sampled_from([*fitting, "array", "object"] if level < 3 else [*fitting]))
     if kind == "array":
         schema, value, other = _array(draw, level)
@@ -367,7 +367,7 @@ def test_texts_in_place_of_other_values_are_read(case: tuple[dict[str, Any], Any
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Tell whether two values are equal as JSON, where 5 is 5.0 and 1 is not true."""
+    """Return whether two values are equal as JSON, where 5 is 5.0 and 1 is not true."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list) and isinstance(other, list):
@@ -379,7 +379,7 @@ def _alike(one: Any, other: Any) -> bool:
 
 @st.composite
 def doubtful(draw: st.DrawFn) -> tuple[Any, Any]:
-    """Return a schema of any kind and a value that may or may not fit, with texts in it."""
+    """Return a schema of any kind and a value that may or may not match, with strings in it."""
     schema = draw(plain_schemas | schemas)
     value = draw(likely(schema) | values)
     return schema, _with_texts(draw, value)
@@ -437,7 +437,7 @@ def test_valid_arguments_are_returned_as_they_are(case: tuple[Any, Any]) -> None
 
 
 def _replayed(document: Any, repairs: tuple[Repair, ...]) -> Any:
-    """Make the repairs one by one, each where its ``given`` stands; a text becomes what it says."""
+    """Make the repairs one by one, each where its ``given`` is; a string becomes its value."""
     root = {"root": document}
     for repair in repairs:
         *above, last = _places(root["root"])[repair.path]

@@ -72,7 +72,7 @@ def received(annotation: Any, value: Any) -> Any:
     parameters, types, *_ = inferred(annotation)
     assert validator(parameters).is_valid({"value": value})
     convert = converter_of(taking(annotation), ["value"], types)
-    assert convert is not None, f"{annotation} is left as it is"
+    assert convert is not None, f"{annotation} is left unchanged"
     return convert({"value": value})["value"]
 
 

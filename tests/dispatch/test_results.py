@@ -95,7 +95,7 @@ class Socket:
 
 
 class Lookup(Mapping[str, Any]):
-    """A mapping that is no dictionary."""
+    """A mapping that isn't a dictionary."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
@@ -120,7 +120,7 @@ def nested(levels: int, inner: Any = 0) -> Any:
 
 
 def invalid(value: Any) -> str:
-    """Return why a result is no JSON."""
+    """Return why a result isn't JSON."""
     with pytest.raises(InvalidResult) as caught:
         convert_result(value)
     return str(caught.value)
@@ -253,29 +253,29 @@ def test_keys_become_text(key: Any, text: str) -> None:
 @check_each(
     ("value", "reason"),
     [
-        (Socket(), "result is a Socket, which is no JSON"),
-        ({"items": [1, Order(1, Socket())]}, "result.items[1].items is a Socket, which is no JSON"),
-        ({"odd key": (Socket(),)}, "result['odd key'][0] is a Socket, which is no JSON"),
-        ({1: Socket()}, "result['1'] is a Socket, which is no JSON"),
-        (Socket, "result is the class Socket, which is no JSON"),
-        ([Order], "result[0] is the class Order, which is no JSON"),
-        (1j, "result is a complex, which is no JSON"),
-        (object(), "result is an object, which is no JSON"),
-        (len, "result is a builtin_function_or_method, which is no JSON"),
-        (sys, "result is a module, which is no JSON"),
-        (float("nan"), "result is nan, which is no JSON number"),
-        ([-float("inf")], "result[0] is -inf, which is no JSON number"),
-        (Ratio("inf"), "result is inf, which is no JSON number"),
-        (Decimal("NaN"), "result is NaN, which is no JSON number"),
-        (Decimal("sNaN"), "result is sNaN, which is no JSON number"),
-        (Decimal("-Infinity"), "result is -Infinity, which is no JSON number"),
+        (Socket(), "result is a Socket, which isn't JSON"),
+        ({"items": [1, Order(1, Socket())]}, "result.items[1].items is a Socket, which isn't JSON"),
+        ({"odd key": (Socket(),)}, "result['odd key'][0] is a Socket, which isn't JSON"),
+        ({1: Socket()}, "result['1'] is a Socket, which isn't JSON"),
+        (Socket, "result is the class Socket, which isn't JSON"),
+        ([Order], "result[0] is the class Order, which isn't JSON"),
+        (1j, "result is a complex, which isn't JSON"),
+        (object(), "result is an object, which isn't JSON"),
+        (len, "result is a builtin_function_or_method, which isn't JSON"),
+        (sys, "result is a module, which isn't JSON"),
+        (float("nan"), "result is nan, which isn't a JSON number"),
+        ([-float("inf")], "result[0] is -inf, which isn't a JSON number"),
+        (Ratio("inf"), "result is inf, which isn't a JSON number"),
+        (Decimal("NaN"), "result is NaN, which isn't a JSON number"),
+        (Decimal("sNaN"), "result is sNaN, which isn't a JSON number"),
+        (Decimal("-Infinity"), "result is -Infinity, which isn't a JSON number"),
         ({"n": 10**5000}, "result.n is an integer of too many digits"),
         (fractions.Fraction(10**400), "result can't be read: OverflowError was raised"),
         ({1: 0, "1": 0}, "result has two keys that become '1'"),
         ({"a": {None: 0, "null": 0}}, "result.a has two keys that become 'null'"),
         ({(1, 2): 0}, "result has a key that is a tuple, which can't be text"),
-        ([{Socket: 0}], "result[0] has a key that is the class Socket, which is no JSON"),
-        ({float("nan"): 0}, "result has a key that is nan, which is no JSON number"),
+        ([{Socket: 0}], "result[0] has a key that is the class Socket, which isn't JSON"),
+        ({float("nan"): 0}, "result has a key that is nan, which isn't a JSON number"),
         (Lookup(OSError("gone")), "result can't be read: OSError was raised"),
         ([map(int, ["x"])], "result[0] can't be read: ValueError was raised"),
     ],
@@ -527,7 +527,7 @@ def test_content_inside_other_values_is_json() -> None:
 
 
 def test_what_is_no_json_beside_content_is_refused_with_its_place() -> None:
-    assert invalid([PICTURE, {"a": Socket()}]) == "result[1].a is a Socket, which is no JSON"
+    assert invalid([PICTURE, {"a": Socket()}]) == "result[1].a is a Socket, which isn't JSON"
 
 
 @moderate
@@ -588,7 +588,7 @@ def test_texts_share_the_room_that_the_rest_leaves(
 
 
 def as_block(item: Any) -> Any:
-    """Return a string as a text."""
+    """Return a string as a string."""
     return Text(item) if isinstance(item, str) else item
 
 
@@ -661,9 +661,9 @@ def test_numbers_and_arrays_of_numpy_become_json(make: Callable[[Any], Any], exp
 def test_what_numpy_has_beyond_json_is_refused() -> None:
     numpy = pytest.importorskip("numpy")
     assert invalid({"a": numpy.array([[1, numpy.nan]])}).startswith("result.a[0][1] is nan")
-    assert invalid(numpy.float64("inf")) == "result is inf, which is no JSON number"
-    assert invalid(numpy.clongdouble(1)) == "result is a clongdouble, which is no JSON"
-    assert invalid(numpy.array([1j])) == "result[0] is a complex, which is no JSON"
+    assert invalid(numpy.float64("inf")) == "result is inf, which isn't a JSON number"
+    assert invalid(numpy.clongdouble(1)) == "result is a clongdouble, which isn't JSON"
+    assert invalid(numpy.array([1j])) == "result[0] is a complex, which isn't JSON"
 
 
 def test_frames_of_pandas_become_rows() -> None:

@@ -54,7 +54,7 @@ def needy(function: Callable[..., Any], **fields: Any) -> ToolDefinition:
 
 
 def forms_of(secret: str) -> list[str]:
-    """Return the secret as a message may write it."""
+    """Return the secret as a message can write it."""
     texts = [secret, repr(secret)[1:-1]]
     texts += [json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]]
     return [*texts, quote(secret), quote(secret, safe=""), quote_plus(secret)]
@@ -73,7 +73,7 @@ WRITINGS: dict[str, Callable[[str], str]] = {
     "alone": lambda secret: secret,
     "twice": lambda secret: f"{secret}{secret}",
     "quoted": lambda secret: f"key {secret!r} is wrong",
-    "quoted beside others": lambda secret: f"{[secret, chr(34), chr(39)]!r}",
+    "quoted next to others": lambda secret: f"{[secret, chr(34), chr(39)]!r}",
     "JSON": lambda secret: json.dumps({"key": secret}),
     "JSON in Unicode": lambda secret: json.dumps({"key": secret}, ensure_ascii=False),
     "path": lambda secret: f"https://example.org/{quote(secret)}/",

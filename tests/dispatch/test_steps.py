@@ -45,7 +45,7 @@ def giving(value: Any) -> Callable[..., Any]:
 
 
 def definition_of(function: Callable[..., Any] = echo, **fields: Any) -> ToolDefinition:
-    """Return a tool of the name ``echo`` that takes a text."""
+    """Return a tool of the name ``echo`` that takes a string."""
     return replace(tool(function, TEXT, name="echo"), **fields)
 
 
@@ -389,9 +389,9 @@ def test_content_stands_in_the_result_and_as_json_in_its_value(
 
 
 ODD = [
-    (object(), "result is an object, which is no JSON"),
-    ({"a": [1, object()]}, "result.a[1] is an object, which is no JSON"),
-    ([float("nan")], "result[0] is nan, which is no JSON number"),
+    (object(), "result is an object, which isn't JSON"),
+    ({"a": [1, object()]}, "result.a[1] is an object, which isn't JSON"),
+    ([float("nan")], "result[0] is nan, which isn't a JSON number"),
     ({1: "a", "1": "b"}, "result has two keys that become '1'"),
 ]
 

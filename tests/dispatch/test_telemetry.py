@@ -72,7 +72,7 @@ def test_a_success_is_logged_as_information(caplog: pytest.LogCaptureFixture) ->
         (failure(), "echo failed in 1.23 ms, tool_error (ValueError), call c1"),
         (
             success(kind="timeout", duration=30.0, is_abandoned=True),
-            "echo failed in 30 s, timeout, its thread was given up, call c1",
+            "echo failed in 30 s, timeout, its thread was abandoned, call c1",
         ),
         (
             success(kind="unknown_tool", tool="e\ncho\x1b", call_id="c\n1"),

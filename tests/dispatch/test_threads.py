@@ -36,7 +36,7 @@ class Outcome:
 
 
 def done_by(worker: _Worker, function: Any) -> Any:
-    """Have a new worker do something and return its value; afterwards it is anybody's."""
+    """Have a new worker do something and return its value; afterwards it is anyone's."""
     outcome = Outcome()
     worker.work.put((copy_context(), function, outcome))
     value, error = outcome.result
@@ -166,7 +166,7 @@ print(os.waitstatus_to_exitcode(status), done.wait(60))
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there's no fork")
 def test_a_forked_process_has_threads_of_its_own() -> None:
     assert run_script(REUSE + FORK) == "42 True"
 
@@ -222,7 +222,7 @@ print(expected == answers(), first.split()[0], second.split()[0], len({*known}) 
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there's no fork")
 def test_a_server_that_forks_after_calls_answers_in_each_child() -> None:
     """The children have threads, loops, places in queues and names of calls of their own."""
     assert run_script(PREFORKED) == "True True True True"

@@ -39,7 +39,7 @@ def limit_of(result: ToolResult) -> str:
     assert not result.ok
     before, _, after = result.error.message.partition(" was not done after ")
     assert before == f"tool {result.tool!r}"
-    return after.removesuffix("; its thread was given up and may still be at it")
+    return after.removesuffix("; its thread was abandoned and can still be at it")
 
 
 @each_way

@@ -128,14 +128,14 @@ def test_bad_arguments_never_reach_the_function(call: Call) -> None:
 @each_way
 def test_an_unknown_tool_is_answered_with_a_suggestion(call: Call) -> None:
     result = call(tooler(tool(echo, TEXT)), "ehco", {"text": "a"})
-    assert str(result.error) == "there is no tool 'ehco'; did you mean 'echo'?"
+    assert str(result.error) == "there's no tool 'ehco'; did you mean 'echo'?"
     assert result.error is not None
     assert result.error.kind == "unknown_tool"
 
 
 @each_way
 def test_an_unknown_tool_without_a_near_one_is_just_unknown(call: Call) -> None:
-    assert str(call(tooler(echo), "paint").error) == "there is no tool 'paint'"
+    assert str(call(tooler(echo), "paint").error) == "there's no tool 'paint'"
 
 
 @each_way
@@ -192,5 +192,5 @@ def test_the_path_of_a_directory_will_do(write: Write, tmp_path: Path) -> None:
     write("echo")
     for path in (str(tmp_path / "tools"), tmp_path / "tools"):
         assert Tooler(path).call_sync("echo", {"text": "hi"}).value == "hi"
-    with pytest.raises(ValueError, match=r"^there is no tools directory 'nowhere'$"):
+    with pytest.raises(ValueError, match=r"^there's no tools directory 'nowhere'$"):
         Tooler("nowhere")

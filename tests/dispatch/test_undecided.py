@@ -34,7 +34,7 @@ def registry_of(
 
 
 class Slow:
-    """Names that are there only when somebody says so, and who asked for them."""
+    """Names that are there only when someone says so, and who asked for them."""
 
     def __init__(self) -> None:
         self.is_asked = threading.Event()

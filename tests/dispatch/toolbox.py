@@ -41,7 +41,7 @@ TEXT = {
     "properties": {"text": {"type": "string"}},
     "required": ["text"],
 }
-"""The parameters of a tool that takes a text."""
+"""The parameters of a tool that takes a string."""
 
 
 def catalog_of(
@@ -75,7 +75,7 @@ each_way = pytest.mark.parametrize("call", [call_sync, call_async])
 
 
 def run_script(source: str) -> str:
-    """Run Python that might hang in a process of its own; return what it printed."""
+    """Run Python that might hang in its own process; return what it printed."""
     command = [sys.executable, "-c", source]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=REPOSITORY, timeout=2 * PATIENCE

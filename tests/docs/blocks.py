@@ -4,8 +4,8 @@ A fence says by its language what its block is:
 
 - a fence with a title is a file: ``json title="tools/greet/greet.json"``;
 - ``console`` holds lines that begin with ``$``, each followed by what the command prints on both
-  outputs; a line ``…`` stands for any lines, and times do not count;
-- ``python`` is run after the blocks before it, in one namespace; what it prints stands in an
+  outputs; a line ``…`` represents any lines, and times do not count;
+- ``python`` is run after the blocks before it, in one namespace; what it prints is in an
   ``output`` block right after it;
 - ``json`` without a title is a part of a manifest, checked against the published schema.
 
@@ -95,7 +95,7 @@ class Document:
 
 
 def matches(expected: str, actual: str) -> bool:
-    """Tell whether an output is the expected one: ``…`` lines match any lines, times all times."""
+    """Return whether an output matches: ``…`` matches any lines, and a time any time."""
     lines = _timeless(expected).splitlines()
     patterns = [r"(?:.*\n)*" if line.strip() == "…" else f"{re.escape(line)}\n" for line in lines]
     return re.fullmatch("".join(patterns), _timeless(actual)) is not None

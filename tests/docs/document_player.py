@@ -1,4 +1,4 @@
-"""Doing what a document says, in a folder of its own."""
+"""Doing what a document says, in its own folder."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PARSERS: Mapping[str, Callable[[str], object]] = {
 def played(document: Document, forks: Forker | None = None) -> Document:
     """Do what the page says in the current directory; return it with the outputs that came.
 
-    A block whose output is as expected stays as it is, so the page comes back unchanged if
+    A block whose output is as expected stays unchanged, so the page comes back unchanged if
     everything that it says is true. With ``forks``, commands that need no shell run there.
 
     Raises:

@@ -103,7 +103,7 @@ def test_the_guide_names_every_argument_of_the_decorator() -> None:
 
 
 def test_the_guide_has_a_row_for_every_code_of_tools_in_code() -> None:
-    table = cells(section(AUTHORING, "What is refused, and how").rpartition("```")[0])
+    table = cells(section(AUTHORING, "What is rejected, and how").rpartition("```")[0])
     codes = [row[0] for row in table if row[0].startswith("ST7")]
     assert codes == [rule.code for rule in RULES if rule.code.startswith("ST7")]
 

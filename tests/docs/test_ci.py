@@ -117,7 +117,7 @@ def test_hooks_run_on_a_commit(tmp_path: Path, write: Write, forks: Forker) -> N
     start("git", "rm", "-q", "tools/echo/echo.py", cwd=mine)
     said = start("git", "commit", "-m", "Broken", cwd=mine, env=env, code=1)
     assert said.count("Failed") == 2
-    assert "ST104" in said or "there is no 'echo.py'" in said
+    assert "ST104" in said or "there's no 'echo.py'" in said
 
 
 def test_the_page_configures_a_hook_that_there_is(tmp_path: Path) -> None:

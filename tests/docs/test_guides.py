@@ -1,6 +1,6 @@
 """The guides tell the truth: every block of theirs is run; ``blocks.py`` says how to write one.
 
-After a change that is meant, ``scripts/test tests/docs --bless`` writes the outputs anew.
+After a change that is meant, ``scripts/test tests/docs --bless`` writes the outputs again.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def test_a_view_has_no_refunds(run: Run) -> None:
         agent.chat_sync("Refund 3.")
         offered = [each["function"]["name"] for each in server.requests[0].body["tools"]]
     assert offered == ["exchange_rate", "export_orders", "find_orders"]
-    assert "there is no tool 'refund_order'" in str(agent.messages[2]["content"])
+    assert "there's no tool 'refund_order'" in str(agent.messages[2]["content"])
     assert "refund_order" not in run("list", "--view", "read").out
 
 

@@ -30,7 +30,7 @@ async def get_weather(
     location: str,
     unit: Optional[str] = "celsius",  # noqa: UP045 - as the plan writes it
 ) -> str:
-    """Look at the sky above a city.
+    """Check the sky above a city.
 
     Args:
         location (str): Which city: "London", or "Paris, FR".

@@ -15,7 +15,7 @@ PARCELS = {"zoning": ["R1", "R1", "C2"], "parks": ["P"]}
 def extract_filters(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments with everything that the method needs."""
     if arguments.get("style") == "unknown":
-        raise ToolError("there is no such style")
+        raise ToolError("there's no such style")
     return {"filters": [], "style": "fill", "color": "grey", **arguments}
 
 
@@ -168,7 +168,7 @@ def test_a_failing_preprocess_is_told_and_the_method_is_not_called(
     tooler: Tooler, desk: MapDesk
 ) -> None:
     error = tooler.call_sync("add_map_layer", {**LAYER, "style": "unknown"}).error
-    assert str(error) == "there is no such style"
+    assert str(error) == "there's no such style"
     assert desk.layers == {}
 
 
@@ -201,7 +201,7 @@ def test_what_preprocess_forgets_is_named() -> None:
     assert [(each.path, each.message) for each in error.details] == [("$.color", "is required")]
 
 
-@pytest.mark.parametrize("tables", [None, "zoning"], ids=["nothing", "a text"])
+@pytest.mark.parametrize("tables", [None, "zoning"], ids=["nothing", "a string"])
 def test_an_enum_that_is_no_list_takes_the_tool_out_until_it_is_one(
     registry: ToolRegistry, tooler: Tooler, desk: MapDesk, tables: Any
 ) -> None:

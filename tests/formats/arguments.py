@@ -1,4 +1,4 @@
-"""Values that fit a schema."""
+"""Values that match a schema."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _EXTRA = ("extra", "x_extra", "more")
 
 
 class NoValueError(Exception):
-    """Nothing fits, or at least nothing along this way."""
+    """Nothing matches, or at least nothing along this way."""
 
 
 @st.composite
 def arguments_for(draw: st.DrawFn, schema: Schema, *, is_open: bool = False) -> Any:
-    """Return values that fit a schema.
+    """Return values that match a schema.
 
     Objects have properties that are not listed only where ``additionalProperties`` or
     ``patternProperties`` say that they may, even if they are required, or ``is_open`` wherever
@@ -69,7 +69,7 @@ def validator(text: str) -> Draft202012Validator:
 
 
 class _Maker:
-    """Makes values that fit several schemas at once, as far as it sees."""
+    """Makes values that match several schemas at once, as far as it sees."""
 
     def __init__(self, draw: st.DrawFn, root: Schema, *, is_open: bool) -> None:
         self._draw = draw
@@ -90,7 +90,7 @@ class _Maker:
         return _BY_TYPE[kind](self, parts, depth)
 
     def _parts(self, schema: Schema, depth: int) -> Iterator[Schema]:
-        """Yield the schemas that have to fit if this one has, alternatives chosen."""
+        """Yield the schemas that must fit if this one has, alternatives chosen."""
         if schema is False:
             raise NoValueError
         if schema is True:
@@ -191,7 +191,7 @@ class _Maker:
         return self._closed(made, parts, depth)
 
     def _extra(self, parts: list[Schema]) -> tuple[str, ...]:
-        """Return names that are not listed, if there may be such."""
+        """Return names that are not listed, if there can be such."""
         if self._is_open:
             return _EXTRA
         opening = ("additionalProperties", "patternProperties")

@@ -1,4 +1,4 @@
-"""Exports of manifests, and who has to accept them."""
+"""Exports of manifests, and who must accept them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TARGETS = (
     *((name, False) for name in PROBLEMS_OF),
     *((name, True) for name in CAN_BE_STRICT),
 )
-"""Formats of one definition per tool, each with whether it is to be strict."""
+"""Formats of one definition per tool, each with whether it must be strict."""
 
 
 # By name, so that type checkers need not read the SDKs.
@@ -55,7 +55,7 @@ def accept(format_name: str, definition: Any) -> None:
     """Hand a definition to the type of the provider's SDK, keys as they are sent.
 
     Raises:
-        ValidationError: the type refuses it, or has no such key.
+        ValidationError: the type rejects it, or has no such key.
     """
     value = _adapter(format_name).validate_python(
         definition, extra="forbid", by_alias=True, by_name=False
@@ -79,7 +79,7 @@ def _nothing(**_: Any) -> None: ...
 
 
 def is_strict(definition: dict[str, Any]) -> bool:
-    """Tell whether a definition is marked strict."""
+    """Return whether a definition is marked strict."""
     return definition.get("function", definition).get("strict") is True
 
 

@@ -21,9 +21,9 @@ _MOST = 12
 
 
 def strict_forms(root: Schema, value: Any) -> list[Any]:
-    """Return forms of a value in which no property is left out: null stands for each.
+    """Return forms of a value in which no property is omitted: null represents each.
 
-    There is one for each way of choosing among alternatives that the value fits; none if objects
+    There is one for each way of choosing among alternatives that the value matches; none if objects
     have properties that are not listed.
     """
     return _forms([root], value, root)
@@ -81,13 +81,13 @@ def _expanded(schema: Schema, value: Any, root: Schema) -> Iterator[list[Schema]
 
 
 def fits(schema: Schema, value: Any, root: Schema) -> bool:
-    """Tell whether a value fits a schema that is a part of another one."""
+    """Return whether a value matches a schema that is a part of another."""
     return validator_within(json.dumps(schema), json.dumps(root)).is_valid(value)
 
 
 @lru_cache(maxsize=512)
 def validator_within(text: str, root: str) -> Draft202012Validator:
-    """Return the validator of a schema that is a part of another one, both given as JSON."""
+    """Return the validator of a schema that is a part of another, both given as JSON."""
     whole: dict[str, Any] = {**json.loads(root), "$id": _NAME}
     schema = rebuilt(json.loads(text), _rebased)
     return validator({"allOf": [schema], "$defs": {"whole": whole}})
@@ -102,7 +102,7 @@ def _rebased(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def comes_to(restored: Any, wanted: Any) -> bool:
-    """Tell whether a value is the one that is wanted, but for nulls where that has nothing."""
+    """Return whether a value is the one that is wanted, but for nulls where that has nothing."""
     if isinstance(restored, dict) and isinstance(wanted, dict):
         added = [restored[name] for name in restored.keys() - wanted.keys()]
         common = (comes_to(restored.get(name, ...), each) for name, each in wanted.items())

@@ -101,7 +101,7 @@ def flag(draw: Draw, _: Scope) -> Schema:
 
 
 def choice(draw: Draw, _: Scope) -> Schema:
-    """Return an enum: of texts, or of whatever, with or without a type."""
+    """Return an enum: of strings, or of whatever, with or without a type."""
     values = draw(st.lists(texts, min_size=1, max_size=4, unique=True))
     mixed = draw(st.lists(data, min_size=1, max_size=4))
     return draw(

@@ -1,4 +1,4 @@
-"""Schemas by hand that are easily got wrong, beside those that chance finds."""
+"""Schemas by hand that are easily got wrong, next to those that chance finds."""
 
 from __future__ import annotations
 
@@ -271,4 +271,4 @@ RESTORED: list[tuple[dict[str, Any], Any, Any]] = [
         {"a": [None, {}]},
     ),
 ]
-"""Schemas, what a model sends that has to name every property, and what that stands for."""
+"""Schemas, what a model sends that must name every property, and what that represents."""

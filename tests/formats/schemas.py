@@ -82,7 +82,7 @@ def _parameters(draw: Draw, scope: Scope) -> Schema:
 
 
 def _pointing(draw: Draw, scope: Scope, properties: dict[str, Schema]) -> dict[str, Schema]:
-    """Return, now and then, properties that refer to something that is no definition."""
+    """Return, now and then, properties that refer to something that isn't a definition."""
     chosen = draw(st.sampled_from(["", "", "", "same", "inner"]))
     if chosen == "same" and properties:
         return {chosen: {"$ref": _pointer("properties", draw(st.sampled_from([*properties])))}}

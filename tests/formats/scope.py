@@ -1,4 +1,4 @@
-"""What generated schemas are made of: names, values, and what a place may hold."""
+"""What generated schemas are made of: names, values, and what a place can hold."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ Kind: TypeAlias = Callable[[Draw, "Scope"], Schema]
 
 
 class Scope(NamedTuple):
-    """What a subschema may hold at its place.
+    """What a subschema can hold at its place.
 
     Attributes:
         depth: how many levels may lie below.
-        kinds: what it may be.
+        kinds: what it can be.
         references: those that lead to what comes later, so that no circle arises.
         circular: those that may lead back.
         is_below: whether a property or an item lies between the definition and the place.
         may_end: whether a value may do without it.
-        names: the names that properties may have.
+        names: the names that properties can have.
     """
 
     depth: int
@@ -61,7 +61,7 @@ class Scope(NamedTuple):
 
     @property
     def possible(self) -> tuple[str, ...]:
-        """The references that may stand here."""
+        """The references that may be here."""
         safe = self.is_below and self.may_end
         return self.references + (self.circular if safe else ())
 

@@ -15,7 +15,7 @@ STRICT: dict[str, Any] = {"strict": True}
 
 
 def limited(*tools: Any) -> list[Any]:
-    """Return what is made of tools of which so many are strict as a request may have."""
+    """Return what is made of tools of which so many are strict as a request can have."""
     shapes = [shaped("anthropic", each) for each in tools]
     apply_limits = format_of("anthropic").apply_limits
     assert apply_limits is not None
@@ -76,7 +76,7 @@ def test_examples_with_arguments_go_with_it() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (STRICT, "they may not fit the strict schema"),
+        (STRICT, "they may not match the strict schema"),
         ({"defer_loading": frozenset({"echo"})}, "a tool that is deferred can't have any"),
     ],
 )
@@ -86,7 +86,7 @@ def test_examples_that_would_be_refused_are_left_out(options: dict[str, Any], re
         "anthropic", tool(arguments(text=TEXT, inner=inner), examples=EXAMPLES), **options
     )
     assert "input_examples" not in shape.definition
-    assert shape.losses[-1] == ("dropped", ("examples",), f"examples are left out: {reason}", None)
+    assert shape.losses[-1] == ("dropped", ("examples",), f"examples are omitted: {reason}", None)
 
 
 def test_examples_stay_if_they_certainly_fit_what_alternatives_became() -> None:
@@ -187,4 +187,4 @@ def test_that_every_tool_is_deferred_is_told() -> None:
     shapes = [shaped("anthropic", no_arguments("a"), **options)]
     definitions, (loss,) = collected("anthropic", shapes, **options)
     assert "cache_control" not in definitions[0]
-    assert (loss.kind, loss.message) == ("limit", "every tool is deferred, which Anthropic refuses")
+    assert (loss.kind, loss.message) == ("limit", "every tool is deferred, which Anthropic rejects")

@@ -42,7 +42,7 @@ def test_every_format_has_all_tools(registry: ToolRegistry, name: str) -> None:
 
 
 def test_a_format_that_is_not_there_is_refused_with_a_suggestion(registry: ToolRegistry) -> None:
-    with pytest.raises(ValueError, match="there is no format 'opnai'; did you mean 'openai'"):
+    with pytest.raises(ValueError, match="there's no format 'opnai'; did you mean 'openai'"):
         registry.export("opnai")
     with pytest.raises(ValueError, match="'openai-strict'; ask for 'openai' and strict"):
         registry.export("openai-strict")
@@ -52,7 +52,7 @@ def test_a_format_that_is_not_there_is_refused_with_a_suggestion(registry: ToolR
 
 @pytest.mark.parametrize("name", sorted(FORMATS.keys() - STRICT))
 def test_a_format_without_a_strict_form_rejects_strict(registry: ToolRegistry, name: str) -> None:
-    message = f"there is no strict {name}; there is of anthropic, openai"
+    message = f"there's no strict {name}; there is of anthropic, openai"
     with pytest.raises(ValueError, match=message):
         registry.definitions(name, strict=True)
 
@@ -135,7 +135,7 @@ def test_what_functions_make_is_asked_each_time(caplog: pytest.LogCaptureFixture
     (found,) = export.diagnostics
     assert (found.code, found.severity, found.tool) == ("ST908", "error", "show")
     assert found.path.endswith("test_exporting.py")
-    assert "show is left out" in caplog.text
+    assert "show is omitted" in caplog.text
 
 
 def test_a_schema_that_a_function_makes_has_to_be_one() -> None:
@@ -205,7 +205,7 @@ def test_diagnostics_have_their_places_in_the_manifest(write: Write, tmp_path: P
         f"{tmp_path}/tools/echo/echo.json",
     )
     assert '"minLength"' in lines[found.line - 1]
-    assert found.message == "openai-strict: minLength stands in the description only"
+    assert found.message == "openai-strict: minLength is in the description only"
 
 
 def test_what_concerns_all_tools_has_the_place_of_the_first() -> None:
@@ -222,7 +222,7 @@ def test_in_code_the_message_names_the_place() -> None:
     registry = ToolRegistry()
     registry.register(made(arguments(text={**TEXT, "minLength": 2})))
     (found,) = registry.export("openai", strict=True).diagnostics
-    words = "minLength stands in the description only, at 'parameters.properties.text.minLength'"
+    words = "minLength is in the description only, at 'parameters.properties.text.minLength'"
     assert found.message == f"openai-strict: {words}"
 
 
@@ -254,11 +254,9 @@ def test_a_tool_that_is_too_deep_stops_no_other() -> None:
 def test_targets_are_formats_and_strict_ones() -> None:
     names = [*FORMATS, *(f"{name}-strict" for name in STRICT)]
     assert [str(Target.of(name)) for name in names] == names
-    with pytest.raises(
-        ValueError, match="there is no strict gemini; there is of anthropic, openai"
-    ):
+    with pytest.raises(ValueError, match="there's no strict gemini; there is of anthropic, openai"):
         Target.of("gemini-strict")
-    with pytest.raises(ValueError, match="there is no format 'zzz'"):
+    with pytest.raises(ValueError, match="there's no format 'zzz'"):
         Target.of("zzz-strict")
 
 

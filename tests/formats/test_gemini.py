@@ -108,6 +108,6 @@ def test_recursion_is_told_by_the_name_of_what_recurs() -> None:
         for loss in shaped("gemini", tool(each)).losses
     ]
     assert messages == [
-        "'node' contains itself outside of properties that may be left out",
-        "'parameters' contains itself outside of properties that may be left out",
+        "'node' contains itself outside of properties that can be omitted",
+        "'parameters' contains itself outside of properties that can be omitted",
     ]

@@ -120,9 +120,9 @@ def test_what_gemini_knows_stays_as_it_is() -> None:
         (
             {"not": {"items": AHEAD}, "if": AHEAD, "then": TEXT, **AHEAD},
             {
-                "description": 'Must not fit {"items":{"pattern":"^(?!x)"}}. '
-                'The condition is that it fits {"pattern":"^(?!x)"}. '
-                'If the condition is met, it fits {"type":"string"}. '
+                "description": 'Must not match {"items":{"pattern":"^(?!x)"}}. '
+                'The condition is that it matches {"pattern":"^(?!x)"}. '
+                'If the condition is met, it matches {"type":"string"}. '
                 "Matches the regular expression `^(?!x)`."
             },
             [("moved", "not")],
@@ -132,7 +132,7 @@ def test_what_gemini_knows_stays_as_it_is() -> None:
             {
                 "contains": IN_WORDS,
                 "minContains": 2,
-                "description": "At most 3 items fit what is asked of some.",
+                "description": "At most 3 items match what is asked of some.",
             },
             [("moved", "contains", "pattern"), ("moved", "maxContains")],
         ),
@@ -273,7 +273,7 @@ def test_gemini_is_told_some_keywords_in_others(schema: Any, expected: Any) -> N
         ),
         ({"multipleOf": 2}, {"description": "A multiple of 2."}, "moved"),
         ({**TEXT, "examples": ["x"]}, {**TEXT, "description": 'Examples: "x".'}, "moved"),
-        ({"not": {"const": 1}}, {"description": 'Must not fit {"const":1}.'}, "moved"),
+        ({"not": {"const": 1}}, {"description": 'Must not match {"const":1}.'}, "moved"),
         ({**TEXT, "own": 1}, {**TEXT, "description": "own: 1."}, "moved"),
         (
             {"allOf": [TEXT, {"format": "date"}]},
@@ -303,13 +303,13 @@ def test_what_gemini_is_told_less_exactly_is_reported(
 
 def test_false_that_can_not_be_said_is_told_in_words() -> None:
     schema: Any = False
-    assert said("gemini", schema) == ({"description": "No value fits."}, [("moved",)])
+    assert said("gemini", schema) == ({"description": "No value matches."}, [("moved",)])
 
 
 def test_several_keywords_of_one_schema_are_one_loss() -> None:
     (loss,) = shaped("gemini", tool(of(a={**TEXT, "examples": ["x"], "not": {"const": 1}}))).losses
     place = ("parameters", "properties", "a", "examples")
-    assert loss == ("moved", place, "examples and not stand in the description only", None)
+    assert loss == ("moved", place, "examples and not are in the description only", None)
 
 
 def test_references_lead_to_definitions_be_it_in_words() -> None:
@@ -325,7 +325,7 @@ def test_references_lead_to_definitions_be_it_in_words() -> None:
     assert found["properties"] == {
         "a": {"$ref": "#/$defs/x"},
         "b": {"$ref": "#/$defs/y"},
-        "c": {"description": 'Must not fit {"$ref":"#/$defs/y"}.'},
+        "c": {"description": 'Must not match {"$ref":"#/$defs/y"}.'},
     }
     assert found["$defs"]["y"] == {"description": "A multiple of 2."}
     assert losses == [
@@ -376,7 +376,7 @@ def test_what_is_said_of_all_arguments_is_left_out_and_told_once() -> None:
         assert losses == [("dropped", "oneOf")]
     (loss,) = shaped("openai", tool(schema)).losses
     assert loss.message == (
-        "oneOf, allOf, if, then, else and unevaluatedProperties of all arguments are left out"
+        "oneOf, allOf, if, then, else and unevaluatedProperties of all arguments are omitted"
     )
     assert loss.help
     assert made("gemini", schema)[0]["properties"]["kind"] == {
@@ -414,10 +414,10 @@ def test_names_that_a_provider_refuses_stay_and_are_told() -> None:
     assert shape.losses[0] == (
         "name",
         ("parameters", "properties", "größe"),
-        "'größe' is refused as the name of a property",
+        "'größe' is rejected as the name of a property",
         "rename it, so that it matches [a-zA-Z0-9_.-]{1,64}",
     )
-    assert shape.losses[1].message == "'' may be refused as the name of a property"
+    assert shape.losses[1].message == "'' can be rejected as the name of a property"
     places = {
         name: [(loss.kind, *loss.path[2:]) for loss in shaped(name, tool(ODD)).losses]
         for name in LOOSE

@@ -57,7 +57,7 @@ RETURNED = [
     {"a": [1.5, None, "ü"]},
     [],
     PNG,
-    [Text(""), PNG, "and a text"],
+    [Text(""), PNG, "and a string"],
     Image(b"GIF89a"),
     Image(b"any", "image/tiff"),
     Audio(b"OggS"),

@@ -62,7 +62,7 @@ def test_what_can_not_be_strict_is_exported_loosely_and_says_why() -> None:
     assert shape.definition["function"]["parameters"] == expected
     assert "strict" not in shape.definition["function"]
     place = ("parameters", "properties", "labels", "additionalProperties")
-    message = "not strict: an object may have properties of any name"
+    message = "not strict: an object can have properties of any name"
     assert shape.losses == (("loose", place, message, None),)
     assert (shape.undo, shape.is_strict) == (None, False)
 

@@ -21,7 +21,7 @@ from tests.schema.validators import validator
 from tests.tables import check_each
 
 EMPTY: dict[str, Any] = {"type": "object", "properties": {}}
-MOVED = "default stands in the description only: its own schema may refuse it"
+MOVED = "default is in the description only: its own schema may reject it"
 
 
 def tool(schema: dict[str, Any] = EMPTY, name: str = "weather", **fields: Any) -> ToolDefinition:
@@ -315,7 +315,7 @@ def test_a_default_that_may_fit_moves_too() -> None:
     schema = {"type": "string", "pattern": r"^\p{L}$", "default": "a"}
     assert [each.message for each in losses(schema)] == [
         MOVED,
-        "pattern stands in the description only: not everybody can read it",
+        "pattern is in the description only: not everyone can read it",
     ]
 
 

@@ -135,7 +135,7 @@ def test_the_lines_of_a_description_stay_below_their_argument() -> None:
         ({"minimum": 1, "maximum": 2}, "At least 1. At most 2."),
         ({"pattern": "^a"}, "Matches the regular expression `^a`."),
         ({"format": "date", "examples": ["2026-11-22"]}, 'Format: date. Examples: "2026-11-22".'),
-        ({"not": {"const": 1}}, 'Must not fit {"const":1}.'),
+        ({"not": {"const": 1}}, 'Must not match {"const":1}.'),
         ({"required": ["b"]}, 'Required: "b".'),
         ({"items": False}, "No other items."),
         ({"$ref": "urn:other"}, 'As defined at "urn:other".'),
@@ -306,10 +306,10 @@ def test_a_definition_that_is_only_itself_is_anything() -> None:
 
 def test_definitions_stand_at_the_end_if_the_text_refers_to_them() -> None:
     assert about({"not": {"$ref": "#/$defs/b"}}, b={"const": 1}) == (
-        '(any, optional): Must not fit {"$ref":"#/$defs/b"}.\n$defs: {"b":{"const":1}}.'
+        '(any, optional): Must not match {"$ref":"#/$defs/b"}.\n$defs: {"b":{"const":1}}.'
     )
     whole = {"type": "object", "properties": {"a": {"not": {"$ref": "#"}}}}
-    assert text(whole) == '- a (any, optional): Must not fit {"$ref":"#"}.'
+    assert text(whole) == '- a (any, optional): Must not match {"$ref":"#"}.'
 
 
 @moderate

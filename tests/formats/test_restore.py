@@ -37,7 +37,7 @@ def exported(schema: dict[str, Any], format_name: str) -> tuple[Export, dict[str
 
 
 def closed(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a subschema that admits no properties beside those that it lists, if any."""
+    """Return a subschema that admits no properties next to those that it lists, if any."""
     lists = "properties" in schema and "type" in schema
     return {"additionalProperties": False, **schema} if lists else schema
 
@@ -121,7 +121,7 @@ def all_said(schema: Any) -> Said:
 def within_reach(root: Any) -> list[Any]:
     """Return the subschemas that every format can speak of: properties, items, alternatives.
 
-    Alternatives for all arguments together are left out.
+    Alternatives for all arguments together are omitted.
     """
     found: dict[int, Any] = {id(root): root}
     pending = [*root["properties"].values()]

@@ -1,4 +1,4 @@
-"""Do the checkers of the providers' rules take what is right and refuse what is wrong?"""
+"""Do the checkers of the providers' rules take what is right and reject what is wrong?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NESTED = {"oneOf": [{"type": "string", "minLength": 1}, {"not": {"const": 3}}], 
 
 
 def closed(**properties: Any) -> dict[str, Any]:
-    """Return the schema of an object that has to have all the properties and no others."""
+    """Return the schema of an object that must have all the properties and no others."""
     return {
         "type": "object",
         "properties": properties,

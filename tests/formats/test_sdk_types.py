@@ -34,10 +34,10 @@ from tests.schema.strategies import examples
 from tests.tables import check_each
 
 BEYOND_MENDING = ("the property name ", "recursion through required properties")
-"""What no conversion can cure, as names are never altered: then a diagnostic has to say so."""
+"""What no conversion can cure, as names are never altered: then a diagnostic must say so."""
 
 TELLING = {"ST905", "ST906", "ST907"}
-"""The codes of what is refused, or may be."""
+"""The codes of what is rejected, or can be."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def shipped() -> ToolRegistry:
 
 
 def refusals(registry: ToolRegistry, format_name: str, *, strict: bool) -> list[str]:
-    """Return what the provider refuses in an export, as far as nobody was told of it."""
+    """Return what the provider rejects in an export, as far as no one was told of it."""
     export = registry.export(format_name, strict=strict)
     told = {found.code for found in export.diagnostics} & TELLING
     found = [

@@ -82,7 +82,7 @@ def test_what_can_not_stay_is_told_in_the_description() -> None:
         "description": "A city.\n\nAt least 2 characters. Matches the regular expression `^(?=x)`. "
         'Format: uri. Default: "Oslo".',
     }
-    message = "minLength, pattern, format and default stand in the description only"
+    message = "minLength, pattern, format and default are in the description only"
     assert losses_of(schema) == [("moved", "properties/a/minLength", message)]
 
 
@@ -106,17 +106,17 @@ def test_what_can_stay_stays() -> None:
         (
             {"type": "object", "properties": {}, "additionalProperties": True},
             "/additionalProperties",
-            "an object may have properties of any name",
+            "an object can have properties of any name",
         ),
         (
             {"type": "object", "additionalProperties": TEXT},
             "/additionalProperties",
-            "an object may have properties of any name",
+            "an object can have properties of any name",
         ),
         (
             {"type": "object", "patternProperties": {"^a": TEXT}},
             "/patternProperties",
-            "an object may have properties of any name",
+            "an object can have properties of any name",
         ),
         (
             {"type": "object", "properties": {"b": TEXT}, "required": ["c"]},
@@ -135,9 +135,9 @@ def test_what_can_stay_stays() -> None:
             "/prefixItems",
             "a tuple has items of different schemas",
         ),
-        ({"enum": [[1]]}, "/enum", "enum has values that are no scalars"),
-        ({"const": {}}, "/const", "const has values that are no scalars"),
-        ({"type": "string", "enum": []}, "/enum", "there is nothing to choose from"),
+        ({"enum": [[1]]}, "/enum", "enum has values that aren't scalars"),
+        ({"const": {}}, "/const", "const has values that aren't scalars"),
+        ({"type": "string", "enum": []}, "/enum", "there's nothing to choose from"),
         ({"allOf": [TEXT, TEXT]}, "/allOf", "allOf isn't merged into one schema"),
         ({"if": TEXT, "then": {"minLength": 1}}, "/if", "a condition can't be enforced"),
         (
@@ -145,16 +145,16 @@ def test_what_can_stay_stays() -> None:
             "/dependentRequired",
             "a condition can't be enforced",
         ),
-        ({"$ref": "#", "minLength": 1}, "/$ref", "$ref stands beside other keywords"),
+        ({"$ref": "#", "minLength": 1}, "/$ref", "$ref is next to other keywords"),
         ({"$ref": "#/$defs/self"}, "", "it refers to nothing but itself"),
-        ({"$ref": "#/$defs/self", "minLength": 1}, "/$ref", "$ref stands beside other keywords"),
+        ({"$ref": "#/$defs/self", "minLength": 1}, "/$ref", "$ref is next to other keywords"),
         (
             {"$ref": "https://json-schema.org/draft/2020-12/schema"},
             "",
             "the reference 'https://json-schema.org/draft/2020-12/schema' can't be followed",
         ),
         ({"anyOf": [TEXT, {}]}, "/anyOf/1", "any type is admitted"),
-        ({"type": "integer", "anyOf": [TEXT]}, "/anyOf", "anyOf stands beside other keywords"),
+        ({"type": "integer", "anyOf": [TEXT]}, "/anyOf", "anyOf is next to other keywords"),
     ],
     ids=str,
 )
@@ -229,7 +229,7 @@ def test_losses_in_definitions_are_told_once_with_their_place() -> None:
     more = {"$defs": {"short": {**TEXT, "maxLength": 3}}}
     schema = {"type": "array", "items": {"$ref": "#/$defs/short"}}
     both = {**arguments(a=schema, b={"$ref": "#/$defs/short"}), **more}
-    message = "maxLength stands in the description only"
+    message = "maxLength is in the description only"
     assert lost(strict_subset(both, OPENAI)) == [("moved", "$defs/short/maxLength", message)]
 
 
@@ -322,7 +322,7 @@ def test_alternatives_that_begin_alike_are_told_of_where_that_matters() -> None:
     two = {**arguments(name={"type": "integer"}), "additionalProperties": False}
     more = {"$defs": {"two": two}}
     schema = {"anyOf": [one, {"$ref": "#/$defs/two"}, TEXT]}
-    message = "alternatives that begin with the same property may be refused"
+    message = "alternatives that begin with the same property can be rejected"
     assert losses_of(schema, **more) == [("doubt", "properties/a/anyOf", message)]
     assert strict_subset({**arguments(a=schema), **more}, ANTHROPIC).losses == ()
     other = {**arguments(size=TEXT, name=TEXT), "additionalProperties": False}
@@ -331,7 +331,7 @@ def test_alternatives_that_begin_alike_are_told_of_where_that_matters() -> None:
 
 def test_values_that_differ_in_case_alone_are_told_of_where_that_matters() -> None:
     schema = {**TEXT, "enum": ["Red", "red", "blue"]}
-    message = "values that differ in case alone may be mistaken for one another"
+    message = "values that differ in case alone can be mistaken for each other"
     found = strict_subset(arguments(a=schema), ANTHROPIC)
     assert lost(found) == [("doubt", "properties/a/enum", message)]
     assert losses_of(schema) == []

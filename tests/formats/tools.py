@@ -16,7 +16,7 @@ def function(**_: Any) -> None:
 
 
 def tool(parameters: dict[str, Any] | None = None, name: str = "echo", **fields: Any) -> Any:
-    """Return a tool of those parameters, or of one text."""
+    """Return a tool of those parameters, or of one string."""
     given = parameters or arguments(text=TEXT)
     return ToolDefinition(name, "Say something.", given, function, **fields)
 

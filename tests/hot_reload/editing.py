@@ -75,7 +75,7 @@ def helped_from_below(bench: Workbench) -> None:
 
 
 def date_ahead(path: Path) -> None:
-    """Date a file to the next second, so that what is written in that one is no younger."""
+    """Date a file to the next second, so that what is written in that one isn't a younger."""
     second = int(time.time()) + 1
     os.utime(path, (second, second))
 
@@ -153,7 +153,7 @@ def run_sed(bench: Workbench) -> None:
 
 
 def _git(bench: Workbench, *arguments: str) -> None:
-    """Run git with nobody's settings, and in no repository that it runs this for."""
+    """Run git with no one's settings, and in no repository that it runs this for."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     command = ["git", "-c", "user.name=bench", "-c", "user.email=bench@localhost", *arguments]

@@ -82,10 +82,10 @@ class Step(NamedTuple):
     Attributes:
         edit: makes it.
         expected: by the name of a tool its answer, or the answers that are all right.
-        how: ``"becomes"`` if that may take a while, ``"stays"`` if it has to be so all the time,
+        how: ``"becomes"`` if that can take a while, ``"stays"`` if it must be so all the time,
             ``"serves"`` likewise if the edit breaks a tool that is to serve on as it was, or may
-            be gone with a product that says so, ``"quiet"`` if no change may be announced either.
-        description: what the product has to say of ``echo`` as well.
+            be gone with a product that says so, ``"quiet"`` if no change can be announced either.
+        description: what the product must say of ``echo`` as well.
     """
 
     edit: Edit
@@ -99,10 +99,10 @@ class Case(NamedTuple):
 
     Attributes:
         name: reads as the end of "a tool is …".
-        steps: the edits. A tool that none of them speaks of has to answer all the time what it
+        steps: the edits. A tool that none of them speaks of must answer all the time what it
             did at the start.
         prepare: makes the files before the product starts.
-        start: what has to be so when it has.
+        start: what must be so when it has.
         needs: keys of ``NEEDS``.
     """
 
@@ -163,7 +163,7 @@ CASES = (
         restored,
         answer=SAME_SIZE,
     ),
-    _edited("saved by vim: renamed to a backup, written anew", saved_by_vim),
+    _edited("saved by vim: renamed to a backup, written again", saved_by_vim),
     _edited("saved by JetBrains: two renames", saved_by_jetbrains),
     _edited("saved by VS Code: emptied and written", saved_by_vs_code),
     Case(
@@ -233,7 +233,7 @@ CASES = (
         each(two_tools, helped),
     ),
     Case(
-        "given another helper in a package of its own",
+        "given another helper in its own package",
         (Step(lambda bench: bench.write_helper(bench.layout.nested, NEW), _NEW),),
         each(two_tools, helped_from_below),
         needs=("folder",),
@@ -255,9 +255,9 @@ CASES = (
     _mended("broken by a manifest that is cut off", manifest_saved_as('{"name": '), "manifest"),
     _mended("broken by a manifest that does not validate", manifest(parameters=3), "manifest"),
     _mended("broken by a parameter that its manifest has not", drifted, "manifest"),
-    _mended("given the name of a tool that comes after it", named_as("echo", of="other")),
+    _mended("given the name of a tool that follows it", named_as("echo", of="other")),
     Case(
-        "given the name of a tool that comes before it, then mended",
+        "given the name of a tool that precedes it, then mended",
         (
             Step(named_as("other", of="echo"), {"other": STEADY}, "serves"),
             Step(written("other", NEW), {"other": NEW}),

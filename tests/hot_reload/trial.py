@@ -51,7 +51,7 @@ def run(
 
 
 class _Trial:
-    """A case under way on a product that is started."""
+    """A case running on a product that is started."""
 
     def __init__(
         self, case: Case, bench: Workbench, product: SovlTools, patience: Patience
@@ -62,7 +62,7 @@ class _Trial:
         self._wrong = self._note = ""
 
     def verdict(self) -> Verdict:
-        """Make the edits until something is wrong, and keep what stands at the end in sight."""
+        """Make the edits until something is wrong, and keep what is at the end in sight."""
         name, steps = self._case.name, self._case.steps
         for number, step in enumerate((Step(nothing, self._case.start), *steps)):
             self._try(step)
@@ -83,7 +83,7 @@ class _Trial:
             self._wrong = self._wrong or "a change is announced"
 
     def _has_become(self, step: Step) -> bool:
-        """Tell whether there is nothing to wait for any more."""
+        """Return whether there's nothing to wait for anymore."""
         self._wrong = self._difference(self._steady)
         if self._wrong:
             return True

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sovl_tools import Tooler, ToolRegistry
 
 GONE = "gone"
-"""The answer of a tool that can't be called: there is none, or it is known to be unusable."""
+"""The answer of a tool that can't be called: there isn't one, or it is known to be unusable."""
 FAILED = "failed: "
 """What the answer of a tool begins with that was called and did not return."""
 
@@ -22,12 +22,12 @@ _DESCRIPTION = "Say what was agreed on."
 
 
 class Layout(NamedTuple):
-    """Where the files of a tool lie, below the tools directory, and what stands in them.
+    """Where the files of a tool lie, below the tools directory, and what is in them.
 
     All are templates with ``{tool}``; what a product has no notion of is empty.
 
     Attributes:
-        place: what has to be moved to move the tool, a folder or a file.
+        place: what must be moved to move the tool, a folder or a file.
         module: the file with its function.
         source: of that file, with ``{head}`` and the expression ``{result}`` as well.
         helper: a module that the tool imports.
@@ -52,7 +52,7 @@ class Layout(NamedTuple):
 
 
 class Workbench:
-    """A directory to edit tools in: ``root`` is the tools directory, ``aside`` lies beside it."""
+    """A directory to edit tools in: ``root`` is the tools directory, ``aside`` lies next to it."""
 
     def __init__(self, layout: Layout, base: Path) -> None:
         self.layout = layout
@@ -173,7 +173,7 @@ class SovlTools:
         return self._changes
 
     def settle(self, predicate: Callable[[], bool], timeout: float) -> bool:
-        """Wait until the predicate holds, so many seconds; tell whether it does.
+        """Wait until the predicate holds, so many seconds; say whether it does.
 
         It is asked a last time when they are over, however long it took before.
         """

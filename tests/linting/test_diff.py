@@ -78,12 +78,12 @@ def tree_with(**keys: Any) -> dict[str, Any]:
         (
             parameters(CITY, "city"),
             parameters(CITY),
-            ["compatible: 'city' is not required any more"],
+            ["compatible: 'city' is not required anymore"],
         ),
         (
             parameters({**CITY, **COUNT}),
             parameters(CITY),
-            ["breaking: 'count' is not taken any more"],
+            ["breaking: 'count' is not taken anymore"],
         ),
         (parameters(CITY), parameters({**CITY, **COUNT}), ["compatible: 'count' is new"]),
         (
@@ -189,7 +189,7 @@ def test_a_change_of_parameters_is_told(old: Any, new: Any, expected: list[str])
         (
             {"output_schema": parameters(CITY, "city")},
             {"output_schema": parameters(CITY)},
-            ["breaking: output: 'city' is not required any more"],
+            ["breaking: output: 'city' is not required anymore"],
         ),
         (
             {"output_schema": parameters(CITY, "city")},

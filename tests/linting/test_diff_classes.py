@@ -58,7 +58,7 @@ GONE = object()
 
 
 def edited(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """Return a document in which the value at a path is another one, or gone."""
+    """Return a document in which the value at a path is another, or gone."""
     found = deepcopy(document)
     *above, last = [int(key) if key.isdecimal() else key for key in path.split("/")]
     owner: Any = found

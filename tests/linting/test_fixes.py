@@ -255,7 +255,7 @@ def test_a_comment_that_leaves_nothing_out_goes(
     body = '    return "# sovl: ignore[ST408]"\n'
     file = write("echo", code=f"{code}{body}".encode()) / "echo.py"
     fix(run, "--no-import")
-    assert file.read_bytes().decode() == f"{code}{body}", "only an import tells what is left out"
+    assert file.read_bytes().decode() == f"{code}{body}", "only an import tells what is omitted"
     fix(run)
     assert file.read_bytes().decode() == f"{expected}{body}"
 
@@ -380,7 +380,7 @@ def test_a_file_that_cannot_be_written_is_left_and_the_others_are_fixed(
     )
     done = fix(run)
     assert done.code == 1
-    assert done.err == "tools/echo/echo.json is left as it is: it can't be written\n"
+    assert done.err == "tools/echo/echo.json is left unchanged: it can't be written\n"
     assert done.out.splitlines()[0].startswith("tools/echo/echo.json:")
     assert done.out.endswith("; fixed 1 finding; 1 left; 1 fixable with --fix\n")
     assert files[0].read_bytes() == before
@@ -411,7 +411,7 @@ def echo(text):
     before = [(places[0] / each).read_bytes() for each in ("echo.json", "echo.py")]
     done = fix(run)
     assert done.code == 1
-    words = "is left as it is: with the fixes it is rejected: ST501 ValueError while importing"
+    words = "is left unchanged: with the fixes it is rejected: ST501 ValueError while importing"
     assert done.err.startswith(f"tools/echo {words}")
     assert [(places[0] / each).read_bytes() for each in ("echo.json", "echo.py")] == before
     assert done.out.endswith(

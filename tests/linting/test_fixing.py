@@ -1,4 +1,4 @@
-"""Whatever is in a manifest, fixing it loses no tool and no text."""
+"""Whatever is in a manifest, fixing it loses no tool and no string."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_wrong_value_anywhere_is_fixed_or_left(
 
 
 def misspelt(document: Any, place: tuple[str | int, ...], at: int, how: str) -> Any:
-    """Return the document with another key in place of that of a member."""
+    """Return the document with another key instead of that of a member."""
     copied = copy.deepcopy(document)
     holder = copied
     for key in place[:-1]:

@@ -1,7 +1,7 @@
-"""A repository with more than thirty different mistakes: each format tells of each, in its place.
+"""A repository with more than thirty different mistakes: each format tells of each, instead.
 
-``tests/mistakes`` is the repository, and its ``expected.txt`` what is to be told. After a change
-that is meant, ``scripts/test tests/linting/test_mistakes.py --bless`` writes that file anew.
+``tests/mistakes`` is the repository, and its ``expected.txt`` what must be told. After a change
+that is meant, ``scripts/test tests/linting/test_mistakes.py --bless`` writes that file again.
 """
 
 from __future__ import annotations

@@ -105,4 +105,4 @@ def test_a_rule_that_the_configuration_invents_is_told_with_its_key(
     found = Configuration(("tools",), "x", file="pyproject.toml", **setting)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError) as raised:
         selection_of(found)
-    assert str(raised.value).startswith(f"pyproject.toml: {key}: there is no code 'ST999'")
+    assert str(raised.value).startswith(f"pyproject.toml: {key}: there's no code 'ST999'")

@@ -1,4 +1,4 @@
-"""Findings that manifests, modules and procedures ask to leave out."""
+"""Findings that manifests, modules and procedures ask to omit."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def test_a_comment_leaves_out_what_its_line_or_file_has(
 @check_each(
     ("rules", "words"),
     [
-        (["ST306"], "nothing of ST306 is left out by this"),
-        (["ST3066"], "there is no code 'ST3066'; did you mean 'ST306'?"),
+        (["ST306"], "nothing of ST306 is omitted by this"),
+        (["ST3066"], "there's no code 'ST3066'; did you mean 'ST306'?"),
         ("ST306", "x-ignore must be a list of rules, such as ['ST306']"),
         ([306], "x-ignore must be a list of rules, such as ['ST306']"),
     ],
@@ -77,10 +77,10 @@ def test_a_manifest_that_leaves_nothing_out_is_told(
 @check_each(
     ("comment", "words"),
     [
-        ("# sovl: ignore[ST408]", "nothing of ST408 is left out by this"),
+        ("# sovl: ignore[ST408]", "nothing of ST408 is omitted by this"),
         ("# sovl: ignore", "the comment names no rule: write # sovl: ignore[ST408]"),
         ("# sovl: ignore[]", "the comment names no rule: write # sovl: ignore[ST408]"),
-        ("# sovl: ignore[nothing-such]", "there is no rule 'nothing-such'"),
+        ("# sovl: ignore[nothing-such]", "there's no rule 'nothing-such'"),
     ],
 )
 def test_a_comment_that_leaves_nothing_out_is_told(

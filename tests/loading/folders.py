@@ -105,7 +105,7 @@ def placeholders() -> int:
 
 
 class Left:
-    """What is there of tools' modules, besides what was there before."""
+    """What is there of tools' modules, in addition what was there before."""
 
     def __init__(self) -> None:
         self._modules, self._loggers, self._placeholders = modules(), loggers(), placeholders()

@@ -34,7 +34,7 @@ def echo(text: str) -> str:
 
 
 def line_of(head: str) -> int:
-    """Return the number of the line of this file that begins with a text."""
+    """Return the number of the line of this file that begins with a string."""
     lines = Path(__file__).read_text(encoding="utf-8").splitlines()
     return next(number for number, line in enumerate(lines, 1) if line.strip().startswith(head))
 
@@ -47,7 +47,7 @@ def decorated(**marks: Any) -> ToolDefinition:
 
 
 def told(tool: Any) -> tuple[Diagnostic, ...]:
-    """Return what is said of something that is registered, refused or not."""
+    """Return what is said of something that is registered, rejected or not."""
     registry = ToolRegistry()
     try:
         registry.register(tool)
@@ -107,11 +107,11 @@ def test_any_mapping_will_do() -> None:
             {"output_schema": {"$ref": "#/$defs/Other"}},
             ["'output_schema.$ref': the reference '#/$defs/Other' leads nowhere"],
         ),
-        ({"metadata": {"at": {1}}}, ["the definition is no JSON: {1} is of type set"]),
-        ({"metadata": {"at": float("nan")}}, ["the definition is no JSON: Out of range float"]),
+        ({"metadata": {"at": {1}}}, ["the definition isn't JSON: {1} is of type set"]),
+        ({"metadata": {"at": float("nan")}}, ["the definition isn't JSON: Out of range float"]),
         (
             {"metadata": {"half": ["\ud800"]}},
-            ["the definition is no JSON: a string in it holds half of a surrogate pair"],
+            ["the definition isn't JSON: a string in it holds half of a surrogate pair"],
         ),
         ({"metadata": {"deep": NESTED}}, ["the definition is nested more than 64 levels deep"]),
     ],

@@ -1,4 +1,4 @@
-"""Two versions of a tool live side by side, and each leaves when nobody needs it any more."""
+"""Two versions of a tool live side by side, and each leaves when no one needs it anymore."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.patience import PATIENCE
 
 LOGS = "import logging\n\nlogging.getLogger(__name__)\n"
 READING = manifest_of("echo", reload=["words.*"])
-"""Of a tool that reads a file beside it when it is imported."""
+"""Of a tool that reads a file next to it when it is imported."""
 
 HELPED = gives("helpers.WORD", head=f"{LOGS}\nfrom . import helpers\n")
 WAITS = """

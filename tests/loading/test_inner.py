@@ -53,7 +53,7 @@ ADD = "add it, or import a library without the dot"
 def test_a_missing_helper_is_told_by_its_file(
     line: str, file: str, error: str, advice: str, told: Told
 ) -> None:
-    words = f"{error} while importing: there is no {file!r} in the tool's folder"
+    words = f"{error} while importing: there's no {file!r} in the tool's folder"
     assert told(line) == [("ST501", words, advice)]
 
 

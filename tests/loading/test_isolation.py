@@ -124,7 +124,7 @@ def test_the_first_tool_has_no_more_time_than_the_others(write: Write, load: Loa
     write("b_last")
     started = time.monotonic()
     found = load(limit=1.0)
-    assert time.monotonic() - started < 29, "a child may take 30 s to start, and it has started"
+    assert time.monotonic() - started < 29, "a child can take 30 s to start, and it has started"
     assert only(found["a_odd"]).code == "ST504"
     assert found["b_last"].status == "loaded"
 

@@ -24,7 +24,7 @@ blanks = st.text(" \t\n\r", max_size=2)
 
 @st.composite
 def dumped(draw: st.DrawFn) -> tuple[Any, str]:
-    """Return a document and a text of it, in one of many styles."""
+    """Return a document and a string of it, in one of many styles."""
     document = draw(documents)
     comma, colon = [draw(blanks) + sign + draw(blanks) for sign in ",:"]
     text = json.dumps(
@@ -53,7 +53,7 @@ def places(
 
 
 def parsed_at(text: str, offset: int) -> Any:
-    """Return what a parser reads at an offset, as text: NaN is no value, and 1 is not true."""
+    """Return what a parser reads at an offset, as text: NaN isn't a value, and 1 is not true."""
     return json.dumps(json.JSONDecoder().raw_decode(text, offset)[0])
 
 

@@ -180,14 +180,14 @@ def test_a_disabled_tool_is_locked_too(tmp_path: Path, write: Write, lock: Lock)
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "this is no lock file: Expecting value"),
-        ("<<<<<<< HEAD\n{}", "this is no lock file: Expecting value"),
-        ("{}", "this is no lock file: lacks 'version', 'tools'"),
-        ('{"version": 2, "tools": {}}', "this is no lock file: version must be 1"),
-        ('{"version": 1, "tools": {"a": {}}}', "this is no lock file: tools.a"),
+        ("", "this isn't a lock file: Expecting value"),
+        ("<<<<<<< HEAD\n{}", "this isn't a lock file: Expecting value"),
+        ("{}", "this isn't a lock file: lacks 'version', 'tools'"),
+        ('{"version": 2, "tools": {}}', "this isn't a lock file: version must be 1"),
+        ('{"version": 1, "tools": {"a": {}}}', "this isn't a lock file: tools.a"),
         ('{"version": 1, "version": 1, "tools": {}}', "duplicate key"),
-        ("[" * 100_000, "this is no lock file: it is nested too deep"),
-        ("\xff", "this is no lock file: 'utf-8' codec"),
+        ("[" * 100_000, "this isn't a lock file: it is nested too deep"),
+        ("\xff", "this isn't a lock file: 'utf-8' codec"),
     ],
 )
 def test_a_damaged_lock_file_is_one_clear_error(text: str, words: str, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_damaged_lock_file_is_one_clear_error(text: str, words: str, tmp_path:
 
 
 def test_a_missing_lock_file_or_a_folder_in_its_place_is_one_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(SovlToolsError, match="there is no such file; sovl-tools lock writes it"):
+    with pytest.raises(SovlToolsError, match="there's no such file; sovl-tools lock writes it"):
         ToolRegistry.from_directory(tmp_path, locked=tmp_path / "sovl-tools.lock")
     with pytest.raises(SovlToolsError, match="it is a folder, not a file"):
         ToolRegistry.from_directory(tmp_path, locked=tmp_path)

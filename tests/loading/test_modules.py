@@ -101,13 +101,13 @@ print(pickle.loads(bytes.fromhex(sys.argv[2])))
 """
 
 
-@pytest.mark.parametrize("place", ["alone", "beside a copy"])
+@pytest.mark.parametrize("place", ["alone", "next to a copy"])
 def test_values_of_a_tools_classes_are_pickled_and_read_back_elsewhere(
     place: str, write: Write, tools: Path, tmp_path: Path
 ) -> None:
     write("echo", code=CLASSES)
     shutil.copytree(tools, tmp_path / "copy")
-    if place == "beside a copy":
+    if place == "next to a copy":
         ToolRegistry.from_directory(tmp_path / "copy")
     value = ToolRegistry.from_directory(tools)["echo"].execute(text="")
     data = pickle.dumps(value)

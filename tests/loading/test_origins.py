@@ -118,8 +118,8 @@ def test_an_entry_point_that_leads_to_something_else_is_told(site: Site) -> None
     site.install("odd", GROUP, a="odd:number", b="odd:Thing", c="odd:Thing.__init__")
     sight = EntryPoints(GROUP).look()
     assert [str(each) for each in (*sight.diagnostics, *sight.candidates[0].diagnostics)] == [
-        "odd:number: ST706 there is no tool in the entry point 'a' (odd:number)",
-        "odd:Thing: ST706 there is no tool in the entry point 'b' (odd:Thing)",
+        "odd:number: ST706 there's no tool in the entry point 'a' (odd:number)",
+        "odd:Thing: ST706 there's no tool in the entry point 'b' (odd:Thing)",
         "site/odd.py:5:18: ST703 'self': nothing supplies the object that the method belongs to",
     ]
 
@@ -161,7 +161,7 @@ def test_what_is_no_file_is_told_by_its_path(plugins: Site) -> None:
     assert lines(sight) == [
         f"plugins/folder.py:1:1: {words} a folder, not a file",
         f"plugins/link.py:1:1: {words} a link to nothing",
-        f"plugins/pipe.py:1:1: {words} no plain file",
+        "plugins/pipe.py:1:1: ST701 the module can't be imported: it isn't a plain file",
     ]
 
 
@@ -178,8 +178,8 @@ def test_a_package_is_looked_through_to_its_bottom_but_its_program_is_not_run(si
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("absent", "absent: ST701 there is no package 'absent'"),
-        ("single", "single: ST701 there is no package 'single'"),
+        ("absent", "absent: ST701 there's no package 'absent'"),
+        ("single", "single: ST701 there's no package 'single'"),
         ("absent.below", "absent.below: ST701 the package 'absent.below' can't be imported: "),
         (".odd", ".odd: ST701 the package '.odd' can't be imported: "),
         (
@@ -211,7 +211,7 @@ def test_a_module_runs_again_only_if_it_has_changed(plugins: Site) -> None:
 
 def test_a_directory_without_modules_is_told(plugins: Site) -> None:
     empty, absent = Modules(str(plugins.root)), Modules(str(plugins.root / "absent"))
-    assert lines(empty.look()) == ["plugins: ST706 there is no tool in the directory"]
+    assert lines(empty.look()) == ["plugins: ST706 there's no tool in the directory"]
     assert lines(absent.look()) == [
         "plugins/absent: ST701 the directory can't be listed: No such file or directory"
     ]
@@ -219,7 +219,7 @@ def test_a_directory_without_modules_is_told(plugins: Site) -> None:
 
 def test_a_module_with_a_dot_in_its_name_is_told(plugins: Site) -> None:
     plugins.write("a.b.py", decorated("never", 1))
-    words = "there is no tool in a file with a dot in its name"
+    words = "there's no tool in a file with a dot in its name"
     assert lines(Modules(str(plugins.root)).look()) == [f"plugins/a.b.py:1:1: ST706 {words}"]
 
 

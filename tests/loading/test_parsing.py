@@ -68,7 +68,7 @@ def executed(source: str) -> dict[str, Any]:
 def assert_alike(source: str) -> None:
     """Hold what parsing says about ``echo`` against what the imported function says.
 
-    What one of the two does not know is left out.
+    What one of the two does not know is omitted.
     """
     live = from_function(executed(source)["echo"])
     parsed = parse_module(source.encode(), "echo").signature

@@ -1,4 +1,4 @@
-"""Which tools a directory of modules holds, and what is told of objects that are none."""
+"""Which tools a directory of modules holds, and what is told of objects that aren't any."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ NAMED = """class Named(Base):
 
 @pytest.fixture
 def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield a directory of modules, which can import what stands in ``bases``."""
+    """Yield a directory of modules, which can import what is in ``bases``."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plugins").mkdir()
     with importable(tmp_path / "site") as site:
@@ -70,7 +70,7 @@ def scanned(plugins: Path, source: str) -> list[str]:
 
 def test_what_is_imported_or_private_is_left_in_peace(plugins: Path) -> None:
     source = "class _Own(Base): ...\nkind, text, alias = type('Other', (), {}), 'text', _Hidden\n"
-    assert scanned(plugins, source) == ["1:1: ST706 there is no tool in the module"]
+    assert scanned(plugins, source) == ["1:1: ST706 there's no tool in the module"]
 
 
 def test_a_class_that_is_not_finished_is_told_where_it_is_written(plugins: Path) -> None:

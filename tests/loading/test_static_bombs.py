@@ -1,4 +1,4 @@
-"""Modules that stand for more than anyone could read: checking them without import ends."""
+"""Modules that represent more than anyone could read: checking them without import ends."""
 
 from __future__ import annotations
 

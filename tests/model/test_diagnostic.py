@@ -18,7 +18,7 @@ from sovl_tools.model.diagnostic import (
 def too_large(number: int) -> Iterator[Finding]:
     """A number is too large.
 
-    Nobody counts that far. Take a smaller one.
+    No one counts that far. Take a smaller one.
     """
     if number > 9:
         yield Finding(Position(), f"{number} is too large")
@@ -38,7 +38,7 @@ def test_a_diagnostic_is_a_line_that_programs_read() -> None:
 
 def test_a_rule_is_explained_by_its_docstring() -> None:
     assert too_large.title == "A number is too large."
-    assert too_large.explanation.endswith("\n\nNobody counts that far. Take a smaller one.")
+    assert too_large.explanation.endswith("\n\nNo one counts that far. Take a smaller one.")
 
 
 def test_rules_are_asked_in_their_order() -> None:
@@ -58,7 +58,7 @@ def test_a_rule_that_finds_very_much_says_that_there_is_more() -> None:
     of_odd = [each.finding.message for each in verdicts if each.rule is odd]
     assert of_odd[:2] == ["1 is odd", "3 is odd"]
     assert of_odd[MAX_FINDINGS - 1] == f"{2 * MAX_FINDINGS - 1} is odd"
-    assert of_odd[MAX_FINDINGS:] == ["and more from here on, beside the 100 that are told"]
+    assert of_odd[MAX_FINDINGS:] == ["and more from here on, next to the 100 that are told"]
     assert has_errors(verdicts), "one rule's number hides no other rule's findings"
 
 

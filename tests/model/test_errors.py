@@ -8,16 +8,16 @@ from sovl_tools.model.errors import ConfigurationError, SchemaError
 from tests.tables import check_each
 
 WRONG = Diagnostic("ST201", "error", "a comma is missing", None, "echo", "echo/echo.json", 4, 3)
-ODD = Diagnostic("ST202", "warning", "'timout' is no key", "remove it", "echo", "echo.json", 1, 1)
+ODD = Diagnostic("ST202", "warning", "'timout' isn't a key", "remove it", "echo", "echo.json", 1, 1)
 
 
 @check_each(
     ("error", "message"),
     [
-        (ToolNotFoundError("ehco"), "there is no tool 'ehco'"),
+        (ToolNotFoundError("ehco"), "there's no tool 'ehco'"),
         (
             ToolNotFoundError("ehco", suggestion="echo"),
-            "there is no tool 'ehco'; did you mean 'echo'?",
+            "there's no tool 'ehco'; did you mean 'echo'?",
         ),
         (
             ToolNotFoundError("echo", suggestion="each", reason="it is disabled"),
@@ -28,7 +28,7 @@ ODD = Diagnostic("ST202", "warning", "'timout' is no key", "remove it", "echo", 
             "1 error in the tools:\necho/echo.json:4:3: ST201 a comma is missing",
         ),
         (ToolLoadError([WRONG, WRONG]), "2 errors in the tools:\n" + f"{WRONG}\n{WRONG}"),
-        (SchemaError("'text' is no type"), "'text' is no type"),
+        (SchemaError("'text' isn't a type"), "'text' isn't a type"),
         (ConfigurationError("pyproject.toml", "not TOML"), "pyproject.toml: not TOML"),
         (ToolError("Say it: "), "Say it: "),
     ],

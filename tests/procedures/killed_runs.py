@@ -1,4 +1,4 @@
-"""Runs procedures in processes that are killed, and goes on with them: one request a line.
+"""Runs procedures in processes that are killed, and continues with them: one request a line.
 
 A request has a procedure, and for each process after how many signs of its tools it is killed. The
 answer tells what a run without harm does, how often each tool was called, and what the journal
@@ -77,7 +77,7 @@ def calls(path: str) -> dict[str, int]:
 
 
 def trial(request: dict[str, Any], folder: str) -> dict[str, Any]:
-    """Run a procedure, kill it and go on with it, as often as is wanted and then to the end."""
+    """Run a procedure, kill it and continue with it, as often as is wanted and then to the end."""
     expected = undisturbed(request["source"], folder)
     kills = []
     for moment in request["moments"]:
@@ -110,7 +110,7 @@ def _forked(work: Callable[[Callable[[], object]], object], after: int) -> None:
 
 
 def _process(source: Any, folder: str, sign: Callable[[], object]) -> Any:
-    """Begin the run, or go on with it; what can't be repeated is only if somebody says so."""
+    """Begin the run, or continue with it; what can't be repeated is only if someone says so."""
     manager = Kitchen(f"{folder}/calls", sign).manager()
     with Journal(f"{folder}/runs.db") as journal:
         runs = journal.runs()
@@ -121,7 +121,7 @@ def _process(source: Any, folder: str, sign: Callable[[], object]) -> Any:
         try:
             return asyncio.run(manager.resume(journal, runs[0].id))
         except StepError as error:
-            if "was under way" not in error.message:
+            if "was running" not in error.message:
                 raise
         return asyncio.run(manager.resume(journal, runs[0].id, repeat_unfinished=True))
 

@@ -18,7 +18,7 @@ INNER = procedure(
     name="inner",
     inputs=inputs("label", "a", label={"type": "string"}, a={"type": "integer"}),
 )
-"""What a generated procedure may run."""
+"""What a generated procedure can run."""
 
 
 class Place(NamedTuple):
@@ -26,9 +26,9 @@ class Place(NamedTuple):
 
     Attributes:
         numbers: variables that are there for certain and hold integers.
-        own: those of them that may be assigned anew.
+        own: those of them that can be assigned again.
         loops: expressions that tell the iterations apart.
-        depth: how many steps may lie in one another here.
+        depth: how many steps may lie in each other here.
     """
 
     numbers: tuple[str, ...]

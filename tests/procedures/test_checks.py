@@ -1,4 +1,4 @@
-"""Documents that are no procedures: ST750 to ST752 and ST765; and procedures without fault."""
+"""Documents that aren't procedures: ST750 to ST752 and ST765; and procedures without fault."""
 
 from __future__ import annotations
 
@@ -161,9 +161,9 @@ def test_everything_is_told_at_once_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "sample.yaml"
     path.write_text(PLACED)
     assert list(map(shown, manager_of(add).check(path))) == [
-        "6:11 ST754 there is no tool 'ad'",
+        "6:11 ST754 there's no tool 'ad'",
         "8:10 ST760 'inputs' has no 'ulr'",
-        "12:12 ST760 there is no variable 'z'",
+        "12:12 ST760 there's no variable 'z'",
         "13:5 ST752 'wehn' is not a key of a step 'set'",
         '16:20 ST766 a: must be an integer, not the string "1"',
         "16:34 ST766 c: is not a parameter",

@@ -1,4 +1,4 @@
-"""A journal whose file holds anything: it is refused in a line, and nothing else happens."""
+"""A journal whose file holds anything: it is rejected in a line, and nothing else happens."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def uses(run_id: str) -> list[Callable[[Journal], object]]:
 
 
 def try_all(path: Path, run_id: str) -> None:
-    """Use a journal in every way: what is refused is refused by a class of its own."""
+    """Use a journal in every way: what is rejected is rejected by its own class."""
     for use in uses(run_id):
         with (
             suppress(JournalError, RunNotFoundError, RunBusyError),

@@ -408,7 +408,7 @@ def test_a_tool_on_a_thread_hears_that_the_run_was_cancelled() -> None:
     started, ended = threading.Event(), threading.Event()
 
     def wait(context: ToolContext) -> None:
-        """Wait until nobody waits."""
+        """Wait until no one waits."""
         started.set()
         while not context.cancelled:
             ended.wait(0.001)
@@ -519,7 +519,7 @@ def test_ctrl_c_in_a_handler_ends_the_run() -> None:
 
 def test_a_handler_that_returns_no_json_fails() -> None:
     manager = manager_of(act=lambda _, __: object())
-    with pytest.raises(StepError, match="result is an object, which is no JSON"):
+    with pytest.raises(StepError, match="result is an object, which isn't JSON"):
         manager.run_sync(procedure({"action": "act"}))
 
 
@@ -598,7 +598,7 @@ def test_an_action_that_goes_away_in_mid_run_fails() -> None:
         registry.unregister("bringer")
 
     registry.register(leave)
-    with pytest.raises(StepError, match=r"steps\.1: there is no action 'act' any more"):
+    with pytest.raises(StepError, match=r"steps\.1: there's no action 'act' anymore"):
         ProcedureManager(registry).run_sync(procedure(call("leave"), {"action": "act"}))
 
 
@@ -632,7 +632,9 @@ def test_inputs_that_another_procedure_refuses_are_a_failure_of_the_step() -> No
     manager = manager_of()
     manager.add(procedure(values(x=1), name="inner", inputs=inputs("a", a={"type": "integer"})))
     step = {"action": "procedure", "procedure": "inner", "inputs": {"a": "{{ inputs.a }}"}}
-    with pytest.raises(StepError, match=r"steps\.0: the inputs of inner do not fit: a: must be an"):
+    with pytest.raises(
+        StepError, match=r"steps\.0: the inputs of inner do not match: a: must be an"
+    ):
         manager.run_sync(procedure(step, inputs=inputs("a", a={})), {"a": "five"})
 
 

@@ -13,7 +13,7 @@ from sovl_tools.procedures.templates import Template
 from tests.schema.strategies import examples, moderate
 from tests.tables import check_each
 
-resource = pytest.importorskip("resource", reason="there is none on Windows")
+resource = pytest.importorskip("resource", reason="there isn't one on Windows")
 
 MAX_MADE = 256 << 20
 LONG = "x\n" * 100_000

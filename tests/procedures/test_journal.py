@@ -136,10 +136,10 @@ def test_an_unknown_run_is_refused_with_the_nearest(journal: Journal, ask: Any) 
     near = run_id[:-1] + "x"
     with pytest.raises(RunNotFoundError) as caught:
         ask(journal, near)
-    assert str(caught.value) == f"there is no run {near!r}; did you mean {run_id!r}?"
+    assert str(caught.value) == f"there's no run {near!r}; did you mean {run_id!r}?"
     with pytest.raises(RunNotFoundError) as caught:
         ask(journal, "\udc80?")
-    assert str(caught.value) == "there is no run '\\udc80?'"
+    assert str(caught.value) == "there's no run '\\udc80?'"
 
 
 def test_an_export_is_json_with_all_there_is(journal: Journal) -> None:
@@ -179,7 +179,7 @@ def test_halves_of_surrogate_pairs_are_kept_as_they_are(journal: Journal) -> Non
 
 
 class Journals(RuleBasedStateMachine):
-    """A journal, and dictionaries that say what should stand in it."""
+    """A journal, and dictionaries that say what should are in it."""
 
     keys = (
         st.sampled_from(["steps.0", "steps.1[0].steps.0", "steps.1[1].steps.0", "ä\ud800"]) | texts

@@ -1,4 +1,4 @@
-"""The file in which a journal is kept, and what lies beside it."""
+"""The file in which a journal is kept, and what lies next to it."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def _message(path: Path, *, create: bool) -> str:
 
 
 def test_a_journal_that_must_be_there_is_not_made(path: Path) -> None:
-    assert _message(path, create=False) == "there is no such file"
+    assert _message(path, create=False) == "there's no such file"
     assert os.listdir(path.parent) == []
 
 
 def test_a_journal_can_be_neither_a_directory_nor_in_one_that_is_missing(path: Path) -> None:
-    assert _message(path / "runs.db", create=True) == "there is no such directory"
+    assert _message(path / "runs.db", create=True) == "there's no such directory"
     assert _message(path.parent, create=True) == "unable to open database file"
 
 
 def test_a_file_of_text_is_no_journal_and_stays_as_it_is(path: Path) -> None:
     path.write_text("steps: []\n" * 500)
     for create in (True, False):
-        expected = "it is no journal of runs; name another file"
+        expected = "it isn't a journal of runs; name another file"
         assert _message(path, create=create) == expected
     assert path.read_text() == "steps: []\n" * 500
 
@@ -49,13 +49,13 @@ def test_a_database_of_something_else_is_no_journal_and_stays_as_it_is(path: Pat
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE runs (id)")
     before = path.read_bytes()
-    assert _message(path, create=True) == "it is no journal of runs; name another file"
+    assert _message(path, create=True) == "it isn't a journal of runs; name another file"
     assert path.read_bytes() == before
 
 
 def test_an_empty_file_becomes_a_journal_if_one_may_be_made(path: Path) -> None:
     path.touch()
-    assert _message(path, create=False) == "it is no journal of runs; name another file"
+    assert _message(path, create=False) == "it isn't a journal of runs; name another file"
     with Journal(path) as journal:
         assert journal.runs() == []
 

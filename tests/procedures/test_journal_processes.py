@@ -90,7 +90,7 @@ def test_what_was_written_down_outlives_a_process_that_is_killed(
     told = [int(_line(child)) for _ in range(count)]
     with Journal(path, create=False) as journal:
         assert journal.run(run_id).state == "running"
-        with pytest.raises(RunBusyError, match=f"^run '{run_id}' is under way in process") as busy:
+        with pytest.raises(RunBusyError, match=f"^run '{run_id}' is running in process") as busy:
             journal.resume(run_id)
         assert busy.value.pid == child.pid
         child.kill()
@@ -118,7 +118,7 @@ def test_of_processes_that_resume_a_run_at_once_one_gets_it(
 ) -> None:
     children = [start(RESUMER) for _ in range(3)]
     for child in children:
-        _tell(child, "open it, and make it if nobody else has")
+        _tell(child, "open it, and make it if no one else has")
     assert [_line(child) for child in children] == ["open"] * 3
     with Journal(path, create=False) as journal:
         run_id = journal.begin_run("one").run_id
@@ -126,7 +126,7 @@ def test_of_processes_that_resume_a_run_at_once_one_gets_it(
             _tell(child, run_id)
         assert [_line(child) for child in children] == ["busy"] * 3
         for child in children:
-            _tell(child, "go on")
+            _tell(child, "continue")
         assert [_line(child) for child in children] == ["done"] * 3
     with Journal(path, create=False) as journal:
         for number in range(8):
@@ -137,7 +137,7 @@ def test_of_processes_that_resume_a_run_at_once_one_gets_it(
             assert (run.state, run.resumed) == ("running", number + 1)
             assert run.pid in [child.pid for child in children]
             for child in children:
-                _tell(child, "go on")
+                _tell(child, "continue")
             assert [_line(child) for child in children] == ["done"] * 3
             assert journal.run(run_id).state == "interrupted"
 

@@ -1,4 +1,4 @@
-"""What a run writes down, and how another one goes on."""
+"""What a run writes down, and how another continues."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 
 
 class Shop:
-    """Tools that are switched: ``sell`` fails, or waits for ever, as long as somebody says so."""
+    """Tools that are switched: ``sell`` fails, or waits for ever, as long as someone says so."""
 
     def __init__(self) -> None:
         self.sold: list[str] = []
@@ -74,7 +74,7 @@ class Shop:
         return ProcedureManager(registry)
 
     async def interrupt(self, work: Any) -> None:
-        """Cancel a run when its first tool is under way."""
+        """Cancel a run when its first tool is running."""
         self.is_slow = True
         self.started.clear()
         task = asyncio.ensure_future(work)
@@ -231,7 +231,7 @@ async def test_a_step_under_way_is_not_repeated_unless_somebody_says_so(
     with pytest.raises(StepError) as raised:
         await shop.manager.resume(journal, run.id)
     assert raised.value.key == "steps.0"
-    assert raised.value.message.startswith("tool 'sell' was under way when the run was interrupted")
+    assert raised.value.message.startswith("tool 'sell' was running when the run was interrupted")
     assert shop.sold == ["a"]
     assert journal.export(run.id) == before
     assert await shop.manager.resume(journal, run.id, repeat_unfinished=True) == "sold a"
@@ -243,7 +243,7 @@ async def test_a_refusal_is_not_taken_for_a_failure_after_which_a_run_goes_on(
 ) -> None:
     source = procedure({**call("sell", what="a"), "on_error": "continue"})
     await shop.interrupt(shop.manager.run(source, journal=journal))
-    with pytest.raises(StepError, match="was under way"):
+    with pytest.raises(StepError, match="was running"):
         await shop.manager.resume(journal, journal.runs()[0].id)
 
 
@@ -263,7 +263,7 @@ async def test_a_handler_under_way_is_not_repeated_but_waiting_is(journal: Journ
     with pytest.raises(asyncio.CancelledError):
         await task
     assert {state for _, state in keys(journal)} == {"started"}
-    with pytest.raises(StepError, match="action 'hang' was under way"):
+    with pytest.raises(StepError, match="action 'hang' was running"):
         await asyncio.wait_for(manager.resume(journal, journal.runs()[0].id), PATIENCE)
 
 
@@ -271,7 +271,7 @@ async def test_what_was_cancelled_in_a_block_that_was_gone_past_is_not_in_the_wa
     journal: Journal, shop: Shop
 ) -> None:
     async def fail_then() -> None:
-        """Fail when the other one is under way."""
+        """Fail when the other one is running."""
         await shop.started.wait()
         raise ValueError("no")
 
@@ -478,7 +478,7 @@ def test_inputs_that_do_not_fit_a_changed_procedure_are_refused(
 def test_a_procedure_that_is_unsound_by_now_does_not_go_on(journal: Journal) -> None:
     manager = manager_of(refuse)
     failed(manager, procedure(call("refuse")), journal)
-    with pytest.raises(ProcedureError, match="there is no tool 'refuse'"):
+    with pytest.raises(ProcedureError, match="there's no tool 'refuse'"):
         resumed(manager_of(), journal)
 
 
@@ -593,7 +593,7 @@ async def test_a_step_of_a_tool_that_may_be_repeated_is_repeated(
     if annotation == "destructive":
         assert step is not None
         assert step.key == "steps.0"
-        with pytest.raises(StepError, match="action 'note' was under way"):
+        with pytest.raises(StepError, match="action 'note' was running"):
             await manager.resume(journal, run.id)
     else:
         assert step is None
@@ -612,6 +612,6 @@ async def test_a_step_under_way_below_one_that_failed_for_good_is_not_repeated_u
     states = {each.key: each.state for each in journal.steps(run.id)}
     assert states["steps.0"] == "failed"
     assert states["steps.0.branches.a.0"] == "started"
-    with pytest.raises(StepError, match="tool 'sell' was under way"):
+    with pytest.raises(StepError, match="tool 'sell' was running"):
         await shop.manager.resume(journal, run.id)
     assert shop.sold == ["a"]

@@ -24,7 +24,7 @@ from tests.procedures.workshop import (
 
 YAML = """\
 name: {name}
-description: Returns a text.
+description: Returns a string.
 steps:
   - action: return
     value: {value}
@@ -68,8 +68,8 @@ def test_an_unknown_name_is_told_with_a_suggestion() -> None:
     manager.add(procedure(returning(1)))
     with pytest.raises(ProcedureNotFoundError) as raised:
         manager.run_sync("smaple")
-    assert str(raised.value) == "there is no procedure 'smaple'; did you mean 'sample'?"
-    with pytest.raises(ProcedureNotFoundError, match=r"^there is no procedure 'quite_different'$"):
+    assert str(raised.value) == "there's no procedure 'smaple'; did you mean 'sample'?"
+    with pytest.raises(ProcedureNotFoundError, match=r"^there's no procedure 'quite_different'$"):
         manager.check("quite_different")
 
 
@@ -149,7 +149,7 @@ def test_inputs_that_do_not_fit_are_refused() -> None:
     with pytest.raises(InputError) as raised:
         manager_of().run_sync(source, {"n": "5", "k": 1})
     assert str(raised.value) == (
-        "the inputs of sample do not fit: k: is not a parameter; did you mean 'm'?; "
+        "the inputs of sample do not match: k: is not a parameter; did you mean 'm'?; "
         'm: is required; n: must be an integer, not the string "5"'
     )
 
@@ -214,7 +214,7 @@ def test_a_file_is_read_once_before_a_run(tmp_path: Path) -> None:
 
 
 def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    """Two procedures run ``inner``, each the one beside it."""
+    """Two procedures run ``inner``, each the one next to it."""
     for folder, value in (("one", 1), ("two", 2)):
         (tmp_path / folder).mkdir()
         save(tmp_path / folder / "inner.yaml", str(value))

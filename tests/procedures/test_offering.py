@@ -83,7 +83,7 @@ def test_what_is_lacking_is_told_when_it_is_called(folder: Folder) -> None:
     assert folder.registry.report.errors == ()
     failure = folder.call("bad").error
     assert failure is not None
-    assert "ST754 there is no tool 'nowhere'" in failure.message
+    assert "ST754 there's no tool 'nowhere'" in failure.message
 
     @folder.registry.tool
     def nowhere() -> None:
@@ -169,7 +169,7 @@ def test_a_directory_that_is_not_there_or_empty_is_told(folder: Folder) -> None:
     folder.load()
     empty, missing = sorted(each.message for each in folder.registry.report.diagnostics)[::-1]
     assert missing.startswith("the procedures can't be read: ")
-    assert empty == "there is no tool in the directory of procedures"
+    assert empty == "there's no tool in the directory of procedures"
 
 
 def test_a_reload_sees_what_has_changed(folder: Folder) -> None:

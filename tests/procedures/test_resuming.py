@@ -1,4 +1,4 @@
-"""Runs that are killed and go on."""
+"""Runs that are killed and continue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.procedures.strategies import procedures
 from tests.procedures.workshop import call, inputs, procedure, values
 from tests.schema.strategies import examples
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there's no kill -9")
 
 Trial = Callable[[Any, list[int]], dict[str, Any]]
 

@@ -158,7 +158,7 @@ def test_a_variable_that_is_assigned_whatever_happens_is_fine(steps: list[Any]) 
 def test_an_input_that_may_be_missing_is_a_warning() -> None:
     given = inputs(n={"type": "integer"}, m={"type": "integer", "default": 1})
     (message,) = said(values(x="{{ inputs.n + inputs.m }}"), inputs=given)
-    assert message.startswith("ST761 the input 'n' may be missing")
+    assert message.startswith("ST761 the input 'n' can be missing")
     assert said(values(x="{{ inputs.n | default(1) }}"), inputs=given) == []
     assert said({**values(x="{{ inputs.n }}"), "when": "inputs.m"}, inputs=given) != []
 

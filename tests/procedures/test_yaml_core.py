@@ -90,8 +90,8 @@ def test_no_scalar_is_anything_but_text_null_or_a_number(text: str) -> None:
         ("!!float x", 0, "'x' is not a number, as its tag says; remove the tag"),
         ("!!bool x", 0, "'x' is not a boolean, as its tag says; remove the tag"),
         ("!!null x", 0, "'x' is not null, as its tag says; remove the tag"),
-        ("1: x", 0, 'the key 1 is no string; put it in quotes: "1"'),
-        ("{true: x}", 1, 'the key true is no string; put it in quotes: "true"'),
+        ("1: x", 0, 'the key 1 isn\'t a string; put it in quotes: "1"'),
+        ("{true: x}", 1, 'the key true isn\'t a string; put it in quotes: "true"'),
         ("? \n: x", 1, "a key is missing here"),
         ("? [a]\n: b", 2, "a list can't be a key; write a string"),
         ("{{a: b}: c}", 0, 'a template without quotes is a mapping; put it in quotes: "{{ … }}"'),
@@ -121,7 +121,7 @@ def test_what_json_has_not_is_refused_at_its_place(text: str, offset: int, messa
 @check_each(
     ("text", "offset", "message"),
     [
-        ("a:\n\t- b", 3, "a tab is where only spaces may be"),
+        ("a:\n\t- b", 3, "a tab is where only spaces can be"),
         ("a: @b", 3, "no value can begin with this character"),
         ("a: b: c", 4, "a colon makes no sense here"),
         ("- a\nb", 5, "a colon is missing after the key"),
@@ -182,12 +182,12 @@ def test_an_alias_stands_where_it_is_and_its_parts_at_the_anchor() -> None:
     [
         ("&a [*a]", "the alias 'a' is part of what it repeats", None),
         ("&a {b: {c: *a}}", "the alias 'a' is part of what it repeats", None),
-        ("- &name 1\n- *nam", "there is no anchor 'nam' before this", "did you mean 'name'?"),
-        ("[*a, &a 1]", "there is no anchor 'a' before this", None),
+        ("- &name 1\n- *nam", "there's no anchor 'nam' before this", "did you mean 'name'?"),
+        ("[*a, &a 1]", "there's no anchor 'a' before this", None),
         ("[&a 1, &a 2]", "the anchor 'a' stands here a second time", None),
         ("&a [1]\n", None, None),
-        ("{? *a : 1}", "there is no anchor 'a' before this", None),
-        ("[&a [1], {*a : 1}]", "the key *a is no string", 'put it in quotes: "*a"'),
+        ("{? *a : 1}", "there's no anchor 'a' before this", None),
+        ("[&a [1], {*a : 1}]", "the key *a isn't a string", 'put it in quotes: "*a"'),
     ],
 )
 def test_aliases_stand_for_what_is_complete(

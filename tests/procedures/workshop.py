@@ -120,7 +120,7 @@ class Flaky(NamedTuple):
 
 
 def story(events: list[Event]) -> list[str]:
-    """Return events as short texts, in order."""
+    """Return events as short strings, in order."""
     return [_told(each) for each in events]
 
 

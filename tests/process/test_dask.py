@@ -164,7 +164,7 @@ def test_map_runs_on_a_cluster(address: str, act: Path, run: Run, tmp_path: Path
     done = run("call", "act", "text=a", "--dask", address, "--mode", "thread")
     assert (done.code, done.err) == (
         2,
-        "Error: --dask runs the tool on the cluster; leave out --mode\n",
+        "Error: --dask runs the tool on the cluster; omit --mode\n",
     )
 
 
@@ -177,7 +177,7 @@ def test_a_cluster_that_is_not_there_is_one_line(
         done = run("call", "act", "text=a", "--dask", address)
         assert done.code == 1
         assert done.err.count("\n") == 1
-        assert f"there is no Dask scheduler at {address}" in done.err
+        assert f"there's no Dask scheduler at {address}" in done.err
         # one that is closed only when it is collected may do so while another one begins, and hang
         clients = [each for each in gc.get_objects() if type(each) is distributed.Client]
         assert {each.status for each in clients} <= {"running", "closed"}

@@ -62,7 +62,7 @@ def test_from_an_executor_nobody_can_be_asked(threads: Executor) -> None:
     calling = tooler(*code(tools_in_code.asker), executor=threads, host=host)
     error = calling.call_sync("asker", {"text": "Sure?"}).error
     assert error is not None
-    words = "nobody can be asked from a cluster or an executor; run the tool in another mode"
+    words = "no one can be asked from a cluster or an executor; run the tool in another mode"
     assert error.message == words
 
 
@@ -220,7 +220,7 @@ def test_a_limit_cancels_what_has_not_begun_and_gives_up_what_has(call: Call) ->
     error = call(calling, "bare", LONG, timeout=0.01).error
     assert error is not None
     assert (error.kind, error.is_abandoned) == ("timeout", True)
-    assert "its call was given up and may still be at it" in error.message
+    assert "its call was abandoned and can still be at it" in error.message
 
 
 def test_a_call_on_an_executor_can_be_cancelled() -> None:

@@ -196,7 +196,7 @@ def test_neighbours_of_a_worker_that_ends_succeed(acting: Tooler) -> None:
     assert [each.ok for each in results] == [True, False, True, False, True]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="there is no limit of memory")
+@pytest.mark.skipif(sys.platform != "linux", reason="there's no limit of memory")
 def test_memory_has_a_limit() -> None:
     limited = ToolDefinition(
         "hungry", "", TAKES_BYTES, tools_in_code.hungry, execution={"memory_mb": 200}
@@ -291,7 +291,7 @@ def test_streams_come_item_by_item(acting: Tooler) -> None:
 def test_what_stays_with_the_caller_says_so(call: Call, acting: Tooler, what: str) -> None:
     error = call(acting, "act", {"what": what}).error
     assert error is not None
-    words = "stays in the process of the caller; this tool runs in another one"
+    words = "stays in the process of the caller; this tool runs in another"
     assert error.message == f"context.{what} {words}"
 
 
@@ -312,7 +312,7 @@ def test_a_worker_asks_the_host_of_its_caller(call: Call, acting: Tooler) -> Non
     for host, words in (
         (
             Host(),
-            "nobody can be asked: no client that asks its user is connected, and no on_elicit",
+            "no one can be asked: no client that asks its user is connected, and no on_elicit",
         ),
         (Host(on_elicit=fail), "on_elicit failed: ValueError: no"),
         (Host(on_elicit=lambda _: 5), "on_elicit must answer an Answer, not 5"),
@@ -415,7 +415,7 @@ def test_a_worker_that_dies_between_calls_is_replaced() -> None:
     assert not is_running(second.value[1])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there may be no fork server")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there can be no fork server")
 def test_a_tool_that_ends_the_fork_server_costs_no_call(acting: Tooler) -> None:
     for _ in range(2):
         assert acting.call_sync("act", {"what": "end_server"}).ok
@@ -427,7 +427,7 @@ def has_ended(pid: int) -> bool:
     return not is_running(pid)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there may be no fork server")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there can be no fork server")
 def test_how_a_worker_ends_is_known_after_the_end_of_its_fork_server(acting: Tooler) -> None:
     for what in ("leave_well", "leave"):
         gathered = acting.map("act", [{"what": "plain"}] * 8, limit=2)
@@ -468,7 +468,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there's no fork")
 def test_a_program_without_descriptors_and_its_forked_child_have_workers(
     directory: Path, tmp_path: Path
 ) -> None:
@@ -502,7 +502,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody tells a worker that computes")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no one tells a worker that computes")
 def test_workers_end_with_a_program_that_is_killed(tmp_path: Path, directory: Path) -> None:
     (tmp_path / "endless.py").write_text(ENDLESS)
     process = subprocess.Popen(

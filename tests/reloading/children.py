@@ -1,4 +1,4 @@
-"""Processes that may do what a test's own should not: fork, run out of watches, be nobody."""
+"""Processes that may do what a test's own should not: fork, run out of watches, be no one."""
 
 from __future__ import annotations
 

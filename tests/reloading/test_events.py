@@ -290,7 +290,7 @@ def test_watching_outlives_a_folder_that_left_and_its_successor(ear: Ear, tools:
         with contextlib.suppress(Empty):
             if ear.told.get(timeout=0.05) == str(tools / "file"):
                 return
-    pytest.fail("nothing is told any more")
+    pytest.fail("nothing is told anymore")
 
 
 def test_after_the_end_nothing_is_told_and_no_thread_is_left(tools: Path) -> None:
@@ -459,7 +459,7 @@ def test_there_is_room_and_asking_is_not_told(ear: Ear, tools: Path, tmp_path: P
 
 FORK = """
 events.aim([tree(here)])
-warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, from 3.12 on
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks next to threads, from 3.12 on
 if (process := os.fork()) == 0:
     events.aim([])
     events.stop()
@@ -530,7 +530,7 @@ events.stop()
 
 
 def may_limit_watches() -> bool:
-    """Tell whether this user may make a namespace in which fewer watches are allowed."""
+    """Return whether this user may make a namespace in which fewer watches are allowed."""
     limit = "/proc/sys/user/max_inotify_watches"
     command = ["unshare", "--user", "--map-root-user", "sh", "-c", f"echo 9 > {limit}"]
     try:

@@ -79,7 +79,7 @@ class Watch:
         self.watcher = Watcher(self.subject, events, self.debounce)
 
     def start(self) -> Watch:
-        """Start, and wait until it has looked at everything."""
+        """Start, and wait until it has checked everything."""
         self.watcher.start()
         assert self.subject.reaction() is None
         return self

@@ -34,7 +34,7 @@ class SessionServer:
         runs: how often its tool ran.
         ending: how the next call ends: ``answer``, ``forget`` (the session, before it runs),
             ``drop`` (the connection, after it ran) or ``late`` (as ``forget``, after it ran).
-        refusal: status, media type and body for a session that it doesn't know.
+        rejection: status, media type and body for a session that it doesn't know.
         streams: whether it answers with server-sent events, as FastMCP does.
     """
 
@@ -136,7 +136,7 @@ class SessionServer:
 
 @contextmanager
 def session_server(era: str, *, streams: bool = False) -> Iterator[SessionServer]:
-    """Run a server that refuses unknown sessions as servers of an era do."""
+    """Run a server that rejects unknown sessions as servers of an era do."""
     found = SessionServer(UNKNOWN_SESSION[era], streams=streams)
     thread = threading.Thread(target=found._server.serve_forever, args=[0.02], daemon=True)
     thread.start()

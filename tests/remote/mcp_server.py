@@ -1,7 +1,7 @@
 """A server of the Model Context Protocol for tests: ``python mcp_server.py FILE [http]``.
 
 FILE holds JSON with what it offers: ``tools``, a list of definitions that replaces its own. It is
-looked at anew for each list; the tool ``change`` tells clients that it is another one.
+checked again for each list; the tool ``change`` tells clients that it is another.
 """
 
 from __future__ import annotations

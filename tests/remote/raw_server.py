@@ -1,6 +1,6 @@
 """A server of the Model Context Protocol that says what FILE says: ``python raw_server.py FILE``.
 
-FILE holds JSON: results by method, as they are sent; ``null`` never answers. It is looked at anew
+FILE holds JSON: results by method, as they are sent; ``null`` never answers. It is checked again
 for each request. A change of ``tools/list`` is told after each ``tools/call``.
 """
 
@@ -26,7 +26,7 @@ def answer(request: dict[str, object]) -> None:
         results = {"initialize": HELLO, **json.load(file)}
     method = str(request["method"])
     if method not in results:
-        error = {"code": -32601, "message": f"there is no {method}"}
+        error = {"code": -32601, "message": f"there's no {method}"}
         send({"id": request["id"], "error": error})
     elif results[method] is not None:
         send({"id": request["id"], "result": results[method]})

@@ -193,7 +193,7 @@ def test_an_error_of_the_api_is_the_tools_own(registry: ToolRegistry, server: Re
         registry, "get_pets_id", id="9"
     )
     server.answers(b"{", status=200)
-    assert "JSON that is none" in failure(registry, "get_pets_id", id="9")
+    assert "JSON that isn't one" in failure(registry, "get_pets_id", id="9")
 
 
 def test_no_secret_stands_in_an_error(
@@ -235,7 +235,7 @@ def test_operations_are_chosen_by_patterns() -> None:
     ("document", "words"),
     [
         ([], "must be an object, not 'array'"),
-        ({}, "no OpenAPI 3 document"),
+        ({}, "isn't an OpenAPI 3 document"),
         ({"swagger": "2.0"}, "this is Swagger '2.0', not OpenAPI 3; convert it"),
         ({"openapi": "3.1.0", "paths": []}, "'paths' must be an object"),
         ({"openapi": "3.1.0", "paths": {"/a": {"get": {}}}}, "give --base-url"),
@@ -289,7 +289,7 @@ def test_references_in_circles_and_to_nowhere_are_flaws_of_their_operation() -> 
         ({"security": [3]}, "must be a list of objects"),
         ({"security": [{"odd": []}]}, "'odd' isn't defined under 'securitySchemes'"),
         ({"security": [{"tls": []}]}, "'tls' isn't supported"),
-        ({"operationId": 3}, "must be a text, not 'integer'"),
+        ({"operationId": 3}, "must be a string, not 'integer'"),
         ({"servers": [3]}, "the first server has no address"),
         (3, "must be an object, not 'integer'"),
     ],

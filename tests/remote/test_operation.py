@@ -1,4 +1,4 @@
-"""What a request is made of, and what is refused before anything is sent."""
+"""What a request is made of, and what is rejected before anything is sent."""
 
 from __future__ import annotations
 

@@ -411,7 +411,7 @@ def test_a_discriminator_decides(schema: Any, schemas: Any, valid: Any, invalid:
     assert [each for each in invalid if accepts(each)] == []
 
 
-NOTES = ["POST /x: 'body.v' takes values that fit several schemas of 'oneOf'"]
+NOTES = ["POST /x: 'body.v' takes values that match several schemas of 'oneOf'"]
 
 
 @check_each(

@@ -80,7 +80,7 @@ def test_a_server_that_dies_costs_the_call_and_begins_anew(
 ) -> None:
     calls = tmp_path / "calls"
     before = call(server, "echo")["pid"]
-    with pytest.raises(ToolError, match="ended the connection during the call, which may have"):
+    with pytest.raises(ToolError, match="ended the connection during the call, which can have"):
         call(server, "die", text=str(calls))
     assert calls.read_text() == "called\n"
     after = call(server, "echo", repeatable=True)["pid"]
@@ -191,8 +191,11 @@ def test_an_answer_that_is_none_is_an_error_of_the_tool(answer: dict[str, Any], 
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"tools/call": {"content": 3}}, "no result of the protocol"),
-        ({"tools/call": {"content": [{"type": "image", "data": 3}]}}, "no result of the protocol"),
+        ({"tools/call": {"content": 3}}, "isn't a result of the protocol"),
+        (
+            {"tools/call": {"content": [{"type": "image", "data": 3}]}},
+            "isn't a result of the protocol",
+        ),
         ({"tools/list": 3}, "did not answer in"),
         ({"tools/list": {"tools": 3}}, "sends no list"),
         ({"tools/list": {"tools": [], "nextCursor": "x"}}, "pages of tools that do not end"),

@@ -10,7 +10,14 @@ from sovl_tools.reporting.outcome import Outcome
 
 WRONG = Diagnostic("ST201", "error", "a comma is missing", None, "echo", "tools/echo/x.json", 4, 3)
 ODD = Diagnostic(
-    "ST202", "warning", "'timout' is no key", "did you mean 'timeout'?", "echo", "tools/echo", 1, 1
+    "ST202",
+    "warning",
+    "'timout' isn't a key",
+    "did you mean 'timeout'?",
+    "echo",
+    "tools/echo",
+    1,
+    1,
 )
 
 

@@ -19,7 +19,7 @@ def test_an_issue_has_what_gitlab_documents() -> None:
         "location": {"path": "tools/echo/x.json", "lines": {"begin": 4}},
     }
     assert odd["severity"] == "minor"
-    assert odd["description"] == "ST202 'timout' is no key (did you mean 'timeout'?)"
+    assert odd["description"] == "ST202 'timout' isn't a key (did you mean 'timeout'?)"
 
 
 def test_a_fingerprint_is_its_own_and_outlives_a_move() -> None:

@@ -46,7 +46,7 @@ def test_each_diagnostic_is_a_result_with_its_place() -> None:
         ],
     }
     assert (second["level"], second["ruleIndex"]) == ("warning", 1)
-    assert second["message"] == {"text": "'timout' is no key\nhelp: did you mean 'timeout'?"}
+    assert second["message"] == {"text": "'timout' isn't a key\nhelp: did you mean 'timeout'?"}
 
 
 def test_each_rule_that_found_something_is_explained_once() -> None:

@@ -1,4 +1,4 @@
-"""JSON texts laid out in any manner, and functions with any signature."""
+"""JSON strings laid out in any manner, and functions with any signature."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INDENTS = st.sampled_from([None, 2, 4, "\t"])
 
 @st.composite
 def texts_of(draw: st.DrawFn, value: Any) -> str:
-    """Return a text of the value: as a program writes it, or with odd space all over."""
+    """Return a string of the value: as a program writes it, or with odd space all over."""
     if draw(st.booleans()):
         text = json.dumps(value, indent=draw(_INDENTS), ensure_ascii=draw(st.booleans()))
         return text + draw(st.sampled_from(["", "\n"]))
@@ -29,7 +29,7 @@ def texts_of(draw: st.DrawFn, value: Any) -> str:
 
 @st.composite
 def commented_texts_of(draw: st.DrawFn, value: Any) -> str:
-    """Return a text of the value with comments, and commas before closing brackets."""
+    """Return a string of the value with comments, and commas before closing brackets."""
     return f"// first\n{_odd(draw, value, _COMMENTED, last=st.sampled_from(['', ',']))}"
 
 
@@ -75,7 +75,7 @@ def changed(draw: st.DrawFn, value: Any) -> Any:
 
 
 class Case(NamedTuple):
-    """A function and a manifest that somebody wrote for another version of it."""
+    """A function and a manifest that someone wrote for another version of it."""
 
     function: Callable[..., Any]
     document: dict[str, Any]
@@ -141,7 +141,7 @@ def _record(fields: dict[str, Any]) -> Any:
 
 
 def _of(generic: Any) -> Callable[[Any], Any]:
-    """Return what makes a type of another one, or of a tuple of them."""
+    """Return what makes a type of another, or of a tuple of them."""
     return lambda each: generic[each]
 
 

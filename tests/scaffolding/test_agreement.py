@@ -85,7 +85,7 @@ schemas = st.recursive(
 
 @st.composite
 def folders(draw: st.DrawFn) -> tuple[dict[str, Any], str]:
-    """Return the manifest and the module of a tool, each written without a look at the other."""
+    """Return the manifest and the module of a tool, each written without a check the other."""
     taken = draw(st.lists(st.sampled_from(NAMES[:3]), unique=True, max_size=3))
     parts = []
     for name in taken:
@@ -107,7 +107,7 @@ def told(found: Sequence[Diagnostic]) -> list[tuple[str, str]]:
 
 
 def broken(found: Sequence[Diagnostic]) -> bool:
-    """Tell whether a manifest has errors of its own."""
+    """Return whether a manifest has errors of its own."""
     return any(each.severity == "error" and each.code[:3] != "ST4" for each in found)
 
 
@@ -139,7 +139,7 @@ def test_what_sync_refuses_is_what_validate_tells(made: tuple[dict[str, Any], st
             assert bool(before - left) == is_changed
         assert "ST413" not in {code for code, _ in left}
         if broken(loaded.diagnostics):
-            event("refused for other reasons")
+            event("rejected for other reasons")
             return
         said = told(loaded.diagnostics)
         event(f"contradicts: {bool(said)}")
@@ -198,7 +198,7 @@ def test_a_contradiction_is_told_as_deep_as_it_lies(run: Run, write: Write) -> N
     done = run("validate", "--select", "ST408,ST412", "--format", "json")
     messages = [each["message"] for each in json.loads(done.out)["diagnostics"]]
     assert sorted(messages) == [
-        "\"ft\" is no value that the function takes for 'unit'",
+        "\"ft\" isn't a value that the function takes for 'unit'",
         "'day' is 'number' in the manifest, but the function takes 'integer'",
         "'places[].y' is not taken by the function",
         "'sizes[]' is 'string' in the manifest, but the function takes 'integer'",

@@ -132,7 +132,7 @@ def test_a_default_of_what_the_function_needs_is_left_out() -> None:
     assert spec.parameters == {
         "type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
     }  # fmt: skip
-    assert spec.notes == ("the default of 'a' is left out: the function has none",)
+    assert spec.notes == ("the default of 'a' is omitted: the function doesn't have one",)
 
 
 def test_values_that_no_text_can_hold_are_refused_wherever_they_stand() -> None:
@@ -156,7 +156,7 @@ def test_values_that_no_text_can_hold_are_refused_wherever_they_stand() -> None:
         ({"\udfff": 1}, HALF),
         ([float("nan")], TOO_LARGE),
         (-(10**400), TOO_LARGE),
-        ({1, 2}, "it holds 'set', which is no JSON"),
+        ({1, 2}, "it holds 'set', which isn't JSON"),
     ],
 )
 def test_what_a_text_can_hold(value: Any, reason: str | None) -> None:

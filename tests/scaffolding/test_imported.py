@@ -29,7 +29,7 @@ SCHEMA: dict[str, Any] = {
         "count": {"type": "integer", "default": 3, "description": "How many."},
         "X-Odd": {"type": ["string", "null"], "description": "No name for Python."},
         "point": {"$ref": "#/definitions/point", "description": "A point."},
-        "pair": {"type": "array", "items": [TEXT, TEXT], "description": "Two texts."},
+        "pair": {"type": "array", "items": [TEXT, TEXT], "description": "Two strings."},
     },
     "required": ["text"],
     "additionalProperties": False,
@@ -119,7 +119,7 @@ def test_schemas_are_brought_to_the_draft_of_manifests() -> None:
 
 def test_tools_of_the_provider_are_left_out_with_a_note() -> None:
     found = imported([{"type": "web_search_20250305", "name": "web_search"}, NEUTRAL])
-    assert found.notes == ("'web_search' is left out: the provider brings it",)
+    assert found.notes == ("'web_search' is omitted: the provider brings it",)
     assert [each.name for each in found.tools] == ["echo"]
 
 
@@ -170,9 +170,9 @@ def test_what_nobody_has_described_has_the_words_of_its_name() -> None:
     ("document", "message"),
     [
         (3, "a definition must be an object, not 'integer'"),
-        ([[]], "a list in a list is no definition"),
+        ([[]], "a list in a list isn't a definition"),
         ({"tools": {}}, "'tools' must be a list, not 'object'"),
-        ({"description": "x"}, "there is no name"),
+        ({"description": "x"}, "there's no name"),
         ({"name": "a", "parameters": []}, "a schema must be an object, not 'array'"),
         ({"name": "a", "parameters": {"type": "array"}}, "'parameters.type'"),
         ({"name": "a", "inputSchema": {}, "icons": {}}, "must be a list, not 'object'"),

@@ -122,14 +122,14 @@ def test_a_member_that_goes_again_leaves_the_text_as_it_was(text: str, longer: s
 
 
 def is_one_piece(shorter: str, longer: str) -> bool:
-    """Tell whether the longer text is the shorter one with a piece put in somewhere."""
+    """Return whether the longer text is the shorter one with a piece put in somewhere."""
     before = shared(shorter, longer)
     after = shared(shorter[::-1], longer[::-1])
     return before + after >= len(shorter)
 
 
 def shared(one: str, other: str) -> int:
-    """Return how many characters two texts have in common from the beginning."""
+    """Return how many characters two strings have in common from the beginning."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

@@ -55,7 +55,7 @@ def test_nothing_that_was_written_by_hand_is_lost(case: Case) -> None:
 
 
 def kept(found: Any, written: Any, path: str = "") -> list[str]:
-    """Return the paths of what is not as it was written, lists of names and blank texts apart."""
+    """Return the paths of what is not as it was written, lists of names and blank strings apart."""
     if isinstance(written, dict) and isinstance(found, dict):
         return [
             place

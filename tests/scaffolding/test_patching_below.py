@@ -183,10 +183,10 @@ def test_values_and_fields_that_are_not_taken_go_only_if_they_are_pruned() -> No
         (Place, {**PLACE, "properties": {"city": {"type": "integer"}}},
          "'a.city' is 'integer' in the manifest, but the function takes 'string'"),
         (Unit, {"enum": [1]}, "'a' is annotated Unit, but its type is 'integer'"),
-        (Unit, {"enum": ["metre", "m"]}, "\"m\" is no value that the function takes for 'a'"),
-        (Unit, {"const": "m"}, "\"m\" is no value that the function takes for 'a'"),
+        (Unit, {"enum": ["metre", "m"]}, "\"m\" isn't a value that the function takes for 'a'"),
+        (Unit, {"const": "m"}, "\"m\" isn't a value that the function takes for 'a'"),
         (Unit, {"enum": ["metre", None]},
-         "'a' may be null in the manifest, but the function refuses that"),
+         "'a' can be null in the manifest, but the function rejects that"),
         (Place, {**PLACE, "properties": {"b": {}}}, "'a.b' is not taken by the function"),
         (Place, {**PLACE, "properties": {"b": {}}, "required": ["b"]},
          "'a.b' is not taken by the function"),
@@ -237,7 +237,7 @@ def test_what_the_decorator_says_of_a_parameter_is_added() -> None:
 
 
 def lost(found: Any, written: Any, path: str = "") -> list[str]:
-    """Return the paths of what is no longer there; lists may have grown."""
+    """Return the paths of what is no longer there; lists can have grown."""
     if isinstance(written, dict) and isinstance(found, dict):
         return [
             each for key in written for each in lost(found.get(key), written[key], f"{path}/{key}")

@@ -102,7 +102,7 @@ def test_a_folder_whose_name_does_not_fit_is_told(write: Write, tmp_path: Path) 
         (
             {},
             "def echo(text, other: object() = None): ...",
-            "'other' is left out: annotated <object object",
+            "'other' is omitted: annotated <object object",
         ),
         ({}, "def echo(text, *rest): ...", ""),
     ],

@@ -115,7 +115,7 @@ schemas = st.recursive(
 
 
 def likely(schema: Any) -> st.SearchStrategy[Any]:
-    """Return values that mostly fit a plain schema, and now and then any other."""
+    """Return values that mostly match a plain schema, and now and then any other."""
     return st.one_of(_fitting(schema), _fitting(schema), values)
 
 

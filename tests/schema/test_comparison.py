@@ -1,4 +1,4 @@
-"""Whether a schema admits all that another one does."""
+"""Whether a schema admits all that another does."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Color(StrEnum):
 
 
 class Name(str):
-    """A text of somebody's own type."""
+    """A string of someone's own type."""
 
     __slots__ = ()
 
@@ -235,7 +235,7 @@ def test_a_class_in_a_schema_is_refused_when_it_is_resolved() -> None:
 def test_a_class_is_refused_where_it_is_stated(fragment: Any, words: str) -> None:
     with pytest.raises(TypeError) as caught:
         stated(fragment, ("size",))
-    advice = "which is no JSON Schema; write it as in {'type': 'string'}"
+    advice = "which isn't JSON Schema; write it as in {'type': 'string'}"
     assert str(caught.value) == f"{words}, {advice}"
 
 

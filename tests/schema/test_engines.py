@@ -85,11 +85,15 @@ CASES: list[tuple[Any, Any, str]] = [
     (BRANCHED, [], "must be an object, not an array"),
     (BRANCHED, {"size": 5.5}, 'size must be one of "big", "small", not 5.5'),
     ({"oneOf": [IS_TEXT, IS_INTEGER]}, None, "must be an integer or a string, not null"),
-    ({"oneOf": OVERLAPPING}, 2, "fits more than one of the alternatives, but must fit exactly one"),
+    (
+        {"oneOf": OVERLAPPING},
+        2,
+        "matches more than one of the alternatives, but must match exactly one",
+    ),
     (
         {"oneOf": OVERLAPPING[:2]},
         2,
-        "fits more than one of the alternatives, but must fit exactly one",
+        "matches more than one of the alternatives, but must match exactly one",
     ),
     ({"allOf": [IS_TEXT, {}]}, 1, "must be a string, not the integer 1"),
     ({"allOf": [{"required": ["a"]}, {"required": ["b"]}]}, {}, "lacks 'a', 'b'"),

@@ -49,7 +49,7 @@ KINDS = {
 
 
 def cases(length: int) -> list[tuple[Any, str, str]]:
-    """Return schemas, JSON texts of about a length that they reject, and what is said of them."""
+    """Return schemas, JSON strings of about a length that they reject, and what is said of them."""
 
     def many(item: str) -> str:
         return f"[{','.join([item] * (length // (len(item) + 1)))}]"

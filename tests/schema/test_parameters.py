@@ -1,4 +1,4 @@
-"""A tool's parameters one by one, whatever the tool comes from."""
+"""A tool's parameters one by one, whatever the tool is from."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ KINDS = 'kind must be one of "circle", "square", "polygon"'
 
 
 class Case(NamedTuple):
-    """A value that fits no branch of a union, and how the union is explained."""
+    """A value that matches no branch of a union, and how the union is explained."""
 
     schema: dict[str, Any]
     value: Any
@@ -119,17 +119,17 @@ CASES = {
         {"kind": "a"},
         ["lacks 'path'"],
     ),
-    "an enumeration of another name is no discriminator": Case(
+    "an enumeration of another name isn't a discriminator": Case(
         CONDITION,
         {"and": [{"field": "a", "op": "!=", "value": 1}]},
         ['and[0].op must be one of "=", "<", not "!="'],
     ),
-    "an enumeration of values of another type is no discriminator": Case(
+    "an enumeration of values of another type isn't a discriminator": Case(
         any_of(an_object("unit", type=INTEGER), an_object(type={"enum": ["big", "small"]})),
         {"type": 5.5},
         ['type must be one of "big", "small", not 5.5'],
     ),
-    "the same enumeration everywhere is no discriminator": Case(
+    "the same enumeration everywhere isn't a discriminator": Case(
         any_of(
             an_object(unit={"enum": ["m"]}, a=INTEGER, b=INTEGER),
             an_object(unit={"enum": ["m"]}, a=INTEGER, b=TEXT),
@@ -198,7 +198,7 @@ CASES = {
         {"size": None},
         ['size must be "small", "large" or an integer, not null'],
     ),
-    "a union of values and types beside something else": Case(
+    "a union of values and types next to something else": Case(
         any_of({"allOf": [SIZE, {"not": NULL}]}, INTEGER),
         None,
         ['must be "small", "large" or an integer, not null', "must not be null"],
@@ -233,25 +233,25 @@ CASES = {
     "both is too much": Case(
         {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
         {"a": 1, "b": 2},
-        ["fits more than one of the alternatives, but must fit exactly one"],
+        ["matches more than one of the alternatives, but must match exactly one"],
     ),
     "both is too much within another union": Case(
         any_of({"oneOf": [INTEGER, {"minimum": 1}]}, NULL),
         2,
-        ["fits more than one of the alternatives, but must fit exactly one"],
+        ["matches more than one of the alternatives, but must match exactly one"],
     ),
-    "a union beside a type": Case(
+    "a union next to a type": Case(
         {"type": "object", **SHAPE}, 5, ["must be an object, not the integer 5"]
     ),
-    "a union beside missing keys": Case(
+    "a union next to missing keys": Case(
         {"allOf": [SHAPE, {"required": ["color"]}]},
         {"kind": "circle"},
         ["lacks 'radius', 'color'"],
     ),
-    "an enumeration beside a type": Case(
+    "an enumeration next to a type": Case(
         {"type": "string", "enum": ["a", "b"]}, 5, ['must be one of "a", "b", not 5']
     ),
-    "no type is given beside another's": Case(
+    "no type is given next to another's": Case(
         {"allOf": [{"enum": ["a"]}, an_object(a=INTEGER)]},
         {"a": "x"},
         ['must be one of "a", not {"a": "x"}', 'a must be an integer, not the string "x"'],

@@ -1,4 +1,4 @@
-"""Validators that are not ours, for what schemas that we made or changed have to say."""
+"""Validators that are not ours, for what schemas that we made or changed must say."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ def validator(schema: Any) -> Draft202012Validator:
     """Return a validator of a schema, which fetches nothing.
 
     Raises:
-        ValueError: it is no schema, or refers to something that is not there.
+        ValueError: it isn't a schema, or refers to something that is not there.
     """
     return Draft202012Validator(schema, offline=True)

@@ -51,7 +51,7 @@ TOOLS = [
     made(
         "search_emails",
         "Search the mailbox and return messages that match.",
-        {"query": "What to look for.", "folder": "Mailbox folder."},
+        {"query": "What to search for.", "folder": "Mailbox folder."},
         tags=("mail",),
     ),
     made(
@@ -131,7 +131,7 @@ TOOLS = [
     made("get_stock_price", "Get the price of a share.", {"symbol": "Ticker, such as AAPL."}),
     made("extract_text_from_pdf", "Extract the text of a PDF document.", {"path": "Path."}),
     made("csvStatistics", "Compute mean, median and deviation of the columns of a CSV file."),
-    made("hash_text", "Compute the SHA-256 digest of a text.", {"text": "Text."}),
+    made("hash_text", "Compute the SHA-256 digest of a string.", {"text": "Text."}),
     made("track_package", "Tell where a parcel is.", {"tracking_number": "Of the parcel."}),
     made("turn_on_light", "Switch a lamp on or off or dim it.", {"room": "Room."}),
     made(
@@ -156,7 +156,7 @@ QUERIES = {
     "did I get any messages from the bank? look through my mailbox": "search_emails",
     "schedule meeting": "create_calendar_event",
     "what have I got on my calendar next week?": "list_calendar_events",
-    "I don't need notes.txt any more, please delete it": "delete_file",
+    "I don't need notes.txt anymore, please delete it": "delete_file",
     "read_file": "readFile",
     "rename files": "move_file",
     "translation": "translate_text",
@@ -185,4 +185,4 @@ QUERIES = {
     "오늘 날씨": "nalssi",
     "Wer schreibt dem Kaufer RECHNUNGEN?": "rechnung",
 }
-"""What people and models ask for, and the tool that has to come first."""
+"""What people and models ask for, and the tool that must come first."""

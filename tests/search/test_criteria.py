@@ -17,7 +17,7 @@ EMPTY = {"type": "object", "properties": {}}
 
 
 def meets(criteria: dict[str, Any], **fields: Any) -> bool:
-    """Tell whether a tool that is registered with those fields is among those that are chosen."""
+    """Return whether a tool that is registered with those fields is among those that are chosen."""
     registry = ToolRegistry()
     registry.register(ToolDefinition("aws_s3_list", "List.", EMPTY, lambda: None, **fields))
     return bool(registry.filter(**criteria))

@@ -1,4 +1,4 @@
-"""The indexes of a registry follow its changes, and each answer comes from one catalog."""
+"""The indexes of a registry follow its changes, and each answer is from one catalog."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_the_longest_phrase_comes_first_in_a_long_text_too() -> None:
 
 @st.composite
 def texts_with(draw: st.DrawFn, phrase: str) -> tuple[str, int]:
-    """Return a text that contains the words of a phrase, and where they begin."""
+    """Return a string that contains the words of a phrase, and where they begin."""
     separators = st.sampled_from(SEPARATORS)
     before = "".join(word + draw(separators) for word in draw(around))
     inside = "".join(word + draw(separators) for word in phrase.split(" "))

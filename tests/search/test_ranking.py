@@ -44,7 +44,7 @@ def of(catalog: Mapping[str, Mapping[str, Any]]) -> Tools:
 
 
 def test_a_rare_word_counts_for_more_than_one_that_many_tools_have() -> None:
-    many = [made(f"tool_{n}", "Look at a picture.") for n in range(9)]
+    many = [made(f"tool_{n}", "Check a picture.") for n in range(9)]
     assert found("weather picture", *many, made("z", "Weather."))[0] == "z"
 
 

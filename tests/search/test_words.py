@@ -20,7 +20,7 @@ mixed = st.text(
 
 
 def is_letter(letter: str) -> bool:
-    """Tell letters and digits from what only stands for a mark, as the half-width accents do."""
+    """Tell letters and digits from what only represents a mark, as the half-width accents do."""
     forms = letter, normalize("NFKC", letter)[0]
     return all(category(form)[0] in "LN" for form in forms)
 

@@ -36,7 +36,7 @@ def content() -> list[Any]:
 
 
 def odd() -> object:
-    """Return what is no JSON."""
+    """Return what isn't JSON."""
     return object
 
 
@@ -49,7 +49,7 @@ def count(upto: int, context: ToolContext) -> Iterator[int]:
 
 
 class Slow:
-    """Async tools that a test can look at."""
+    """Async tools that a test can check."""
 
     def __init__(self) -> None:
         self.started = asyncio.Event()
@@ -85,7 +85,7 @@ def app_of(
     mcp: Any = None,
     **limits: Any,
 ) -> Starlette:
-    """Return the application that serves tools; ``limits`` say who may ask for what."""
+    """Return the application that serves tools; ``limits`` say who can ask for what."""
     security = Security(**limits)
     return make_app(registry, tooler or tooler_of(registry), mcp=mcp, security=security)
 

@@ -87,7 +87,7 @@ async def test_arguments_that_do_not_fit_are_named_by_pointers(client: httpx.Asy
 async def test_a_call_without_a_value_says_why(client: httpx.AsyncClient) -> None:
     found = problem(await client.post("/tools/ad", json={}))
     assert (found["status"], found["type"]) == (404, f"{PROBLEM}unknown_tool")
-    assert found["detail"] == "there is no tool 'ad'; did you mean 'add'?"
+    assert found["detail"] == "there's no tool 'ad'; did you mean 'add'?"
     found = problem(await client.post("/tools/fail", json={"message": "no luck"}))
     assert (found["status"], found["type"]) == (500, f"{PROBLEM}tool_error")
     assert found["detail"] == "no luck"
@@ -180,7 +180,7 @@ async def test_arguments_that_can_not_be_read_are_refused_in_plain_words(
     client: httpx.AsyncClient,
 ) -> None:
     response = await client.post("/tools/add", content=b'{"first": 1}')
-    words = "the arguments must be sent as application/json, and there is no Content-Type"
+    words = "the arguments must be sent as application/json, and there's no Content-Type"
     assert problem(response)["detail"] == words
     headers = {"content-type": "application/json"}
     body = b'{"first": ' + b"1" * 5000 + b"}"
@@ -244,15 +244,15 @@ async def test_tools_are_chosen_by_tag_and_category() -> None:
 @pytest.mark.parametrize(
     ("path", "detail"),
     [
-        ("/tools?tags=a", "there is no query parameter 'tags'; did you mean 'tag'?"),
-        ("/tools/add?x=1", "there is no query parameter 'x'"),
+        ("/tools?tags=a", "there's no query parameter 'tags'; did you mean 'tag'?"),
+        ("/tools/add?x=1", "there's no query parameter 'x'"),
         ("/tools?limit=0", "the query parameter 'limit' must be a whole number from 1 to 1,000"),
         ("/tools?limit=-1", "must be a whole number"),
         ("/tools?limit=1e3", "must be a whole number"),
         ("/tools?limit=" + "9" * 5000, "must be a whole number"),
         ("/tools?limit=٣", "must be a whole number"),
-        ("/tools?cursor=zz", "'zz' is no cursor of this list"),
-        ("/tools?cursor=", "'' is no cursor of this list"),
+        ("/tools?cursor=zz", "'zz' isn't a cursor of this list"),
+        ("/tools?cursor=", "'' isn't a cursor of this list"),
         ("/search", "the query parameter 'q' is required"),
         ("/search?q=a&limit=x", "must be a whole number"),
         ("/openapi.json?a", None),
@@ -465,7 +465,7 @@ async def test_a_call_beyond_those_that_may_be_under_way_is_refused(path: str) -
     async with client_of(app) as client:
         for other in ("/tools/add", "/tools/add/stream"):
             response = await client.post(other, json={"first": 1})
-            assert problem(response)["detail"] == "1 calls are under way; try again later"
+            assert problem(response)["detail"] == "1 calls are running; try again later"
             assert (response.status_code, response.headers["retry-after"]) == (503, "1")
         assert (await client.get("/tools")).status_code == 200
         exchange.leave()

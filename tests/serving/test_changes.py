@@ -92,10 +92,10 @@ async def test_a_dropped_edited_broken_and_removed_folder_is_heard_of(
         assert await client.names() == ["echo"]
         assert await client.text("echo") == "x"
 
-        write("echo", manifest_of("echo", description="Say it anew."))
+        write("echo", manifest_of("echo", description="Say it again."))
         await client.hear()
         [listed] = (await client.client.list_tools()).tools
-        assert listed.description == "Say it anew."
+        assert listed.description == "Say it again."
 
         shutil.rmtree(tmp_path / "tools" / "echo")
         await client.hear_until([])
@@ -209,7 +209,7 @@ async def test_subscribers_hear_of_texts_that_changed(
             heard.put_nowait(message.params.uri)
 
     async def hear(uri: str) -> list[str]:
-        """Wait for a URI, and return those that come before it."""
+        """Wait for a URI, and return those that precede it."""
         others = []
         while (each := await asyncio.wait_for(heard.get(), PATIENCE)) != uri:
             others.append(each)
@@ -246,7 +246,7 @@ async def test_subscribers_hear_of_texts_that_changed(
             while not heard.empty():
                 heard.get_nowait()
             write("later")
-            write("echo", manifest_of("echo", description="Say it anew."))
+            write("echo", manifest_of("echo", description="Say it again."))
             assert later not in await hear(manifest)
 
 

@@ -52,7 +52,7 @@ def accepted(**content: Any) -> types.ElicitResult:
 
 @tool(annotations={"idempotent": True})
 async def greet(context: ToolContext) -> str:
-    """Greet somebody."""
+    """Greet someone."""
     answer = await context.elicit("Who are you?", NAME)
     if not answer.ok or answer.content is None:
         return answer.action
@@ -69,7 +69,7 @@ async def agree(context: ToolContext) -> Any:
 
 @tool(annotations={"idempotent": True})
 def greet_sync(context: ToolContext) -> str:
-    """Greet somebody from a thread."""
+    """Greet someone from a thread."""
     answer = context.elicit_sync("Who are you?", NAME)
     if not answer.ok or answer.content is None:
         return answer.action
@@ -79,7 +79,7 @@ def greet_sync(context: ToolContext) -> str:
 
 @tool
 async def careless(context: ToolContext) -> str:
-    """Ask, and be no tool that may run twice."""
+    """Ask, and be no tool that can run twice."""
     return (await context.elicit("Really?")).action
 
 
@@ -136,7 +136,7 @@ async def test_an_answer_that_does_not_fit_is_an_error_that_says_so(era: str) ->
     async with client_of(server_of(greet), era, elicitation_callback=callback) as client:
         is_error, _, words = result(await client.call_tool("greet", {}))
     assert is_error
-    assert words.startswith("the answer does not fit the question: ")
+    assert words.startswith("the answer does not match the question: ")
 
 
 @pytest.mark.parametrize("name", ["greet", "greet_sync"])
@@ -167,7 +167,7 @@ async def test_a_tool_that_may_not_run_twice_is_refused_where_it_would_have_to(e
 async def test_a_state_that_a_client_made_up_is_refused(state: str) -> None:
     callback = answering([], accepted())
     async with client_of(server_of(greet), "2026-07-28", elicitation_callback=callback) as client:
-        with pytest.raises(MCPError, match="requestState is none of this server's"):
+        with pytest.raises(MCPError, match="requestState isn't one of this server's"):
             await client.session.call_tool(
                 "greet", {}, request_state=state, allow_input_required=True
             )
@@ -343,12 +343,16 @@ async def test_a_schema_that_is_none_is_named(era: str) -> None:
             for url in ("", "ftp://a", "javascript:alert(1)", "https://", "http:// a", 5)
         ),
         *(
-            (lambda context, words=words: context.elicit_url(words, "https://a"), TypeError, "text")
+            (
+                lambda context, words=words: context.elicit_url(words, "https://a"),
+                TypeError,
+                "must be a string",
+            )
             for words in (None, 5, ["Go there."])
         ),
-        (lambda context: context.elicit("Who?"), ElicitationError, "nobody can be asked"),
+        (lambda context: context.elicit("Who?"), ElicitationError, "no one can be asked"),
         (lambda context: context.sample("Hello"), SamplingError, "no model can be asked"),
-        (lambda context: context.list_roots(), RootsError, "nobody can be asked for directories"),
+        (lambda context: context.list_roots(), RootsError, "no one can be asked for directories"),
     ],
 )
 async def test_what_can_not_be_asked_is_an_error_in_the_tool(
@@ -371,5 +375,5 @@ def test_a_thread_can_not_ask_without_a_client_either() -> None:
     registry.register(greet_sync)
     called = Tooler(registry).call_sync("greet_sync")
     assert called.error is not None
-    words = "nobody can be asked: no client that asks its user is connected"
+    words = "no one can be asked: no client that asks its user is connected"
     assert called.error.message == f"{words}, and no on_elicit is given"

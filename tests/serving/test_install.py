@@ -171,7 +171,7 @@ def test_another_server_of_that_name_is_replaced_only_by_force(tmp_path: Path) -
     other = Server("ours", "/bin/python", (*START[:-1], "/u"), ("/u",))
     with pytest.raises(ConfigurationError, match="there is a server 'ours' for /t; --name"):
         add_server(str(path), CLIENT, other)
-    with pytest.raises(ConfigurationError, match="there is no server 'theirs'"):
+    with pytest.raises(ConfigurationError, match="there's no server 'theirs'"):
         remove_server(str(path), CLIENT, "theirs")
 
 

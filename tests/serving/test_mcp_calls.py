@@ -48,7 +48,7 @@ async def report(context: ToolContext) -> str:
 
 
 def report_from_thread(context: ToolContext) -> str:
-    """Report from a thread, more often than anybody reads."""
+    """Report from a thread, more often than anyone reads."""
     for done in range(5_000):
         context.report_progress(done % 4_000)
         context.log("info", f"at {done}")

@@ -100,7 +100,7 @@ async def test_a_busy_server_says_so_and_takes_all_that_is_no_call(slow: Slow) -
         refused = await client.call("add", first=1)
         assert refused["error"] == {
             "code": BUSY,
-            "message": "1 calls are under way; try again later",
+            "message": "1 calls are running; try again later",
         }
         assert (await client.client.post("/tools/add", json={"first": 1})).status_code == 503
         other = Conversation(client.app, client.client)

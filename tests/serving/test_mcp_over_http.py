@@ -29,7 +29,7 @@ STARTED, ENDED = threading.Event(), threading.Event()
 
 @tool
 def wait_on_thread(context: ToolContext) -> None:
-    """Wait until nobody waits."""
+    """Wait until no one waits."""
     STARTED.set()
     wait_until(lambda: context.cancelled)
     ENDED.set()

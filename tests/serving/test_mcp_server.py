@@ -72,7 +72,7 @@ async def test_a_list_comes_in_pages_that_skip_nothing(write: Write, era: str) -
             if cursor is None:
                 break
         assert found == [["ant", "bee"], ["cat", "dog"], ["eel"]]
-        with pytest.raises(MCPError, match="'page 2' is no cursor of this list"):
+        with pytest.raises(MCPError, match="'page 2' isn't a cursor of this list"):
             await client.list_tools(cursor="page 2")
 
 
@@ -157,9 +157,7 @@ async def test_what_a_model_got_wrong_is_a_result_that_it_can_act_on(
         assert is_error
         assert "is not available: broken/" in words
         assert str(tools) not in words
-        with pytest.raises(
-            MCPError, match="there is no tool 'ecko'; did you mean 'echo'"
-        ) as caught:
+        with pytest.raises(MCPError, match="there's no tool 'ecko'; did you mean 'echo'") as caught:
             await client.call_tool("ecko", {})
         assert caught.value.error.code == types.INVALID_PARAMS
 
@@ -178,7 +176,7 @@ async def test_what_the_protocol_refuses_of_one_tool_leaves_out_that_tool(
         assert [each.name for each in (await client.list_tools()).tools] == ["echo"]
     reasons = {each.tool: each.reason for each in server.advertised.left_out}
     assert reasons["headed"].startswith("property 'text': x-mcp-header 'no token'")
-    assert reasons["iconic"] == "the protocol refuses icons.0.src: Input should be a valid string"
+    assert reasons["iconic"] == "the protocol rejects icons.0.src: Input should be a valid string"
     assert [each for each in caplog.messages if "is not offered" in each] == [
         str(each) for each in server.advertised.left_out
     ]

@@ -122,8 +122,8 @@ def test_an_edit_changes_what_is_served(tmp_path: Path, write: Write) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--host", "0.0.0.0"], "everybody who reaches it could call the tools"),
-        (["--host", "no.such.host.invalid"], "there is no address"),
+        (["--host", "0.0.0.0"], "everyone who reaches it could call the tools"),
+        (["--host", "no.such.host.invalid"], "there's no address"),
         (["--token-env", "NONE"], "the environment variable NONE holds no token"),
         (["--token-env", "ODD"], "visible ASCII"),
         (["--allow-origin", "example.com"], "an origin is like"),

@@ -29,11 +29,11 @@ from tests.tables import check_each
 HEAD = b"POST /tools/add HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 MOST = 1_000_000
 OPEN: set[str] = set()
-"""The calls of ``hold`` that are under way."""
+"""The calls of ``hold`` that are running."""
 
 
 def hold(name: str, context: ToolContext) -> None:
-    """Wait until nobody waits for this."""
+    """Wait until no one waits for this."""
     OPEN.add(name)
     pause = Event()
     while not context.cancelled:
@@ -49,7 +49,7 @@ def url() -> Iterator[str]:
 
 
 def is_served(url: str) -> bool:
-    """Tell whether others are served."""
+    """Return whether others are served."""
     found: object = httpx.post(f"{url}/tools/add", json={"first": 1}, timeout=PATIENCE).json()
     return found == 3
 
@@ -218,7 +218,7 @@ def test_an_application_can_be_served_again() -> None:
 
 
 def test_everybody_may_not_call_unless_that_is_said() -> None:
-    with pytest.raises(ListeningError, match="everybody who reaches it could call the tools"):
+    with pytest.raises(ListeningError, match="everyone who reaches it could call the tools"):
         listen("0.0.0.0", 0, Security())
     listen("0.0.0.0", 0, Security(), allow_all=True).close()
     listen("0.0.0.0", 0, Security(tokens=("a",))).close()
@@ -227,10 +227,10 @@ def test_everybody_may_not_call_unless_that_is_said() -> None:
 
 def test_an_address_of_the_newer_kind_has_brackets() -> None:
     if not socket.has_ipv6:
-        pytest.skip("there is none")
+        pytest.skip("there isn't one")
     try:
         listening = listen("::1", 0, Security())
     except ListeningError:
-        pytest.skip("there is none")
+        pytest.skip("there isn't one")
     with listening:
         assert url_of(listening).startswith("http://[::1]:")

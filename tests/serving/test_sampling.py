@@ -26,7 +26,7 @@ Prompts = list[types.CreateMessageRequestParams]
 
 
 def saying(prompts: Prompts, *texts: str) -> Callable[..., Any]:
-    """Return a client's callback whose model says these texts, and from then on the last."""
+    """Return a client's callback whose model says these strings, and from then on the last."""
     left = list(texts)
 
     async def callback(_: Any, params: Any) -> types.CreateMessageResult:
@@ -48,7 +48,7 @@ async def at_home(context: Any) -> types.ListRootsResult:
 
 @tool(annotations={"idempotent": True})
 async def summarize(text: str, context: ToolContext) -> str:
-    """Summarize a text."""
+    """Summarize a string."""
     short = await context.sample(
         f"Summarize: {text}",
         max_tokens=50,
@@ -65,7 +65,7 @@ async def summarize(text: str, context: ToolContext) -> str:
 
 @tool(annotations={"idempotent": True})
 def summarize_sync(text: str, context: ToolContext) -> str:
-    """Summarize a text in a thread."""
+    """Summarize a string in a thread."""
     short = context.sample_sync(
         f"Summarize: {text}",
         max_tokens=50,

@@ -1,4 +1,4 @@
-"""What a client may send over a pipe, right and wrong."""
+"""What a client can send over a pipe, right and wrong."""
 
 from __future__ import annotations
 

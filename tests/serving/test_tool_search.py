@@ -57,9 +57,9 @@ async def test_what_is_wrong_with_such_a_call_is_said(write: Write, era: str) ->
         nought = {"query": "x", "limit": 0}
         assert "limit: must be at least 1" in await words("search_tools", nought)
         assert await words("call_tool", {"name": "ecko"}) == (
-            "there is no tool 'ecko'; did you mean 'echo'?"
+            "there's no tool 'ecko'; did you mean 'echo'?"
         )
-        assert "there is no tool" in await words("call_tool", {})
+        assert "there's no tool" in await words("call_tool", {})
         assert "text: is required" in await words("call_tool", {"name": "echo"})
         assert "text: is required" in await words("call_tool", {"name": "echo", "arguments": {}})
         for wrong in ([1], 3, "text"):
@@ -134,7 +134,7 @@ async def test_phrases_are_prompts(write: Write, era: str) -> None:
         assert isinstance(made.messages[0].content, types.TextContent)
         assert made.messages[0].content.text == "say it again\n\nUse the tool echo."
         for name in ("ecko", "plain"):
-            with pytest.raises(Exception, match=f"there is no prompt '{name}'"):
+            with pytest.raises(Exception, match=f"there's no prompt '{name}'"):
                 await client.get_prompt(name)
 
 
@@ -163,7 +163,7 @@ async def test_manifests_and_instructions_are_resources(write: Write, era: str) 
             "file:///etc/passwd",
             "sovl-tools://manifest/../x",
         ):
-            with pytest.raises(Exception, match="there is no resource"):
+            with pytest.raises(Exception, match="there's no resource"):
                 await client.read_resource(uri)
 
 
@@ -256,9 +256,9 @@ async def test_broken_procedures_change_nothing_for_clients(
             assert await client.names() == ["echo", "good"]
             assert await client.text("good") == "hi, x"
         assert client.heard.empty()
-        good.write_text(procedure("good", "Say it anew."))
+        good.write_text(procedure("good", "Say it again."))
         await client.hear()
         [_, listed] = (await client.client.list_tools()).tools
-        assert listed.description == "Say it anew."
+        assert listed.description == "Say it again."
         good.unlink()
         await client.hear_until(["echo"])

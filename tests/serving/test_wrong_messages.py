@@ -20,7 +20,7 @@ WRONG: list[Any] = [
 ]
 GONE = object()
 CODES = {-32700, -32600, -32601, -32602, -32020, -32021, -32022}
-"""What a client may have done wrong; a mistake of the server's would be another code."""
+"""What a client can have done wrong; a mistake of the server's would be another code."""
 
 REQUESTS: list[tuple[str, dict[str, Any]]] = [
     ("tools/list", {"cursor": "after:a"}),
@@ -96,7 +96,7 @@ def with_wrong(message: dict[str, Any], path: tuple[Any, ...], wrong: Any) -> di
 
 
 async def check(client: Lines, message: dict[str, Any]) -> None:
-    """Send a message and read its answer, if it has to have one."""
+    """Send a message and read its answer, if it must have one."""
     await client.say(message)
     request_id = message.get("id")
     if type(request_id) not in (int, str):

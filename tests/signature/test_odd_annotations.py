@@ -293,7 +293,7 @@ def source_of(odd: Odd, style: str, name: str) -> str:
 
 @contextmanager
 def ran(source: str, name: str) -> Iterator[dict[str, Any] | None]:
-    """Run a module; None if a library is not there, or an annotation that is no text raises."""
+    """Run a module; None if a library is not there, or an annotation that isn't text raises."""
     module = sys.modules[name] = ModuleType(name)
     try:
         try:
@@ -315,7 +315,7 @@ def table() -> Iterator[tuple[Odd, str]]:
 
 
 def inferred(source: str, function: Any) -> Inference:
-    """Return what a function says, after a look at whether its text says the same or nothing."""
+    """Return what a function says, after a check whether its text says the same or nothing."""
     own, parsed = from_function(function), from_name("odd", bindings(source.encode()))
     assert parsed is not None
     said, read = implied(own, function), implied(parsed)

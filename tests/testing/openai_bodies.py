@@ -1,4 +1,4 @@
-"""Bodies of requests to OpenAI, and how they are refused."""
+"""Bodies of requests to OpenAI, and how they are rejected."""
 
 from __future__ import annotations
 

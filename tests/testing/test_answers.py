@@ -27,7 +27,7 @@ REFUSED = {**STOPPED, "anthropic": "refusal"}
 
 
 def heard(reply: Reply, provider: str, stop: str) -> Heard:
-    """Return what is to be heard of a reply; its calls have ids."""
+    """Return what must be heard of a reply; its calls have ids."""
     is_object = provider == "anthropic"
     made = tuple(
         (str(call.id), call.name, json.loads(call.arguments) if is_object else call.arguments)
@@ -40,11 +40,11 @@ def heard(reply: Reply, provider: str, stop: str) -> Heard:
 REPLIES = {
     "text": (says("Hello there"), STOPPED),
     "odd text": (says(ODD), STOPPED),
-    "no text": (says(), STOPPED),
+    "no string": (says(), STOPPED),
     "text after reasoning": (says("Four", reasoning=f"2 + 2 {ODD}"), STOPPED),
     "text that is cut": (says("Once upon a ti", cut=True), CUT),
     "refusal": (refuses("I cannot help with that"), REFUSED),
-    "refusal after text": (refuses("No further", text="Well"), REFUSED),
+    "rejection after text": (refuses("No further", text="Well"), REFUSED),
     "call": (calls(("add", {"a": 1}, "id_1")), CALLED),
     "call without arguments": (calls(("now", {}, "id_1")), CALLED),
     "call after text and reasoning": (

@@ -1,4 +1,4 @@
-"""What Chat Completions refuses, as the ``openai`` client hears of it."""
+"""What Chat Completions rejects, as the ``openai`` client hears of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def answered(identity: str) -> dict[str, Any]:
 
 
 GOOD_CHATS: dict[str, dict[str, Any]] = {
-    "a text": {},
+    "a string": {},
     "every role": {
         "messages": [
             {"role": "developer", "content": [{"type": "text", "text": "Be brief"}]},
@@ -221,7 +221,7 @@ BAD_CHATS: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
         None,
         "only allowed when 'tools' are specified",
     ),
-    "options of a stream that is none": (
+    "options of a stream that isn't one": (
         {"stream_options": {"include_usage": True}},
         "stream_options",
         None,

@@ -1,4 +1,4 @@
-"""What Anthropic's Messages refuses, as the ``anthropic`` client hears of it."""
+"""What Anthropic's Messages rejects, as the ``anthropic`` client hears of it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def closed(**properties: Any) -> dict[str, Any]:
 
 
 GOOD: dict[str, dict[str, Any]] = {
-    "a text": {},
+    "a string": {},
     "every block": {
         "messages": [
             user(text("Hi", **CACHED), {"type": "image", "source": {}}),
@@ -107,7 +107,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a limit of none": ({"max_tokens": -1}, "max_tokens: Input should be greater than or equal"),
     "a limit of none in a stream": ({"max_tokens": 0, "stream": True}, "max_tokens: Input should"),
     "no messages": ({"messages": []}, "messages: at least one message is required"),
-    "messages that are none": ({"messages": "Hi"}, "messages: Input should be a valid list"),
+    "messages that aren't any": ({"messages": "Hi"}, "messages: Input should be a valid list"),
     "an unknown key": ({"odd": 1}, "odd: Extra inputs are not permitted"),
     "an unknown key in a block": (
         {"messages": [user(text("Hi", parsed_output=None))]},
@@ -117,7 +117,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"messages": [USER, assistant({"type": "tool_use", "id": "a", "name": "add"})]},
         "messages.1.content.0.tool_use.input: Field required",
     ),
-    "input that is a text": (
+    "input that is a string": (
         {"messages": [USER, assistant(use("a", input="{}")), user(result("a"))]},
         "messages.1.content.0.tool_use.input: Input should be a valid dictionary",
     ),
@@ -210,7 +210,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"messages": [USER, assistant(use("a"))]},
         "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a.",
     ),
-    "a text before the result": (
+    "a string before the result": (
         {"messages": [USER, assistant(use("a")), user(text("Well"), result("a"))]},
         "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: a.",
     ),
@@ -287,7 +287,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         tools(input_schema={"type": "object", "properties": {"a b": {}}}),
         "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'",
     ),
-    "an example that does not fit": (
+    "an example that does not match": (
         tools(input_examples=[{"a": 1}, {"a": "x"}]),
         "tools.0.custom.input_examples.1: the example does not match",
     ),

@@ -1,4 +1,4 @@
-"""What Responses refuses, as the ``openai`` client hears of it."""
+"""What Responses rejects, as the ``openai`` client hears of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def output(identity: str = "call_1", **more: Any) -> dict[str, Any]:
 
 
 GOOD_RESPONSES: dict[str, dict[str, Any]] = {
-    "a text": {},
+    "a string": {},
     "a stored prompt": {"model": None, "input": None, "prompt": {"id": "pmpt_1"}},
     "a stored conversation": {"conversation": "conv_1", "input": [output()]},
     "every item": {

@@ -1,4 +1,4 @@
-"""The schemas that the providers refuse, strict and not."""
+"""The schemas that the providers reject, strict and not."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_replies_that_are_not_used_are_told_of(script: Any) -> None:
 @PROVIDER
 def test_requests_that_were_refused_are_told_of(provider: str) -> None:
     with (
-        pytest.raises(AssertionError, match=r"request 1 to /v1/.* was refused: .*odd"),
+        pytest.raises(AssertionError, match=r"request 1 to /v1/.* was rejected: .*odd"),
         ScriptedServer([]) as server,
         client_of(provider, server) as client,
         pytest.raises(errors_of(provider).BadRequestError),

@@ -1,4 +1,4 @@
-"""The tools that both of OpenAI's APIs refuse."""
+"""The tools that both of OpenAI's APIs reject."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def value(call: Call) -> Callable[..., Any]:
 
 @pytest.fixture(scope="session")
 def refuse(call: Call) -> Refuse:
-    """Call a tool that must refuse with a ValueError of its own, and return the message."""
+    """Call a tool that must reject with its own ValueError, and return the message."""
 
     def message_of(name: str, **arguments: Any) -> str:
         result = call(name, **arguments)

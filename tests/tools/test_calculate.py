@@ -233,7 +233,7 @@ def test_nothing_but_arithmetic_is_evaluated_even_past_the_check_of_tokens(
     module: Module, source: str
 ) -> None:
     evaluate = module("calculate")._evaluate
-    with pytest.raises(ValueError, match="is no arithmetic"):
+    with pytest.raises(ValueError, match="isn't an arithmetic"):
         evaluate(ast.parse(source, mode="eval").body)
 
 

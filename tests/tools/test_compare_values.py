@@ -63,7 +63,7 @@ def test_can_ignore_case(value: Value, left: Any, operator: str, right: Any) -> 
         (1, "contains", "1", "'contains' needs two strings, not a number"),
         ("1", "contains", 1, "'contains' needs two strings, not a number"),
         ("a", "matches", 1, "'matches' needs two strings, not a number"),
-        ("a", "matches", "(", "it is no valid regular expression"),
+        ("a", "matches", "(", "it isn't a valid regular expression"),
         ("a", "matches", "x" * 501, "the regular expression is longer than 500 characters"),
     ],
 )
@@ -127,8 +127,11 @@ def test_a_step_that_holds_is_true(check: Callable[[Step], object], step: Step) 
         ({"left": 1, "operator": "gt", "right": 2}, "assertion failed: 1 gt 2 does not hold"),
         ({"right": 1}, "the step 'assert' needs 'left'"),
         ({}, "the step 'assert' needs 'left' and 'right'"),
-        ({"left": 1, "operator": "like", "right": 1}, "'like' is no operator: use one of eq, ne"),
-        ({"left": 1, "operator": ["eq"], "right": 1}, "is no operator"),
+        (
+            {"left": 1, "operator": "like", "right": 1},
+            "'like' isn't an operator: use one of eq, ne",
+        ),
+        ({"left": 1, "operator": ["eq"], "right": 1}, "isn't an operator"),
         ({"left": [1], "operator": "lt", "right": [2]}, "a list and a list have no order"),
         ({"left": True, "operator": "lt", "right": True}, "a boolean and a boolean have no order"),
     ],

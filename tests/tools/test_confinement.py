@@ -31,7 +31,7 @@ def reader(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def outside(root: Path) -> Path:
-    """A directory beside the root, with a file that must not be read."""
+    """A directory next to the root, with a file that must not be read."""
     directory = root.parent / "outside"
     directory.mkdir()
     (directory / "secret.txt").write_text(SECRET, "utf-8")
@@ -40,7 +40,7 @@ def outside(root: Path) -> Path:
 
 @pytest.fixture
 def read(refuse: Refuse, reader: str) -> Callable[[str], str]:
-    """Return with what message the tool refuses a path."""
+    """Return with what message the tool rejects a path."""
     return lambda path: refuse(reader, **READERS[reader](path))
 
 

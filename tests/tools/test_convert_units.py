@@ -84,8 +84,8 @@ def test_there_and_back_is_the_same(module: Module, source: str, target: str) ->
         ("furlong", "km", "write a symbol or an English name"),
         ("mb", "B", "may mean Mbit (data) or MB (data)"),
         ("kN", "KN", "may mean kn (speed) or kN (force)"),
-        ("\0", "m", "is no known unit"),
-        ("  ", "m", "is no known unit"),
+        ("\0", "m", "isn't a known unit"),
+        ("  ", "m", "isn't a known unit"),
     ],
 )
 def test_units_that_do_not_fit_are_refused(

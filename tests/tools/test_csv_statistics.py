@@ -179,7 +179,7 @@ def test_what_is_no_table_is_refused(
 
 def test_a_file_that_is_no_text_is_refused(refuse: Refuse, root: Path) -> None:
     (root / "data.csv").write_bytes(b"a,b\n\xff,1\n")
-    assert refuse("csv_statistics", path="data.csv") == "'data.csv' is no text in UTF-8"
+    assert refuse("csv_statistics", path="data.csv") == "'data.csv' isn't text in UTF-8"
 
 
 def test_a_giant_file_is_refused(refuse: Refuse, root: Path) -> None:

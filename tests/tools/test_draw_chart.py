@@ -185,8 +185,8 @@ def test_title_and_axis_titles_are_shown(draw: Draw) -> None:
     ("labels", "rotated", "shown"),
     [
         (["a", "b", "c"], False, 3),
-        (["a very long label indeed that does not fit"] * 4, False, 4),
-        (["a very long label indeed that does not fit"] * 12, True, 12),
+        (["a very long label indeed that does not match"] * 4, False, 4),
+        (["a very long label indeed that does not match"] * 12, True, 12),
         (["one long label here"] + ["b"] * 11, False, 12),
         (["label"] * 200, True, 34),
         (["本" * 20] * 11, True, 11),
@@ -244,7 +244,7 @@ def test_the_same_values_give_the_same_image(value: Value) -> None:
     [
         (["a"], [[1, 2]], "series 'series 0' has 2 values, but there are 1 labels"),
         (["a", "b"], [[1, 2], [1]], "series 'series 1' has 1 values, but there are 2 labels"),
-        (["a"], [[None]], "there is nothing to draw"),
+        (["a"], [[None]], "there's nothing to draw"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(
@@ -286,7 +286,7 @@ def test_arguments_that_break_the_schema_are_refused(call: Call, arguments: dict
         ([[1.0]] * 11, "there are 11 series, more than the 10"),
         ([[float("nan")]], "must lie between"),
         ([[float("inf")]], "must lie between"),
-        ([], "there is nothing to draw"),
+        ([], "there's nothing to draw"),
     ],
 )
 def test_the_function_itself_refuses_them_too(

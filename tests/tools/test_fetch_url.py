@@ -214,10 +214,10 @@ def test_decodes_text(
 @pytest.mark.parametrize(
     ("headers", "note"),
     [
-        ({"content_type": "image/png"}, "the content is image/png, which is no text"),
-        ({"content_type": "application/pdf"}, "which is no text"),
-        ({"content_type": "nonsense"}, "which is no text"),
-        ({}, "holds NUL bytes, so it is no text"),
+        ({"content_type": "image/png"}, "the content is image/png, which isn't text"),
+        ({"content_type": "application/pdf"}, "which isn't text"),
+        ({"content_type": "nonsense"}, "which isn't text"),
+        ({}, "holds NUL bytes, so it isn't text"),
     ],
 )
 def test_content_that_is_no_text_is_described(
@@ -307,13 +307,13 @@ def test_redirects_are_limited(refuse: Refuse, site: Site) -> None:
 @pytest.mark.parametrize(
     ("location", "message"),
     [
-        ("ftp://example.test/", "no address that begins with http:// or https://"),
-        ("file:///etc/passwd", "no address that begins with http:// or https://"),
-        ("javascript:alert(1)", "no address that begins with http:// or https://"),
+        ("ftp://example.test/", "isn't an address that begins with http:// or https://"),
+        ("file:///etc/passwd", "isn't an address that begins with http:// or https://"),
+        ("javascript:alert(1)", "isn't an address that begins with http:// or https://"),
         ("http://user:password@example.test/", "must not hold a user name or password"),
-        ("http://[nonsense", "there is no host"),
-        ("http://host:port/", "is no web address"),
-        ("//xn--a/", "is no web address"),
+        ("http://[nonsense", "there's no host"),
+        ("http://host:port/", "isn't a web address"),
+        ("//xn--a/", "isn't a web address"),
     ],
 )
 def test_a_redirect_is_checked_like_any_address(
@@ -550,7 +550,7 @@ def test_a_host_that_nobody_answers_for_is_a_refusal(refuse: Refuse, site: Site)
 
 def test_a_name_that_does_not_exist_is_a_refusal(refuse: Refuse, names: Names) -> None:
     names["missing.test"] = ["nothing.invalid."]
-    assert refuse("fetch_url", url="http://missing.test/") == "there is no host 'missing.test'"
+    assert refuse("fetch_url", url="http://missing.test/") == "there's no host 'missing.test'"
 
 
 def test_a_server_that_breaks_off_is_a_refusal(refuse: Refuse, site: Site) -> None:
@@ -581,14 +581,14 @@ def test_a_server_that_never_begins_is_given_up(
         ("http://user@example.test/", "must not hold a user name or password"),
         ("http://user:password@example.test/", "must not hold a user name or password"),
         ("https://example.test\\@127.0.0.1/", "must not hold a user name or password"),
-        ("http:///path/only", "no address that begins with http:// or https://"),
-        ("http://xn--a.test/", "is no web address"),
-        ("http://exa\r\nmple.test/", "is no web address"),
-        ("http://example.test:port/", "is no web address"),
-        ("http://example.test/\0", "is no web address"),
-        ("http://" + "a" * 300 + "/", "there is no host"),
-        ("http://example.test:65536/", "there is no port 65536"),
-        ("http://example.test:0/", "there is no port 0"),
+        ("http:///path/only", "isn't an address that begins with http:// or https://"),
+        ("http://xn--a.test/", "isn't a web address"),
+        ("http://exa\r\nmple.test/", "isn't a web address"),
+        ("http://example.test:port/", "isn't a web address"),
+        ("http://example.test/\0", "isn't a web address"),
+        ("http://" + "a" * 300 + "/", "there's no host"),
+        ("http://example.test:65536/", "there's no port 65536"),
+        ("http://example.test:0/", "there's no port 0"),
     ],
 )
 def test_what_is_no_address_is_refused(refuse: Refuse, url: str, message: str) -> None:

@@ -41,7 +41,7 @@ def test_sees_the_beginning_of_each_text(patterns: ModuleType) -> None:
 
 @check_each("pattern", ["(", "[", "*", "a{99999999999999999999}", "(?P<a>.)(?P<a>.)"])
 def test_what_is_no_regular_expression_is_refused(patterns: ModuleType, pattern: str) -> None:
-    with pytest.raises(ValueError, match="failed: it is no valid regular expression"):
+    with pytest.raises(ValueError, match="failed: it isn't a valid regular expression"):
         search(patterns, pattern, "a")
 
 

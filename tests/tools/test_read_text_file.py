@@ -74,7 +74,7 @@ def test_reads_several_encodings(value: Value, root: Path, encoding: str, conten
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"\xff\xfe\x00", "is no text in utf-8"), (b"a\0b", "contains NUL characters")],
+    [(b"\xff\xfe\x00", "isn't text in utf-8"), (b"a\0b", "contains NUL characters")],
 )
 def test_what_is_no_text_is_refused(
     refuse: Refuse, root: Path, content: bytes, message: str
@@ -87,7 +87,7 @@ def test_what_is_no_text_is_refused(
     ("lines", "message"),
     [
         ({"start_line": 4}, "start_line 4 is past the end: the file has 3 lines"),
-        ({"start_line": 3, "end_line": 2}, "end_line 2 comes before start_line 3"),
+        ({"start_line": 3, "end_line": 2}, "end_line 2 precedes start_line 3"),
     ],
 )
 def test_a_range_that_holds_no_lines_is_refused(
@@ -126,7 +126,7 @@ def test_a_giant_file_is_refused(refuse: Refuse, root: Path) -> None:
     with (root / "giant").open("wb") as file:
         file.truncate(50_000_000_000)
     message = refuse("read_text_file", path="giant")
-    assert message == "'giant' is larger than the 10000000 bytes that may be read"
+    assert message == "'giant' is larger than the 10000000 bytes that can be read"
 
 
 def test_a_line_before_the_first_is_refused_by_the_function_too(module: Module, root: Path) -> None:

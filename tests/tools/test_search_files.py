@@ -198,9 +198,9 @@ def test_a_file_name_that_is_no_text_is_shown_as_well_as_it_can_be(
     ("arguments", "message"),
     [
         ({"query": "a\nb"}, "the query contains a line break"),
-        ({"query": "a", "path": "nothing"}, "there is no file or directory 'nothing'"),
-        ({"query": "(", "regex": True}, "it is no valid regular expression: missing )"),
-        ({"query": "a{99999999999999999999}", "regex": True}, "it is no valid regular expr"),
+        ({"query": "a", "path": "nothing"}, "there's no file or directory 'nothing'"),
+        ({"query": "(", "regex": True}, "it isn't a valid regular expression: missing )"),
+        ({"query": "a{99999999999999999999}", "regex": True}, "it isn't a valid regular expr"),
     ],
 )
 def test_a_search_that_makes_no_sense_is_refused(

@@ -25,7 +25,7 @@ _FILE_FLAGS = (
 
 
 def root_directory() -> Path:
-    """Return the root, links followed; raise ValueError if there is no such directory."""
+    """Return the root, links followed; raise ValueError if there's no such directory."""
     root = Path(os.path.realpath(os.environ.get(ROOT_VARIABLE) or os.curdir))
     if not root.is_dir():
         raise ValueError(f"the root directory that {ROOT_VARIABLE} names does not exist")
@@ -51,12 +51,12 @@ def read_file(path: str, *, limit: int) -> bytes:
     except OSError as error:
         raise ValueError(f"cannot read {path!r}: {_reason(error)}") from None
     if len(content) > limit:
-        raise ValueError(f"{path!r} is larger than the {limit} bytes that may be read")
+        raise ValueError(f"{path!r} is larger than the {limit} bytes that can be read")
     return content
 
 
 def file_status(place: Path) -> os.stat_result:
-    """Return the status of a regular file without opening it; raise ValueError if it is none.
+    """Return the status of a regular file without opening it; raise ValueError if it isn't one.
 
     Closing a database here would drop the locks that another connection of this process holds.
     """

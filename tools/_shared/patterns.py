@@ -18,9 +18,9 @@ _MAXIMUM_CHARACTERS = 2000
 def search(
     pattern: str, texts: Sequence[str], *, ignore_case: bool, limit: int
 ) -> list[tuple[int, int]]:
-    """Return (index of the text, start of the match) of at most `limit` texts that match.
+    """Return (index of the text, start of the match) of at most `limit` strings that match.
 
-    Only the first 2,000 characters of each text are looked at. Raises ValueError if the pattern is
+    Only the first 2,000 characters of each text are checked. Raises ValueError if the pattern is
     no regular expression or takes longer than two seconds.
     """
     request = {

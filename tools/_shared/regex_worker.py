@@ -14,14 +14,14 @@ _MAXIMUM_MEMORY = 1_000_000_000
 def answer(request: str) -> str:
     """Return the answer to a request, both as JSON.
 
-    The answer is {"found": [[index of a text, start of the match in it], …]} or {"error": "…"}.
+    The answer is {"found": [[index of a string, start of the match in it], …]} or {"error": "…"}.
     """
     asked = json.loads(request)
     try:
         pattern = re.compile(asked["pattern"], re.IGNORECASE if asked["ignore_case"] else 0)
         return json.dumps({"found": _found(pattern, asked["texts"], asked["limit"])})
     except (re.error, OverflowError, RecursionError) as error:
-        return json.dumps({"error": f"it is no valid regular expression: {error}"})
+        return json.dumps({"error": f"it isn't a valid regular expression: {error}"})
     except MemoryError:
         return json.dumps({"error": "it needs too much memory"})
 

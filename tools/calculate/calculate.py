@@ -23,7 +23,7 @@ _EXACT_IN_A_FLOAT = 2**53
 
 
 def calculate(expression: str) -> dict[str, object]:
-    """Return the expression as read and its result; raise ValueError if it is no arithmetic."""
+    """Return the expression as read and its result; raise ValueError if it isn't an arithmetic."""
     text = normalize(expression)
     return {"expression": text, "result": _presentable(_evaluate(_parse(text)))}
 
@@ -62,7 +62,7 @@ def _value(node: ast.expr, depth: int) -> Number:
 def _unsupported(node: ast.expr) -> str:
     if isinstance(node, ast.Tuple):
         return "a comma only separates the arguments of a function: write 1500, not 1,500"
-    return f"{ast.unparse(node)[:40]!r} is no arithmetic"
+    return f"{ast.unparse(node)[:40]!r} isn't an arithmetic"
 
 
 def _constant(node: ast.Constant, _depth: int) -> Number:
@@ -94,7 +94,7 @@ def _operation(table: Mapping[type, Operation], node: ast.UnaryOp | ast.BinOp) -
 
 def _call(node: ast.Call, depth: int) -> Number:
     if not isinstance(node.func, ast.Name) or node.func.id not in FUNCTIONS:
-        raise ValueError(f"{ast.unparse(node.func)[:40]!r} is no function: write * to multiply")
+        raise ValueError(f"{ast.unparse(node.func)[:40]!r} isn't a function: write * to multiply")
     return FUNCTIONS[node.func.id](*[_value(argument, depth) for argument in node.args])
 
 

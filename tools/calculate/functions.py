@@ -13,7 +13,7 @@ _MAXIMUM_DIGITS = 1000
 _FIRST_TOO_LARGE = 10**_MAXIMUM_DIGITS
 _MAXIMUM_BITS = _FIRST_TOO_LARGE.bit_length()
 TOO_LARGE = (
-    f"the result is too large: whole numbers may have {_MAXIMUM_DIGITS} digits, "
+    f"the result is too large: whole numbers can have {_MAXIMUM_DIGITS} digits, "
     f"numbers with a fraction end at {sys.float_info.max:.2g}"
 )
 _MAXIMUM_FACTORIAL = 450

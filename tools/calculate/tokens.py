@@ -1,4 +1,4 @@
-"""What may stand in an expression, checked before anything parses it.
+"""What may be in an expression, checked before anything parses it.
 
 Only numbers, known names, operators, parentheses and commas pass, so no string, attribute, keyword
 or assignment ever reaches the parser.
@@ -62,4 +62,4 @@ def _check_name(name: str) -> None:
     advice = (
         f"did you mean {' or '.join(close)}?" if close else f"known are {', '.join(sorted(known))}"
     )
-    raise ValueError(f"{name[:40]!r} is no known name: {advice}")
+    raise ValueError(f"{name[:40]!r} isn't a known name: {advice}")

@@ -56,7 +56,7 @@ def _holds(left: Value, operator: str, right: Value) -> bool:
         return bool(_ORDERS[operator](left, right))
     if operator == "contains":
         return _string(right, operator) in _string(left, operator)
-    raise ValueError(f"{operator!r} is no operator: use one of {', '.join(_OPERATORS)}")
+    raise ValueError(f"{operator!r} isn't an operator: use one of {', '.join(_OPERATORS)}")
 
 
 def _matches(text: Value, pattern: Value, *, ignore_case: bool) -> bool:

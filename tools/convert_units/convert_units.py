@@ -9,7 +9,7 @@ _EXACT_IN_A_FLOAT = 2**53
 
 
 def convert_units(*, value: float, from_unit: str, to_unit: str) -> dict[str, object]:
-    """Return the value counted in `to_unit`; raise ValueError for units that do not fit."""
+    """Return the value counted in `to_unit`; raise ValueError for units that do not match."""
     source, target = units.find(from_unit), units.find(to_unit)
     _check_dimensions(source, target)
     converted = _plain(target.from_base(_in_base(value, source)))

@@ -179,7 +179,7 @@ _TABLE = {
 
 
 def find(name: str) -> Unit:
-    """Return the unit of that symbol or name; raise ValueError, with advice, if there is none."""
+    """Return the unit of that symbol or name; raise ValueError, with advice, if there isn't one."""
     wanted = _normalized(name)
     exact = _BY_NAME.get(wanted)
     if exact is not None:
@@ -201,9 +201,9 @@ def _not_found(name: str, candidates: list[Unit]) -> str:
         return f"{name!r} may mean {meant}: write it in that case"
     close = difflib.get_close_matches(_normalized(name), _BY_NAME, n=3)
     if close:
-        return f"{name!r} is no known unit: did you mean {' or '.join(close)}?"
+        return f"{name!r} isn't a known unit: did you mean {' or '.join(close)}?"
     return (
-        f"{name!r} is no known unit: write a symbol or an English name, like 'km' or 'kilometres'"
+        f"{name!r} isn't a known unit: write a symbol or an English name, like 'km' or 'kilometres'"
     )
 
 

@@ -1,4 +1,4 @@
-"""What is to be said about one column."""
+"""What must be said about one column."""
 
 import math
 import re
@@ -18,7 +18,7 @@ Summary = dict[str, object]
 
 
 def summarize(name: str, cells: Sequence[str]) -> Summary:
-    """Return the statistics of a column, by what its cells hold: numbers, texts or nothing."""
+    """Return the statistics of a column, by what its cells hold: numbers, strings or nothing."""
     stripped = [cell.strip() for cell in cells]
     values = [cell for cell in stripped if cell.casefold() not in _MISSING]
     kind, statistics = _statistics(values)
@@ -35,7 +35,7 @@ def _statistics(values: Sequence[str]) -> tuple[str, Summary]:
 
 
 def _is_number(value: str) -> bool:
-    """Tell plain decimal numbers, of a size whose square is still a float, from other texts."""
+    """Tell plain decimal numbers, of a size whose square is still a float, from other strings."""
     if len(value) > _LONGEST_NUMBER or not _NUMBER.fullmatch(value):
         return False
     return abs(float(value)) < _LARGEST

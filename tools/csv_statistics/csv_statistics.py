@@ -35,4 +35,4 @@ def _decoded(content: bytes, path: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeError:
-        raise ValueError(f"{path!r} is no text in UTF-8") from None
+        raise ValueError(f"{path!r} isn't text in UTF-8") from None

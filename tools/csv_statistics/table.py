@@ -27,7 +27,7 @@ class Table:
 
 
 def read_table(text: str, *, delimiter: str | None, has_header: bool) -> Table:
-    """Return the table; raise ValueError if there is none, or it is malformed or too wide."""
+    """Return the table; raise ValueError if there isn't one, or it is malformed or too wide."""
     separator = _checked(delimiter) if delimiter else _sniffed(text)
     rows = list(itertools.islice(_rows(text, separator), _MAXIMUM_ROWS + 1))
     if not rows:

@@ -34,10 +34,10 @@ def _zone(name: str) -> dt.tzinfo:
 def _unknown(name: str) -> str:
     known = sorted(zoneinfo.available_timezones())
     if not known:
-        return "there is no time zone data here: install the package tzdata, or ask for 'UTC'"
+        return "there's no time zone data here: install the package tzdata, or ask for 'UTC'"
     close = _similar(name, known)
     advice = f"did you mean {' or '.join(close)}?" if close else "name it like 'Europe/Berlin'"
-    return f"{name!r} is no known time zone: {advice}"
+    return f"{name!r} isn't a known time zone: {advice}"
 
 
 def _similar(name: str, known: list[str]) -> list[str]:
@@ -51,7 +51,7 @@ def _moment(text: str, zone: dt.tzinfo) -> dt.datetime:
     try:
         moment = dt.datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no ISO 8601 moment like '2026-07-01T12:00:00Z'") from None
+        raise ValueError(f"{text!r} isn't an ISO 8601 moment like '2026-07-01T12:00:00Z'") from None
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=dt.UTC)
     try:

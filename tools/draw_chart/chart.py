@@ -1,4 +1,4 @@
-"""What is to be drawn, checked."""
+"""What must be drawn, checked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _LARGEST = 1e15
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The numbers of one series, None where there is none."""
+    """The numbers of one series, None where there isn't one."""
 
     name: str
     values: Sequence[float | None]
@@ -30,7 +30,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The labels and series, and the texts around them."""
+    """The labels and series, and the strings around them."""
 
     labels: Sequence[str]
     series: Sequence[Series]
@@ -47,7 +47,7 @@ class Chart:
 
 
 def colored(series: Sequence[Mapping[str, Any]]) -> list[Series]:
-    """Return the series as values, each with a colour of its own."""
+    """Return the series as values, each with its own colour."""
     if len(series) > len(_COLORS):
         raise ValueError(
             f"there are {len(series)} series, more than the {len(_COLORS)} that have a colour"
@@ -59,9 +59,9 @@ def colored(series: Sequence[Mapping[str, Any]]) -> list[Series]:
 
 
 def check(chart: Chart) -> None:
-    """Raise ValueError if there is nothing to draw, or the series do not fit the labels."""
+    """Raise ValueError if there's nothing to draw, or the series do not match the labels."""
     if not chart.labels or not chart.numbers:
-        raise ValueError("there is nothing to draw: give at least one label and one number")
+        raise ValueError("there's nothing to draw: give at least one label and one number")
     for series in chart.series:
         if len(series.values) != len(chart.labels):
             raise ValueError(

@@ -20,7 +20,7 @@ def draw_chart(  # noqa: PLR0913 - one parameter for each property of the manife
     width: int = 800,
     height: int = 450,
 ) -> dict[str, object]:
-    """Return a chart as an SVG document; raise ValueError if there is nothing to draw."""
+    """Return a chart as an SVG document; raise ValueError if there's nothing to draw."""
     chart = Chart(labels, colored(series), title, x_label, y_label, width, height)
     check(chart)
     frame = layout.frame(chart, ticks(chart.numbers, from_zero=kind == "bar"))

@@ -70,7 +70,7 @@ class Frame:
 
 
 def label_style(labels: Sequence[str], slot: float) -> LabelStyle:
-    """Choose how to write the labels, so that they do not run into one another."""
+    """Choose how to write the labels, so that they do not run into each other."""
     too_long = sum(text_width(label) > slot - _GAP for label in labels)
     if too_long == 0 or slot >= _ENOUGH_FOR_A_LABEL or too_long <= len(labels) // 3:
         return LabelStyle([shorten(label, slot - _GAP) for label in labels], rotated=False, every=1)

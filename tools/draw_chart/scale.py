@@ -20,7 +20,7 @@ def ticks(values: Sequence[float], *, from_zero: bool) -> list[float]:
 
 
 def format_number(value: float) -> str:
-    """Return a number for people: thousands parted, noise of floats left out."""
+    """Return a number for people: thousands parted, noise of floats omitted."""
     return f"{value:,.12g}".replace("-", "−")  # noqa: RUF001
 
 
@@ -40,7 +40,7 @@ def _span(values: Sequence[float], *, from_zero: bool) -> tuple[float, float]:
 
 
 def _near_zero(low: float, high: float) -> bool:
-    """Tell whether zero is so close that the axis had better begin there."""
+    """Return whether zero is so close that the axis had better begin there."""
     return 0 < low < high / 2 or low / 2 < high < 0
 
 

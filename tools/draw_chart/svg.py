@@ -39,23 +39,23 @@ def element(name: str, *children: str, **attributes: str | float) -> str:
 
 
 def text(content: str, x: float, y: float, **attributes: str | float) -> str:
-    """Return a text element, escaped; `text_anchor` and the like are attributes."""
+    """Return a string element, escaped; `text_anchor` and the like are attributes."""
     defaults: dict[str, str | float] = {"font_size": 12, "fill": "#444444"}
     return element("text", escape(content), x=x, y=y, **(defaults | attributes))
 
 
 def tooltip(content: str) -> str:
-    """Return the child element that shows a text when the pointer rests on its parent."""
+    """Return the child element that shows a string when the pointer rests on its parent."""
     return element("title", escape(content))
 
 
 def escape(content: str) -> str:
-    """Return a text as markup, without the characters that XML has no place for."""
+    """Return a string as markup, without the characters that XML has no place for."""
     return _NOT_IN_XML.sub("\ufffd", content).translate(_ENTITIES)
 
 
 def text_width(content: str, size: float = 12) -> float:
-    """Estimate how wide a text is drawn."""
+    """Estimate how wide a string is drawn."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in content)
     return size * (wide * _WIDE + (len(content) - wide) * _NARROW)
 

@@ -44,14 +44,14 @@ _SPECIAL_V6 = [
 
 
 def is_public(address: Address) -> bool:
-    """Tell whether an address belongs to a host of the public internet."""
+    """Return whether an address belongs to a host of the public internet."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _SPECIAL_V4)
     return address in _UNICAST_V6 and not any(address in network for network in _SPECIAL_V6)
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses of a host; raise ValueError if it has none, or one that is not public.
+    """Return a host's addresses; raise ValueError without any, or if one isn't public.
 
     The environment variable SOVL_TOOLS_ALLOW_PRIVATE=1 permits all addresses.
     """
@@ -69,5 +69,5 @@ async def _look_up(host: str, port: int) -> list[str]:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise ValueError(f"there is no host {host!r}") from None
+        raise ValueError(f"there's no host {host!r}") from None
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))

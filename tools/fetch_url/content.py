@@ -15,13 +15,13 @@ _TEXT_TYPE = re.compile(
 
 
 def is_text(content_type: str) -> bool:
-    """Tell from a content type whether the content is text; without one, it may be."""
+    """Tell from a content type whether the content is text; without one, it can be."""
     kind = content_type.partition(";")[0].strip().lower()
     return not kind or _TEXT_TYPE.fullmatch(kind) is not None
 
 
 def decode(content: bytes, encoding: str | None, *, truncated: bool) -> str:
-    """Return the text, bytes that are none replaced; a character cut off at the end is left out."""
+    """Return the text with invalid bytes replaced, without a character cut off at the end."""
     name = (encoding or "utf-8").strip().lower()
     codec = name if _ENCODING.fullmatch(name) and _exists(name) else "utf-8"
     decoder = codecs.getincrementaldecoder(codec)("replace")

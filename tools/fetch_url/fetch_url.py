@@ -51,16 +51,16 @@ async def _fetch(url: str, *, max_bytes: int, max_redirects: int) -> dict[str, o
 
 
 def _checked(parse: Callable[[str], httpx.URL], text: str) -> httpx.URL:
-    """Return the address that a text stands for; raise ValueError if it is none to fetch."""
+    """Return the address that a string represents; raise ValueError if it isn't one to fetch."""
     try:
         url = parse(text)
         host = url.host
     except (httpx.InvalidURL, UnicodeError) as error:
-        raise ValueError(f"{text[:80]!r} is no web address: {error}") from None
+        raise ValueError(f"{text[:80]!r} isn't a web address: {error}") from None
     if url.scheme not in {"http", "https"} or not host:
-        raise ValueError(f"{text[:80]!r} is no address that begins with http:// or https://")
+        raise ValueError(f"{text[:80]!r} isn't an address that begins with http:// or https://")
     if url.port is not None and not 0 < url.port <= _HIGHEST_PORT:
-        raise ValueError(f"there is no port {url.port}")
+        raise ValueError(f"there's no port {url.port}")
     if url.userinfo:
         raise ValueError("an address must not hold a user name or password")
     return url
@@ -78,10 +78,10 @@ def _described(response: httpx.Response, address: httpx.URL) -> dict[str, object
 async def _content(response: httpx.Response, max_bytes: int) -> dict[str, object]:
     kind = response.headers.get("content-type", "")
     if not is_text(kind):
-        return _no_text(f"the content is {kind[:100]}, which is no text")
+        return _no_text(f"the content is {kind[:100]}, which isn't text")
     body, truncated = await read_body(response, limit=max_bytes)
     if not kind and b"\0" in body:
-        return _no_text("the content is of no stated type and holds NUL bytes, so it is no text")
+        return _no_text("the content is of no stated type and holds NUL bytes, so it isn't text")
     text = decode(body, response.charset_encoding, truncated=truncated)
     return {"text": text, "note": "", "truncated": truncated}
 

@@ -82,7 +82,7 @@ class _Unpacker:
     """Unpacks a body piece by piece, never to more than there is room for.
 
     A body of gzip is one member or several, one after the other. What follows the last one and is
-    no member is left out, as gzip itself does.
+    no member is omitted, as gzip itself does.
     """
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class _Unpacker:
         return not self._begun or self._member.eof
 
     def unpack(self, chunk: bytes, room: int) -> bytes:
-        """Return what a piece of the body stands for, at most `room` bytes of it."""
+        """Return what a piece of the body represents, at most `room` bytes of it."""
         content = bytearray()
         while chunk and len(content) < room and not self.ended:
             if self._member.eof:

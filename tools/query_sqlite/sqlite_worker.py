@@ -1,7 +1,7 @@
 """The child process of `query_sqlite`: reads one request as JSON, answers with the rows.
 
 It imports nothing of its folder, since it is run as a script. Its parent kills it when it is late,
-because SQLite looks at the clock between two instructions only, and one function of SQL can be one
+because SQLite checks the clock between two instructions only, and one function of SQL can be one
 instruction of minutes.
 """
 

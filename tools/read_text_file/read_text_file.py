@@ -13,7 +13,7 @@ _CODECS = {"utf-8": "utf-8-sig"}
 def read_text_file(
     path: str, *, start_line: int = 1, end_line: int | None, encoding: str = "utf-8"
 ) -> dict[str, object]:
-    """Return lines of a text file; raise ValueError if it is outside the root or no text."""
+    """Return lines of a text file; raise ValueError if it is outside the root or no string."""
     text = _decoded(read_file(path, limit=_MAXIMUM_BYTES), path, encoding)
     lines = list(io.StringIO(text, newline=None))
     wanted = _wanted(lines, start_line, end_line)
@@ -33,7 +33,7 @@ def _decoded(content: bytes, path: str, encoding: str) -> str:
         text = content.decode(_CODECS.get(encoding, encoding))
     except UnicodeError:
         raise ValueError(
-            f"{path!r} is no text in {encoding}: it is binary or in another encoding"
+            f"{path!r} isn't text in {encoding}: it is binary or in another encoding"
         ) from None
     if "\0" in text:
         raise ValueError(f"{path!r} contains NUL characters: it is binary or in another encoding")
@@ -44,7 +44,7 @@ def _wanted(lines: list[str], start_line: int, end_line: int | None) -> list[str
     if start_line < 1:
         raise ValueError("lines are counted from 1")
     if end_line is not None and end_line < start_line:
-        raise ValueError(f"end_line {end_line} comes before start_line {start_line}")
+        raise ValueError(f"end_line {end_line} precedes start_line {start_line}")
     if start_line > max(len(lines), 1):
         raise ValueError(
             f"start_line {start_line} is past the end: the file has {len(lines)} lines"
@@ -53,7 +53,7 @@ def _wanted(lines: list[str], start_line: int, end_line: int | None) -> list[str
 
 
 def _that_fit(lines: list[str], start_line: int) -> list[str]:
-    """Return as many whole lines from the first as one answer may hold."""
+    """Return as many whole lines from the first as one answer can hold."""
     room = _MAXIMUM_CHARACTERS
     for index, line in enumerate(lines):
         room -= len(line)

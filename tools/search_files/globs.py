@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 
 def matches(parts: Sequence[str], glob: str) -> bool:
-    """Return whether a path fits the pattern; one without a slash is for the last part alone."""
+    """Return whether a path matches the pattern; one without a slash is for the last part alone."""
     if "/" not in glob:
         return fnmatchcase(parts[-1], glob)
     pattern = [part for part in glob.split("/") if part not in ("", ".")]
@@ -24,7 +24,7 @@ def _step(part: str, pattern: list[str], positions: set[int]) -> set[int]:
 
 
 def _past_stars(positions: set[int], pattern: list[str]) -> set[int]:
-    """Add the positions behind each `**`, which may stand for no directory at all."""
+    """Add the positions behind each `**`, which may represent no directory at all."""
     reached = set(positions)
     for position, part in enumerate(pattern):
         if part == "**" and position in reached:

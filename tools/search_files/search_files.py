@@ -1,4 +1,4 @@
-"""Search for a text or a regular expression in the files under one root directory."""
+"""Search for a string or a regular expression in the files under one root directory."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def search_files(  # noqa: PLR0913 - one parameter for each property of the mani
     include_hidden: bool = False,
     max_results: int = 100,
 ) -> dict[str, object]:
-    """Return the lines that match; raise ValueError for a path or pattern that is refused."""
+    """Return the lines that match; raise ValueError for a path or pattern that is rejected."""
     _check_query(query)
     deadline = time.monotonic() + _SECONDS
     files = _files(path, glob=glob, hidden=include_hidden, deadline=deadline)
@@ -60,7 +60,7 @@ def _files(path: str, *, glob: str, hidden: bool, deadline: float) -> Iterator[P
     if os.path.isfile(place):
         return iter([place])
     if not os.path.isdir(place):
-        raise ValueError(f"there is no file or directory {path!r}")
+        raise ValueError(f"there's no file or directory {path!r}")
 
     def in_time(_: object) -> bool:
         return time.monotonic() < deadline
@@ -100,5 +100,5 @@ def _shown(line: Line, start: int) -> dict[str, object]:
 
 
 def _printable(path: str) -> str:
-    """Replace the bytes of a file name that are no text, which JSON cannot carry."""
+    """Replace the bytes of a file name that aren't text, which JSON cannot carry."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

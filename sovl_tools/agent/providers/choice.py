@@ -81,7 +81,7 @@ def choose_provider(
     """Return who is asked.
 
     Raises:
-        ValueError: there is no such provider, or the client doesn't say which.
+        ValueError: there's no such provider, or the client doesn't say which.
         TypeError: the client can't ask it.
         ImportError: its SDK is not installed.
         AgentError: its client can't be made, for the lack of a key for example.
@@ -94,7 +94,7 @@ def choose_provider(
     name = name or "openai"
     if name not in PROVIDERS:
         hint = did_you_mean(name, PROVIDERS) or f"there are {', '.join(PROVIDERS)}"
-        raise ValueError(f"there is no provider {name!r}; {hint}")
+        raise ValueError(f"there's no provider {name!r}; {hint}")
     known = PROVIDERS[name]
     if client is None and known.package is not None:
         client = _make_client(name, known, base_url)

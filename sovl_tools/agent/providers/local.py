@@ -156,7 +156,7 @@ class _Dialogue:
             return self._fill(name, None, is_sure=is_sure)
         if not self._tools:
             return Answer("There are no tools to call.")
-        head = "" if self._spoken in _GREETINGS else "No tool fits that. "
+        head = "" if self._spoken in _GREETINGS else "No tool matches that. "
         lines = [f"- {name}: {_first_sentence(each)}" for name, each in self._tools.items()]
         if len(lines) > _MOST_LISTED:
             lines[_MOST_LISTED:] = [f"- and {len(lines) - _MOST_LISTED} more"]

@@ -47,7 +47,7 @@ PRUNING = "sovl-tools sync --prune"
 def missing_function(case: AgreementCase) -> Iterator[Finding]:
     """The module has no function of the tool's name.
 
-    A call runs the function that is called like the folder. It may be sync or async, a
+    A call runs the function that is called like the folder. It can be sync or async, a
     generator (its items become a list), a lambda bound to the name, a ``functools.partial``, a
     decorated function or any other callable object. A name that the module imports counts.
     Rename the function, or bind the name.
@@ -63,7 +63,7 @@ def missing_function(case: AgreementCase) -> Iterator[Finding]:
 
 @rule("ST402")
 def required_without_parameter(case: AgreementCase) -> Iterator[Finding]:
-    """A required property is no parameter of the function.
+    """A required property isn't a parameter of the function.
 
     Every call would fail with a TypeError, because the argument is always sent. Add the
     parameter, or take the property out of the manifest. ``**kwargs`` takes everything. Nothing is
@@ -76,9 +76,9 @@ def required_without_parameter(case: AgreementCase) -> Iterator[Finding]:
 
 @rule("ST404")
 def property_without_parameter(case: AgreementCase) -> Iterator[Finding]:
-    """An optional property is no parameter of the function.
+    """An optional property isn't a parameter of the function.
 
-    A model may send it, and then the call fails with a TypeError. Add the parameter with a
+    A model can send it, and then the call fails with a TypeError. Add the parameter with a
     default, or take the property out of the manifest. A property that is a Python keyword, such
     as ``from`` or ``class``, can only be taken through ``**kwargs``.
     """
@@ -106,7 +106,7 @@ def parameter_not_required(case: AgreementCase) -> Iterator[Finding]:
     When a model leaves the argument out, the call fails with a TypeError. Give the parameter a
     default, or put its property into ``required``. A parameter that is annotated ``Optional[T]``
     or ``T | None`` needs neither: it receives None. Arguments are passed by keyword, one for each
-    property and not in one dictionary, and the function is no method, so that it has no ``self``.
+    property and not in one dictionary, and the function isn't a method, so that it has no ``self``.
     """
     for each in case.of("not_sent"):
         place = ModulePlace(case.name, each.name)
@@ -156,7 +156,7 @@ def star_arguments(case: AgreementCase) -> Iterator[Finding]:
 def not_a_function(case: AgreementCase) -> Iterator[Finding]:
     """The tool's name is bound to a class or to something that can't be called.
 
-    A class is refused although it can be called: its instances are no results that a model can
+    A class is rejected although it can be called: its instances aren't results that a model can
     read. Bind the name to a function; a callable object, a ``functools.partial``, a lambda and
     a decorated function will do.
     """
@@ -187,7 +187,7 @@ def open_without_keywords(case: AgreementCase) -> Iterator[Finding]:
 def invalid_context_parameter(case: AgreementCase) -> Iterator[Finding]:
     """A parameter annotated ``ToolContext`` can't receive it.
 
-    The ``Tooler`` passes the context, by keyword, and is no part of the schema: a
+    The ``Tooler`` passes the context, by keyword, and isn't a part of the schema: a
     model must not see or send it. Take the property of that name out of the manifest, or rename
     one of the two; remove a ``/`` that makes the parameter positional-only.
     """

@@ -62,7 +62,7 @@ class AgreementCase(NamedTuple):
 
     @property
     def signature(self) -> Signature:
-        """The function's signature, an empty one if there is no function."""
+        """The function's signature, an empty one if there's no function."""
         return self.interface.signature or Signature()
 
     @property

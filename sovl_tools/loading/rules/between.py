@@ -58,8 +58,8 @@ def shared_action(case: Clash) -> Iterator[Finding]:
 def shared_phrase(case: Clash) -> Iterator[Finding]:
     """Two tools have the same activation phrase.
 
-    A text with the phrase suggests both tools. Case, punctuation and spacing are ignored. Make the
-    phrases more precise.
+    A string with the phrase suggests both tools. Case, punctuation and spacing are ignored. Make
+    the phrases more precise.
     """
     message = f"the phrase {case.claim!r:.80} is one of {case.first.name!r} too"
     place: Place = ManifestPlace(("activation_phrases", case.number))
@@ -73,7 +73,7 @@ def shared_description(case: str) -> Iterator[Finding]:
     """Two tools have the same description.
 
     A model chooses tools by their descriptions, so it must guess. Usually one of them was copied.
-    Case and spacing are ignored, and so are texts of less than four words. Write how the two
+    Case and spacing are ignored, and so are strings of less than four words. Write how the two
     differ.
     """
     message = f"the description is that of {case!r} too"

@@ -93,7 +93,7 @@ _BEFORE_NAME, _AFTER_NAME = DESCRIPTION_PLACEHOLDER.split("{}")
 
 @rule("ST217", "warning")
 def invisible_characters(case: Text) -> Iterator[Finding]:
-    """A text has characters that models read and people don't see.
+    """A string has characters that models read and people don't see.
 
     Characters without width, characters that change the direction of writing, and tag characters
     hide text from a reviewer, or show it in another order. This is a heuristic: joiners within
@@ -102,7 +102,7 @@ def invisible_characters(case: Text) -> Iterator[Finding]:
     found = [*_invisible(case.text)]
     if found:
         names = ", ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(found[:5]))
-        message = f"{dotted(case.path)!r:.80} has characters that nobody sees: {names}"
+        message = f"{dotted(case.path)!r:.80} has characters that no one sees: {names}"
         yield Finding(case.place._replace(part=found[0]), message, "remove them")
 
 

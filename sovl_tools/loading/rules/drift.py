@@ -48,12 +48,12 @@ _DEFINITIONS = (*PARAMETERS, "$defs")
 
 @rule("ST413", "warning")
 def manifest_behind_function(drift: DriftCase) -> Iterator[Finding]:
-    """The manifest leaves out what the function says, and ``sovl-tools sync`` would add it.
+    """The manifest omits what the function says, and ``sovl-tools sync`` would add it.
 
     That is a parameter that no model is told of, one that is required although it has a default, a
     default, a value of an enum, an alternative, an optional member, or what ``@tool`` says. No call
     fails by that, but a model knows less than the function can do. Run ``sovl-tools sync``. If it
-    is left out on purpose, begin the parameter's name with ``_``, or write
+    is omitted on purpose, begin the parameter's name with ``_``, or write
     ``"x-ignore": ["ST413"]`` into the manifest. What other rules report is not reported again.
     """
     case = drift.agreed
@@ -67,7 +67,7 @@ def manifest_behind_function(drift: DriftCase) -> Iterator[Finding]:
         words = [*dict.fromkeys(map(_in_words, found))]
         more = ", …" * (len(words) > _MOST_SHOWN)
         listed = f"{', '.join(words[:_MOST_SHOWN])}{more}"
-        message = f"the manifest leaves out what the function says: {listed}"
+        message = f"the manifest omits what the function says: {listed}"
         place = ManifestPlace(PARAMETERS if found[0].path[0] in PARAMETERS else ())
         yield Finding(place, message, f"add it: sovl-tools sync {case.name}")
 
@@ -119,7 +119,7 @@ def _in_words(omission: Omission) -> str:
             return f"the property {_name_in_words(omission.path)!r}"
         case "required":
             whole = _name_in_words([*above[:-1], "properties", last])
-            return f"that {whole!r} {'is required' if omission.is_added else 'may be left out'}"
+            return f"that {whole!r} {'is required' if omission.is_added else 'can be omitted'}"
         case "enum":
             return f"{shown(omission.value)} for {name!r}"
         case "anyOf" | "oneOf":

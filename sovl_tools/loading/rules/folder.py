@@ -10,13 +10,13 @@ from typing import NamedTuple
 from sovl_tools.model.diagnostic import Finding, Position, rule
 from sovl_tools.model.folder import ToolFolder, fitting_name, name_problem
 
-_NOT_A_TOOL = "or begin the folder's name with '_' if it is no tool"
+_NOT_A_TOOL = "or begin the folder's name with '_' if it isn't a tool"
 
 
 class Unreadable(NamedTuple):
     """A file of a tool folder and why it can't be read; ``name`` is empty for the folder.
 
-    ``is_absent`` tells that there is no file of exactly that name.
+    ``is_absent`` tells that there's no file of exactly that name.
     """
 
     name: str
@@ -39,7 +39,7 @@ def unreadable_file(case: Unreadable) -> Iterator[Finding]:
 def missing_directory(case: tuple[str, str]) -> Iterator[Finding]:
     """A tools directory doesn't exist or can't be listed.
 
-    The path comes from ``--tools``, from ``SOVL_TOOLS_PATH``, from ``[tool.sovl-tools]`` in
+    The path is from ``--tools``, from ``SOVL_TOOLS_PATH``, from ``[tool.sovl-tools]`` in
     ``pyproject.toml``, or from the code that made the registry. Its other paths are loaded. Correct
     the path, or make the directory.
     """
@@ -64,7 +64,7 @@ def missing_manifest(folder: ToolFolder) -> Iterator[Finding]:
             yield Finding(Position(), *_lacking(folder, wanted))
         else:
             files = f"{f'{former}.json'!r} and {f'{former}.py'!r}"
-            message = f"there is no {wanted!r}: the files in it are {files}"
+            message = f"there's no {wanted!r}: the files in it are {files}"
             hint = (
                 f"rename the folder to {former!r}, or both files to {wanted!r} and"
                 f" {folder.module_name!r}, with the manifest's 'name' and the function"
@@ -95,23 +95,23 @@ def missing_module(folder: ToolFolder) -> Iterator[Finding]:
 
 def _lacking(folder: ToolFolder, wanted: str) -> tuple[str, str]:
     if wanted in folder.folders:
-        return f"{wanted!r} is a folder, not a file", "put a file in its place"
+        return f"{wanted!r} is a folder, not a file", "put a file instead"
     other = misnamed(folder, wanted)
     if other is not None:
         only = ": only the case differs" if other.casefold() == wanted.casefold() else ""
-        return f"there is no {wanted!r}", f"rename {other!r} to {wanted!r}{only}"
+        return f"there's no {wanted!r}", f"rename {other!r} to {wanted!r}{only}"
     for suffix in _OTHER_FORMATS if wanted.endswith(".json") else ():
         unread = f"{folder.name}{suffix}"
         if unread in folder.files:
-            return f"there is no {wanted!r}", f"write {unread!r} as JSON: nothing else is read"
+            return f"there's no {wanted!r}", f"write {unread!r} as JSON: nothing else is read"
     inner = [each for each in sorted(folder.folders) if _holds_tool(folder, each)]
     if inner and not folder.files:
         hint = f'move {inner[0]!r} up: a manifest can say "category": {json.dumps(folder.name)}'
-        return f"there is no {wanted!r}, but the tool {inner[0]!r} one level deeper", hint
+        return f"there's no {wanted!r}, but the tool {inner[0]!r} one level deeper", hint
     if wanted == folder.manifest_name and folder.module_name in folder.files:
         hint = f"add it (sovl-tools sync {folder.name} writes it), {_NOT_A_TOOL}"
-        return f"there is no {wanted!r}", hint
-    return f"there is no {wanted!r}", f"add it, {_NOT_A_TOOL}"
+        return f"there's no {wanted!r}", hint
+    return f"there's no {wanted!r}", f"add it, {_NOT_A_TOOL}"
 
 
 def _holds_tool(folder: ToolFolder, name: str) -> bool:
@@ -156,7 +156,7 @@ def no_tools(path: str) -> Iterator[Finding]:
     unless there are procedures. Correct the path; if the directory is empty on purpose, ignore this
     code.
     """
-    yield Finding(Position(), f"there is no tool in {path}", "add a folder, or correct the path")
+    yield Finding(Position(), f"there's no tool in {path}", "add a folder, or correct the path")
 
 
 class LockCase(NamedTuple):
@@ -186,7 +186,7 @@ def not_as_locked(case: LockCase) -> Iterator[Finding]:
     advice = "review the change, then run sovl-tools lock"
     parts = [each for each in LOCKED_PARTS if hashes.get(each) != locked.get(each)]
     if not hashes:
-        words = f"the tool {folder.name!r} is locked, and not there any more"
+        words = f"the tool {folder.name!r} is locked, and not there anymore"
         yield Finding(Position(), words, "bring it back, or run sovl-tools lock")
     elif not locked:
         words = f"the tool {folder.name!r} is not in the lock file"

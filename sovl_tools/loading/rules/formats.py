@@ -26,16 +26,16 @@ def _finding(case: FormatCase) -> Iterator[Finding]:
 def dropped_by_format(case: FormatCase) -> Iterator[Finding]:
     """A provider's definition does not say something that the manifest says.
 
-    There is no place for it. A model may choose worse; a call is checked all the same. Providers
+    There's no place for it. A model may choose worse; a call is checked all the same. Providers
     want a plain object for all arguments together, so that what a schema says of them in
-    alternatives or under conditions is left out.
+    alternatives or under conditions is omitted.
     """
     yield from _finding(case)
 
 
 @rule("ST902", "warning")
 def moved_to_description(case: FormatCase) -> Iterator[Finding]:
-    """A keyword that a provider does not know stands in a description, in words.
+    """A keyword that a provider does not know is in a description, in words.
 
     The model reads it and may keep to it, but the provider does not see to that. Arguments are
     checked against the manifest when the tool is called.
@@ -47,7 +47,7 @@ def moved_to_description(case: FormatCase) -> Iterator[Finding]:
 def rewritten_for_format(case: FormatCase) -> Iterator[Finding]:
     """A provider's definition says something otherwise, and less exactly.
 
-    Alternatives that exclude one another become alternatives, an object can't have properties that
+    Alternatives that exclude each other become alternatives, an object can't have properties that
     are not listed, and the like. When the tool is called, arguments are checked against the
     manifest.
     """
@@ -66,9 +66,9 @@ def not_strict_in_format(case: FormatCase) -> Iterator[Finding]:
 
 @rule("ST905")
 def provider_limit(case: FormatCase) -> Iterator[Finding]:
-    """A provider refuses a request with so many, so long or so deep a thing.
+    """A provider rejects a request with so many, so long or so deep a thing.
 
-    Every provider refuses the whole request because of one tool. Offer fewer tools at a time, or
+    Every provider rejects the whole request because of one tool. Offer fewer tools at a time, or
     make the schema smaller.
     """
     yield from _finding(case)
@@ -76,9 +76,9 @@ def provider_limit(case: FormatCase) -> Iterator[Finding]:
 
 @rule("ST906")
 def refused_property_name(case: FormatCase) -> Iterator[Finding]:
-    """A provider refuses the name of a property.
+    """A provider rejects the name of a property.
 
-    It would refuse the whole request. Names are never changed on the way, because a function is
+    It would reject the whole request. Names are never changed on the way, because a function is
     called with them. Rename the property.
     """
     yield from _finding(case)
@@ -86,7 +86,7 @@ def refused_property_name(case: FormatCase) -> Iterator[Finding]:
 
 @rule("ST907", "warning")
 def doubtful_in_format(case: FormatCase) -> Iterator[Finding]:
-    """A provider, or some of its models, may refuse something or ignore it.
+    """A provider, or some of its models, may reject something or ignore it.
 
     Its documentation does not say so for certain. If requests with the tool fail, begin here.
     """
@@ -95,7 +95,7 @@ def doubtful_in_format(case: FormatCase) -> Iterator[Finding]:
 
 @rule("ST908")
 def left_out_of_export(case: FormatCase) -> Iterator[Finding]:
-    """A tool is left out of an export because its schema can't be had just now.
+    """A tool is omitted of an export because its schema can't be had just now.
 
     A function in its schema failed or returned something else than it must. It is asked again at
     the next export.

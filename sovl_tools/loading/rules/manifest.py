@@ -125,7 +125,7 @@ def foreign_form(case: ManifestCase) -> Iterator[Finding]:
     key = case.wrapper
     if key is not None:
         message = f"this is {WRAPPERS[key]}'s form of a tool, not a manifest"
-        hint = f"lift the inner object: write at the top what stands in {key!r}"
+        hint = f"lift the inner object: write at the top what is in {key!r}"
         definition = case.document[key]
         first = definition[0] if isinstance(definition, list) else definition
         schema = next((each for each in ALIASES["parameters"] if each in first), None)
@@ -167,7 +167,7 @@ def invalid_name(case: ManifestCase) -> Iterator[Finding]:
     the function's name and because providers accept few others.
     """
     name = case.document.get("name", "")
-    reason = name_problem(name) if isinstance(name, str) else "it is no string"
+    reason = name_problem(name) if isinstance(name, str) else "it isn't a string"
     if "name" in case.document and reason is not None and name != case.folder.name:
         message = f"{name!r:.80} can't name a tool: {reason}"
         yield Finding(
@@ -189,7 +189,7 @@ def invalid_requirement(case: ManifestCase) -> Iterator[Finding]:
         if isinstance(text, str) and text and parsed_requirement(text) is None:
             place = ManifestPlace(("requires", "packages", index))
             hint = "write it as pip takes it, such as 'PyYAML>=6'"
-            yield Finding(place, f"{text!r:.80} is no requirement", hint)
+            yield Finding(place, f"{text!r:.80} isn't a requirement", hint)
 
 
 @rule("ST301")
@@ -249,7 +249,7 @@ def value_words(problem: Problem) -> tuple[str, str | None]:
     if is_in_schema and problem.path[-1] == "required" and isinstance(problem.value, bool):
         named = problem.path[-2] if problem.path[-3:-2] == ("properties",) else None
         if named is not None:
-            listed = f'"required": ["{named}"] beside \'properties\''
+            listed = f'"required": ["{named}"] next to \'properties\''
             advice = (
                 f"write {listed}" if problem.value else "remove it: what is not listed is optional"
             )
@@ -270,7 +270,7 @@ def value_words(problem: Problem) -> tuple[str, str | None]:
     return f"{dotted(problem.path)!r} {words}", None
 
 
-_BOUND = "write the bound itself, as in {{\"{0}\": 5}}, and leave out '{1}'"
+_BOUND = "write the bound itself, as in {{\"{0}\": 5}}, and omit '{1}'"
 OLDER_FORMS: Mapping[str, tuple[type, str]] = {
     "exclusiveMinimum": (bool, _BOUND.format("exclusiveMinimum", "minimum")),
     "exclusiveMaximum": (bool, _BOUND.format("exclusiveMaximum", "maximum")),

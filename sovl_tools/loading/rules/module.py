@@ -44,7 +44,7 @@ def import_failed(case: ImportFailure) -> Iterator[Finding]:
 def syntax_error(case: ImportFailure) -> Iterator[Finding]:
     """The module, or a helper that it imports, is not Python.
 
-    The message and the place come from the compiler of the Python that runs this command.
+    The message and the place are from the compiler of the Python that runs this command.
     """
     yield Finding(case.place, f"{case.error}: {case.message}")
 
@@ -81,7 +81,7 @@ def import_crashed(case: ImportFailure) -> Iterator[Finding]:
 
     The cause is ``os._exit``, a fatal signal such as a segmentation fault in an extension, or too
     little memory. ``validate`` imports in a child process and continues with the next tool; a
-    server that loads this tool would die. The place comes from Python's fault handler, if it knows
+    server that loads this tool would die. The place is from Python's fault handler, if it knows
     the line.
     """
     yield Finding(case.place, f"importing ended the process: {case.message}")
@@ -119,7 +119,7 @@ def inspection_failed(case: ImportFailure) -> Iterator[Finding]:
     The tool's name, ``STEP_HANDLERS`` or ``ACTIVATION_PHRASES`` is an object whose own code fails
     when it is inspected. Use plain functions, dictionaries and lists.
     """
-    yield Finding(case.place, f"{case.error} while looking at the module: {case.message}")
+    yield Finding(case.place, f"{case.error} while checking the module: {case.message}")
 
 
 class CodeCase(NamedTuple):

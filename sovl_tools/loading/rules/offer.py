@@ -57,7 +57,7 @@ def invalid_phrases(case: OfferCase) -> Iterator[Finding]:
     if phrases is None or phrases is UNKNOWN:
         return
     if not isinstance(phrases, list | tuple) or not all(isinstance(each, str) for each in phrases):
-        message = f"{PHRASES} is no list of strings"
+        message = f"{PHRASES} isn't a list of strings"
         yield Finding(ModulePlace(PHRASES), message, 'write a list: ["first phrase", "second"]')
 
 
@@ -115,7 +115,7 @@ def invalid_step_handlers(case: OfferCase) -> Iterator[Finding]:
     if own is None or own is UNKNOWN:
         return
     if not isinstance(own, Mapping):
-        message = f"{HANDLERS} is no dictionary"
+        message = f"{HANDLERS} isn't a dictionary"
         yield Finding(place, message, f'write: {HANDLERS} = {{"my_action": my_handler}}')
         return
     for action in own:

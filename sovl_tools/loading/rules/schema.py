@@ -214,7 +214,7 @@ def misspelt_keyword(node: SchemaNode) -> Iterator[Finding]:
 def invalid_default(node: SchemaNode) -> Iterator[Finding]:
     """A ``default`` breaks its own schema.
 
-    It isn't filled in when the argument is left out; the function's own default is used instead.
+    It isn't filled in when the argument is omitted; the function's own default is used instead.
     Calls of models that copy the default are rejected. Often ``null`` or ``"N/A"`` means "none":
     then remove the default.
     """
@@ -225,7 +225,7 @@ def invalid_default(node: SchemaNode) -> Iterator[Finding]:
         inner = f" at {dotted(problems[0].path)}" if problems[0].path else ""
         message = f"the default of {_named(node)}{inner} {describe(problems[0])}"
         place = ManifestPlace((*node.path, "default"))
-        yield Finding(place, message, "correct it, or leave it out")
+        yield Finding(place, message, "correct it, or omit it")
 
 
 @rule("ST311", "warning")
@@ -275,9 +275,9 @@ def unsatisfiable_schema(node: SchemaNode) -> Iterator[Finding]:
 
 @rule("ST318", "warning")
 def unreachable_alternative(node: SchemaNode) -> Iterator[Finding]:
-    """No value is valid by an alternative of ``oneOf``, because each fits another one as well.
+    """No value is valid by an alternative of ``oneOf``, because each matches another as well.
 
-    ``oneOf`` accepts what fits exactly one of its schemas. An integer is also a number, so that
+    ``oneOf`` accepts what matches exactly one of its schemas. An integer is also a number, so that
     ``oneOf`` of the two rejects every integer. Write ``anyOf``, or let the schemas exclude each
     other, such as by a ``const``. Imports of OpenAPI documents write ``anyOf`` by themselves.
     """
@@ -285,7 +285,7 @@ def unreachable_alternative(node: SchemaNode) -> Iterator[Finding]:
     if found is not None:
         every = [_without_words(each) for each in node.schema["oneOf"]]
         one, other = (shown(every[index]) for index in found)
-        message = f"{_named(node)}: no value of {one} can pass, as each fits {other} as well"
+        message = f"{_named(node)}: no value of {one} can pass, as each matches {other} as well"
         place = ManifestPlace((*node.path, "oneOf", found[0]))
         yield Finding(place, message, "write 'anyOf', or let them exclude each other")
 
@@ -300,7 +300,7 @@ def _without_words(schema: JSON) -> JSON:
 def secret_parameter(node: SchemaNode) -> Iterator[Finding]:
     """A property's name asks the model for a secret.
 
-    A model's arguments appear in its prompt, in logs and in traces, and a text that it reads can
+    A model's arguments appear in its prompt, in logs and in traces, and a string that it reads can
     make it send the secret to another tool. This is a heuristic for names such as ``password``,
     ``api_key`` or ``token``. Read secrets where the tool runs, from the environment or from
     ``ToolContext``. If it isn't a secret, suppress the finding with ``x-ignore``.
@@ -350,16 +350,16 @@ def invalid_example(case: ExampleCase) -> Iterator[Finding]:
     The tool's own parameters reject it, or the function doesn't take an argument, or an argument
     can't become an instance of its annotated type, such as a date. Models imitate examples, so
     their calls are rejected too. An input is checked if it is an object, or JSON text of one; any
-    other text is only shown. Correct the example or the schema.
+    other strings is only shown. Correct the example or the schema.
     """
     for path, reason in case.unconvertible:
-        words = f"the example's input is refused: {dotted(path)} {reason}"
+        words = f"the example's input is rejected: {dotted(path)} {reason}"
         yield Finding(ManifestPlace((*case.path, *path)), words)
     for problem in case.problems:
         subject = dotted(problem.path)
         words = f"{subject} {describe(problem)}" if subject else describe(problem)
         place = ManifestPlace((*case.path, *problem.path))
-        yield Finding(place, f"the example's input is refused: {words}")
+        yield Finding(place, f"the example's input is rejected: {words}")
 
 
 class Uncompilable(NamedTuple):
@@ -373,7 +373,7 @@ class Uncompilable(NamedTuple):
 def uncompilable_schema(case: Uncompilable) -> Iterator[Finding]:
     """A schema doesn't compile, although each keyword looks right.
 
-    Usually ``$id``, ``$anchor`` and ``$dynamicRef`` contradict one another, or a reference isn't a
+    Usually ``$id``, ``$anchor`` and ``$dynamicRef`` contradict each other, or a reference isn't a
     valid address, such as ``#/$defs/[``. The message is the validator's. Simplify the schema.
     """
     yield Finding(ManifestPlace((case.key,)), f"the schema can't be used: {case.reason}")
@@ -383,7 +383,7 @@ def uncompilable_schema(case: Uncompilable) -> Iterator[Finding]:
 def endless_references(root: SchemaNode) -> Iterator[Finding]:
     """The references of a schema multiply to too many subschemas.
 
-    Forty definitions that each refer twice to the one before stand for a million million
+    Forty definitions that each refer twice to the one before represent a million million
     subschemas, and checking a value against them would never end. The limits are 10,000 subschemas,
     and chains of 200 references; a schema that refers to itself is fine. Let the alternatives
     differ, or describe them once.

@@ -44,7 +44,7 @@ class ManifestText:
 def invalid_encoding(case: ManifestText) -> Iterator[Finding]:
     """The manifest isn't UTF-8 text.
 
-    JSON files are UTF-8 (RFC 8259, section 8.1). UTF-16 files come from Windows editors and from
+    JSON files are UTF-8 (RFC 8259, section 8.1). UTF-16 files are from Windows editors and from
     PowerShell's redirection, single bad bytes from Latin-1 text. Save the file as UTF-8.
     """
     wide = _WIDE_ENCODINGS.get(case.data[:2])
@@ -147,7 +147,7 @@ _MISTAKES: dict[str, tuple[str, str | None]] = {
 def duplicate_key(case: ManifestText) -> Iterator[Finding]:
     """An object has the same key twice.
 
-    Parsers silently keep the last value, so a reader sees another one. Remove one of the two, or
+    Parsers silently keep the last value, so a reader sees another. Remove one of the two, or
     merge them.
     """
     for member in members(case.text):

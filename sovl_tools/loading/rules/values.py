@@ -26,7 +26,7 @@ def default_mismatch(case: AgreementCase) -> Iterator[Finding]:
     """The function's default is not the manifest's.
 
     The manifest's is filled in, so the function's is never used: the code does not do what it
-    says. Make them equal, or leave the manifest's out. A default of None beside another in the
+    says. Make them equal, or leave the manifest's out. A default of None next to another in the
     manifest is taken as "not given" and left alone.
     """
     for each in case.of("default"):
@@ -53,9 +53,10 @@ def annotation_mismatch(case: AgreementCase) -> Iterator[Finding]:
     manifest admits values that the annotation does not: a number for an ``int``, a value that is
     not in the ``Enum``, a member that the dataclass lacks, and likewise within lists, objects,
     alternatives and whatever a ``$ref`` leads to. What an annotation does not say is not compared;
-    what it says and the manifest leaves out, such as a format or members that are required, counts
-    where a call would refuse the argument, and so does null beside other types: ``sovl-tools sync``
-    adds most of what is left out. Where the manifest names outright what a call refuses, see ST412.
+    what it says and the manifest omits, such as a format or members that are required, counts
+    where a call would reject the argument, and so does null next to other types: ``sovl-tools
+    sync`` adds most of what is omitted. Where the manifest names outright what a call rejects, see
+    ST412.
     """
     for each in case.differences:
         # it can be meant, where the function checks the value itself
@@ -103,10 +104,10 @@ def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | Non
             message = f"{each.name!r} is here none of the alternatives that the function takes"
             advice = f"write {_listed(each.own)} in the manifest, or change the annotation"
         case "value":
-            message = f"{shown(each.said)} is no value that the function takes for {each.name!r}"
+            message = f"{shown(each.said)} isn't a value that the function takes for {each.name!r}"
             known = one_of(map(shown, each.own)) if each.own else ""
             advice = f"the function takes {known}; add it there, {PRUNE}"
-            advice = advice if known else "correct it, or leave it out"
+            advice = advice if known else "correct it, or omit it"
         case "bounds":
             keyword, (other, bound) = each.path[-1], each.own
             message = f"{each.name!r} has the {keyword} {shown(each.said)}, but {other}"
@@ -124,7 +125,7 @@ def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | Non
             advice = "write that in the manifest: sovl-tools sync"
             advice = "write that in the manifest" if keyword in _BY_HAND else advice
         case "null":
-            message = f"{each.name!r} may be null in the manifest, but the function refuses that"
+            message = f"{each.name!r} can be null in the manifest, but the function rejects that"
             advice = f"admit only {_listed(each.own)}, or add '| None' to the annotation"
         case _:
             return None
@@ -133,13 +134,13 @@ def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | Non
 
 @rule("ST412")
 def refused_values(case: AgreementCase) -> Iterator[Finding]:
-    """The manifest names values that the function's annotation refuses at each call.
+    """The manifest names values that the function's annotation rejects at each call.
 
     Arguments become instances of ``date``, ``Enum``, dataclasses and the like before the function
-    runs, and what doesn't fit is refused: a number for a ``date``, a value that the ``Enum`` lacks,
-    or that is no date, a bound that contradicts the function's, a member that the dataclass lacks,
-    or an object that can't have one that it needs. A model follows the
-    manifest and is refused. The help names the parameter's line; make the two agree.
+    runs, and what doesn't match is rejected: a number for a ``date``, a value that the ``Enum``
+    lacks, or that isn't a date, a bound that contradicts the function's, a member that the
+    dataclass lacks, or an object that can't have one that it needs. A model follows the manifest
+    and is rejected. The help names the parameter's line; make the two agree.
     """
     for each in case.differences:
         words = _contradiction(case, each) if case.is_refused(each) else None

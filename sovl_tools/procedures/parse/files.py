@@ -45,7 +45,7 @@ def files(directory: str | os.PathLike[str]) -> list[str]:
     Those whose names begin with ``.`` or ``_`` are omitted, and so are directories in it.
 
     Raises:
-        OSError: there is no such directory.
+        OSError: there's no such directory.
     """
     paths = (os.path.join(directory, each) for each in sorted(os.listdir(directory)))
     return [each for each in paths if _may_be(os.path.basename(each)) and not os.path.isdir(each)]
@@ -193,7 +193,7 @@ class Source(NamedTuple):
         """Return line and column, from 1, of the value at a path, or of its key.
 
         Of a string that is written as a block it is that of one of its lines, if that is given.
-        Where there is nothing at the path, it is that of the nearest value around it. The place of
+        Where there's nothing at the path, it is that of the nearest value around it. The place of
         an alias is where it is written; what is in it has the places of its anchor.
         """
         start = self.locate(ManifestPlace(path, "key" if of_key else "value"))

@@ -41,7 +41,7 @@ class ProcedureDocument(NamedTuple):
         verdicts: what was found in the document.
         path: of the file; ``""`` for a dictionary.
         place: returns the line and column of a value; None for a dictionary; see ``Source``.
-        name: what diagnostics call it while there is no procedure.
+        name: what diagnostics call it while there's no procedure.
     """
 
     procedure: Procedure | None
@@ -95,7 +95,7 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
     """Return the procedure of a file, or of a dictionary.
 
     Raises:
-        OSError: there is no such file, or it can't be read.
+        OSError: there's no such file, or it can't be read.
         TypeError, ValueError: there is something in the dictionary that isn't JSON.
     """
     if isinstance(source, Mapping):
@@ -123,7 +123,7 @@ def read_found_procedure(path: str) -> ProcedureDocument:
         # What is gone meanwhile is opened as well, for the words of the operating system.
         if os.path.isfile(path) or not os.path.exists(path):
             return read_procedure(path)
-        reason = "it is no plain file"
+        reason = "it isn't a plain file"
     except OSError as error:
         reason = f"{error.strerror}"
     return _unreadable(path, UnreadableError(f"the file can't be opened: {reason}", 1, 1))

@@ -155,7 +155,7 @@ class _Loader(yaml.SafeLoader):
         event: Any = self.get_event()  # type: ignore[no-untyped-call]
         if name not in self.anchors:
             advice = did_you_mean(name, self.anchors)
-            raise NotYamlError(f"there is no anchor {name!r} before this", offset, advice)
+            raise NotYamlError(f"there's no anchor {name!r} before this", offset, advice)
         # A collection gets its end when all in it is composed.
         if self.anchors[name].end_mark is None:
             raise NotYamlError(f"the alias {name!r} is part of what it repeats", offset)
@@ -221,7 +221,7 @@ class _Construction:
         if not written:
             raise NotYamlError("a key is missing here", start(node))
         advice = f'put it in quotes: "{written}"'
-        raise NotYamlError(f"the key {written} is no string", start(node), advice)
+        raise NotYamlError(f"the key {written} isn't a string", start(node), advice)
 
 
 def start(part: Node | yaml.Event) -> int:
@@ -323,7 +323,7 @@ for _kind, _first in (
 
 _QUOTES = "put text with special characters in quotes"
 _MISTAKES: tuple[tuple[str, str, str | None], ...] = (
-    ("found character '\\t'", "a tab is where only spaces may be", "indent with spaces"),
+    ("found character '\\t'", "a tab is where only spaces can be", "indent with spaces"),
     ("that cannot start any token", "no value can begin with this character", _QUOTES),
     ("mapping values are not allowed", "a colon makes no sense here", "quote text that has ': '"),
     ("could not find expected ':'", "a colon is missing after the key", "check the indentation"),

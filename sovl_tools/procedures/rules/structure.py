@@ -101,9 +101,9 @@ class ProcedureCase(NamedTuple):
 def unreadable_procedure(case: UnreadableError) -> Iterator[Finding]:
     """The file of a procedure can't be read.
 
-    It is no YAML or JSON, or more than a procedure may be: it has keys twice, tags, several
+    It isn't a YAML or JSON, or more than a procedure can be: it has keys twice, tags, several
     documents, or aliases that make a small file a large one. YAML is read by the core schema of
-    version 1.2, so ``no`` and ``12:30`` are texts. Correct it at the place that is named.
+    version 1.2, so ``no`` and ``12:30`` are strings. Correct it at the place that is named.
     """
     yield Finding(Position("", case.line, case.column), case.message, case.help)
 
@@ -128,7 +128,7 @@ def unknown_procedure_key(case: DocumentCase) -> Iterator[Finding]:
     """A procedure, or a step of a built-in action, has a key that means nothing.
 
     It would be ignored, and a misspelt ``when`` or ``on_error`` would change what is done. Correct
-    it, or begin it with ``x-`` if it is your own. Steps of actions that tools bring may have any
+    it, or begin it with ``x-`` if it is your own. Steps of actions that tools bring can have any
     key.
     """
     if isinstance(case.document, dict):
@@ -160,7 +160,7 @@ def _unknown(document: dict[str, JSON], known: Iterable[str], path: Path) -> Ite
 
 @rule("ST765")
 def invalid_inputs(case: DocumentCase) -> Iterator[Finding]:
-    """The schema of the inputs is no valid JSON Schema (draft 2020-12), or a default breaks it.
+    """The schema of the inputs isn't a valid JSON Schema (draft 2020-12), or a default breaks it.
 
     No inputs could be checked against it, or no run could begin that leaves the input out. Correct
     it, or leave ``inputs`` or the default out.
@@ -221,7 +221,7 @@ def unknown_action(case: ProcedureCase) -> Iterator[Finding]:
     for step in case.procedure.every_step():
         if step.action not in known:
             place = ManifestPlace((*step.path, "action"))
-            message = f"there is no action {step.action!r}"
+            message = f"there's no action {step.action!r}"
             yield Finding(place, message, did_you_mean(step.action, known))
 
 
@@ -238,7 +238,7 @@ def unknown_tool(case: ProcedureCase) -> Iterator[Finding]:
         name = step.fields.get("tool") if step.action == "tool" else None
         if name is not None and name not in tools:
             reasons = unavailable.get(name)
-            message = f"there is no tool {name!r}"
+            message = f"there's no tool {name!r}"
             if reasons:
                 message = f"tool {name!r} is not available: {'; '.join(reasons)}"
             hint = None if reasons else did_you_mean(name, tools)
@@ -249,13 +249,13 @@ def unknown_tool(case: ProcedureCase) -> Iterator[Finding]:
 def unknown_procedure(case: ProcedureCase) -> Iterator[Finding]:
     """A step runs a procedure that is not there, or one that can't be read.
 
-    Procedures are found by their names, among those that were loaded and beside the file of the one
-    that runs them.
+    Procedures are found by their names, among those that were loaded and next to the file of the
+    one that runs them.
     """
     for step in _procedures(case.procedure):
         name = step.fields["procedure"]
         if case.others(name) is None:
-            message = f"there is no procedure {name!r} that can be read"
+            message = f"there's no procedure {name!r} that can be read"
             yield Finding(ManifestPlace((*step.path, "procedure")), message)
 
 
@@ -321,7 +321,7 @@ def _below(steps: tuple[Step, ...]) -> Iterator[Step]:
 
 @rule("ST758", "warning")
 def unreachable_step(case: ProcedureCase) -> Iterator[Finding]:
-    """A step comes after one that always ends the run.
+    """A step follows one that always ends the run.
 
     It never runs. Remove it, or give the step before it a ``when``.
     """
@@ -374,7 +374,7 @@ def reserved_name(case: ProcedureCase) -> Iterator[Finding]:
 
 @rule("ST764", "warning")
 def valueless_step(case: ProcedureCase) -> Iterator[Finding]:
-    """A step keeps its value although it has none.
+    """A step keeps its value although it doesn't have one.
 
     Tools, ``for_each``, ``procedure`` and what tools bring have values; ``set``, ``if``,
     ``parallel`` and ``wait`` do not. The variable would be null.

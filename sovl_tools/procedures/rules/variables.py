@@ -221,7 +221,7 @@ def invalid_template(case: ProcedureCase) -> Iterator[Finding]:
     """A template or an expression can't be read.
 
     Templates are Jinja's: ``{{ page.title | upper }}``. ``when`` and ``condition`` are expressions
-    without the braces. There is nothing that reads files, includes or tells the time.
+    without the braces. There's nothing that reads files, includes or tells the time.
     """
     for use in case.uses:
         for path, found in _templates(use):
@@ -249,12 +249,12 @@ def unknown_variable(case: ProcedureCase) -> Iterator[Finding]:
                 yield Finding(where, f"{name!r} is assigned only later", "use it after that")
             else:
                 hint = did_you_mean(name, use.environment)
-                yield Finding(where, f"there is no variable {name!r}", hint)
+                yield Finding(where, f"there's no variable {name!r}", hint)
 
 
 @rule("ST761", "warning")
 def unassigned_variable(case: ProcedureCase) -> Iterator[Finding]:
-    """A template uses a variable that may not have been assigned, or an input that may be missing.
+    """A template uses a variable that may not have been assigned, or an input that can be missing.
 
     A step with ``when``, or one branch of ``if``, assigns it; the input is not required and has no
     default. If the run takes the other way, the template fails. Assign it before, give the input a
@@ -274,7 +274,7 @@ def unassigned_variable(case: ProcedureCase) -> Iterator[Finding]:
                 message = f"{reference.name!r} may not have been assigned"
                 yield Finding(ManifestPlace(path), message, "assign it before in any case")
             if reference.name == "inputs" and reference.attributes[:1] in optional:
-                message = f"the input {reference.attributes[0]!r} may be missing"
+                message = f"the input {reference.attributes[0]!r} can be missing"
                 yield Finding(ManifestPlace(path), message, "give it a default")
 
 
@@ -313,7 +313,7 @@ def invalid_step_arguments(case: ProcedureCase) -> Iterator[Finding]:
 
 @rule("ST767")
 def invalid_step_type(case: ProcedureCase) -> Iterator[Finding]:
-    """A step gives a tool, or works on, a value of a type that is refused there.
+    """A step gives a tool, or works on, a value of a type that is rejected there.
 
     The value is what another tool returns, or an input, and its schema excludes the type that is
     wanted. A template with text around it is always a string.
@@ -390,7 +390,7 @@ def _check_value(given: GivenValue) -> Iterator[Finding]:
 
 
 def _is_literal(value: JSON) -> bool:
-    """Return whether there is no template in a value."""
+    """Return whether there's no template in a value."""
     if isinstance(value, str):
         try:
             return Template.of(value).kind == "text"

@@ -157,7 +157,7 @@ async def _run_step_handler(
     catalog = run.registry.catalog
     handler = catalog.step_handlers.get(step.action)
     if handler is None:
-        raise StepError(f"there is no action {step.action!r} any more")
+        raise StepError(f"there's no action {step.action!r} anymore")
     key, variables = scope.key(step), copied(scope.variables)
 
     def log(level: Level, message: str) -> None:

@@ -18,7 +18,7 @@ class Template(NamedTuple):
 
     Attributes:
         kind: ``"value"`` for exactly one ``{{ … }}`` or a bare expression, which keep the type of
-            their value, ``"text"`` if there is no template in it, ``"string"`` for any other.
+            their value, ``"text"`` if there's no template in it, ``"string"`` for any other.
         references: the variables that it reads, but for those that it binds itself.
         evaluate: returns its value, which shares nothing with the variables that it is given;
             raises ``EvaluationError`` if it doesn't have one.

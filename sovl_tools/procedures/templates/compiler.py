@@ -171,10 +171,10 @@ def _mistakes(tree: nodes.Node) -> Iterator[TemplateError]:
             yield TemplateError(f"procedures have no tag {_FOREIGN[type(node)]!r}")
         elif isinstance(node, nodes.Filter) and node.name not in filters:
             advice = did_you_mean(node.name, filters)
-            yield TemplateError(f"there is no filter {node.name!r}", advice)
+            yield TemplateError(f"there's no filter {node.name!r}", advice)
         elif isinstance(node, nodes.Test) and node.name not in _SANDBOX.tests:
             advice = did_you_mean(node.name, _SANDBOX.tests)
-            yield TemplateError(f"there is no test {node.name!r}", advice)
+            yield TemplateError(f"there's no test {node.name!r}", advice)
         elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
             yield TemplateError("this 'if' has no 'else'", "write what it is otherwise")
         elif isinstance(node, nodes.Const) and node.value in {math.inf, -math.inf}:
@@ -225,7 +225,7 @@ _WORDS: tuple[tuple[str, str, str | None], ...] = (
     (r"^unexpected end of template, expected 'end of print", "'{{' is not closed", "write }}"),
     (r"^unexpected end of template, expected 'end of state", "'{%' is not closed", "write %}"),
     (r"^Unexpected end of template.* innermost.* is ('\w+')", r"\1 is not closed", "close it"),
-    (r"unknown tag ('\w+')", r"there is no tag \1 here", None),
+    (r"unknown tag ('\w+')", r"there's no tag \1 here", None),
 )
 
 
@@ -324,9 +324,7 @@ def _failure(
     name, within = error.name, error.within
     if within is missing:
         advice = did_you_mean(name, variables)
-        return EvaluationError(
-            f"there is no variable {name!r}", line=line, name=name, advice=advice
-        )
+        return EvaluationError(f"there's no variable {name!r}", line=line, name=name, advice=advice)
     what = with_article(kind(within))
     if isinstance(within, list):
         what = f"{what} of length {len(within)}"

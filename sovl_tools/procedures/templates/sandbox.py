@@ -391,7 +391,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             return _OPERATORS[operator](left, right)
         except TypeError as error:
             is_joining = operator == "+" and str in {type(left), type(right)}
-            advice = "join texts with ~" if is_joining else None
+            advice = "join strings with ~" if is_joining else None
             what = f"{with_article(kind(left))} and {with_article(kind(right))}"
             words = f"{what} do not go together with {operator!r}"
             raise EvaluationError(words, advice=advice) from error

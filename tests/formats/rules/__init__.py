@@ -1,7 +1,7 @@
 """What each provider's documentation says about tools, to hold definitions against.
 
-Each function returns what a provider refuses, one sentence each; an acceptable definition has
-none. They were written from the providers' pages, without a look at what makes the definitions.
+Each function returns what a provider rejects, one sentence each; an acceptable definition has
+none. They were written from the providers' pages, without a check what makes the definitions.
 """
 
 from __future__ import annotations

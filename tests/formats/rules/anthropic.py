@@ -1,4 +1,4 @@
-"""Anthropic: tools of Messages, strict and not, and what a request may hold of them."""
+"""Anthropic: tools of Messages, strict and not, and what a request can hold of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAX_REPETITION = 16
 
 
 def problems_of_anthropic(definition: Any, *, strict: bool) -> list[str]:
-    """Return what Messages refuses in a tool that is, or isn't, marked strict."""
+    """Return what Messages rejects in a tool that is, or isn't, marked strict."""
     optional: dict[str, checks.Kinds] = {
         "description": str, "strict": bool, "input_examples": list, "defer_loading": bool,
         "cache_control": (dict, type(None)), "type": str, "allowed_callers": list,
@@ -69,11 +69,11 @@ def _examples(definition: dict[str, Any]) -> Iterator[str]:
     validator = Draft202012Validator(definition["input_schema"])
     for example in definition.get("input_examples", ()):
         if not isinstance(example, dict) or not validator.is_valid(example):
-            yield f"the example {example!r} is refused by the schema"
+            yield f"the example {example!r} is rejected by the schema"
 
 
 def problems_of_schema(schema: dict[str, Any], *, strict: bool) -> list[str]:
-    """Return what Anthropic refuses in the schema of a tool's parameters."""
+    """Return what Anthropic rejects in the schema of a tool's parameters."""
     wrong = [*checks.sound(schema)]
     if wrong:
         return wrong
@@ -104,9 +104,9 @@ def _root(schema: dict[str, Any]) -> Iterator[str]:
 def _known(node: Node) -> Iterator[str]:
     if not isinstance(node.schema, dict):
         if not node.place.endswith("/additionalProperties"):
-            yield "true and false are no schemas here"
+            yield "true and false aren't schemas here"
     elif "$ref" in node.schema:
-        yield from (f"{each!r} beside $ref" for each in node.schema if each != "$ref")
+        yield from (f"{each!r} next to $ref" for each in node.schema if each != "$ref")
     else:
         known = _ON_ANY.union(*(_ON_TYPE.get(each, ()) for each in types(node.schema)))
         definitions = set() if node.place else {"$defs", "definitions"}
@@ -172,7 +172,7 @@ _STRICT_RULES: tuple[Callable[[Node], Iterator[str]], ...] = (
 
 
 def problems_of_anthropic_request(definitions: Sequence[dict[str, Any]]) -> list[str]:
-    """Return what Messages refuses in the tools of one request taken together."""
+    """Return what Messages rejects in the tools of one request taken together."""
     strict = [each["input_schema"] for each in definitions if each.get("strict")]
     totals = {
         "strict tools": (len(strict), MAX_STRICT),
@@ -191,7 +191,7 @@ def problems_of_anthropic_request(definitions: Sequence[dict[str, Any]]) -> list
 
 
 def optional_count(schema: dict[str, Any]) -> int:
-    """Return how many properties of a schema, at every level, may be left out."""
+    """Return how many properties of a schema, at every level, can be omitted."""
     return sum(
         len(node.schema.get("properties", {}).keys() - {*node.schema.get("required", ())})
         for node in walk(schema)

@@ -28,7 +28,7 @@ def keys(
 ) -> Iterator[str]:
     """Yield what is wrong with the keys of an object and with the types of their values."""
     if not isinstance(value, dict):
-        yield f"{of} is no object"
+        yield f"{of} isn't an object"
         return
     known = {**needed, **other}
     yield from (f"{of} has no {key!r}" for key in needed.keys() - value.keys())
@@ -41,15 +41,15 @@ def keys(
 
 
 def name(given: Any, pattern: str) -> Iterator[str]:
-    """Yield that the tool's name is refused."""
+    """Yield that the tool's name is rejected."""
     if not isinstance(given, str) or not re.fullmatch(pattern, given):
         yield f"the name {given!r} does not match {pattern}"
 
 
 def sound(schema: Any) -> Iterator[str]:
-    """Yield why something is no schema of draft 2020-12."""
+    """Yield why something isn't a schema of draft 2020-12."""
     for error in _of_schemas().iter_errors(schema):
-        yield f"is no schema: {error.message}"
+        yield f"isn't a schema: {error.message}"
 
 
 @cache
@@ -80,12 +80,12 @@ def keywords(node: Node) -> set[str]:
 
 
 def has_lookaround(pattern: str) -> bool:
-    """Tell whether a regular expression looks ahead or behind."""
+    """Return whether a regular expression looks ahead or behind."""
     return _LOOKAROUND.search(_plain(pattern)) is not None
 
 
 def is_elaborate(pattern: str) -> bool:
-    """Tell whether a regular expression refers back, is lazy or looks around."""
+    """Return whether a regular expression refers back, is lazy or looks around."""
     lazy = _LAZY.search(_plain(pattern)) is not None
     return lazy or has_lookaround(pattern) or _BACKREFERENCE.search(pattern) is not None
 

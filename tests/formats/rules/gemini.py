@@ -20,7 +20,7 @@ _BESIDE_REFERENCE = {"description", "default"}
 
 
 def problems_of_gemini(definition: Any, *, strict: bool = False) -> list[str]:
-    """Return what Gemini refuses or ignores in a declaration; strictness is the request's."""
+    """Return what Gemini rejects or ignores in a declaration; strictness is the request's."""
     optional = {"description": str, "parametersJsonSchema": dict, "responseJsonSchema": dict}
     wrong = list(checks.keys(definition, {"name": str}, optional))
     if wrong:
@@ -33,7 +33,7 @@ def problems_of_gemini(definition: Any, *, strict: bool = False) -> list[str]:
 
 
 def problems_of_schema(schema: dict[str, Any]) -> list[str]:
-    """Return what Gemini refuses or ignores in the schema of a tool's parameters."""
+    """Return what Gemini rejects or ignores in the schema of a tool's parameters."""
     wrong = [*checks.sound(schema)]
     if wrong:
         return wrong
@@ -56,4 +56,4 @@ def _node(node: Node) -> Iterator[str]:
             yield f"{value!r} in an enum"
     if "$ref" in node.schema:
         beside = {each for each in node.schema if not each.startswith("$")} - _BESIDE_REFERENCE
-        yield from (f"{each!r} beside $ref" for each in beside)
+        yield from (f"{each!r} next to $ref" for each in beside)

@@ -25,7 +25,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def problems_of_mcp(definition: Any, *, strict: bool = False) -> list[str]:
-    """Return what clients refuse in a tool; strict means nothing here."""
+    """Return what clients reject in a tool; strict means nothing here."""
     optional = {
         "title": str, "description": str, "outputSchema": dict, "annotations": dict,
         "icons": list, "_meta": dict,
@@ -35,7 +35,7 @@ def problems_of_mcp(definition: Any, *, strict: bool = False) -> list[str]:
         return wrong
     wrong += checks.name(definition["name"], NAME)
     if definition["inputSchema"].get("type") != "object":
-        wrong.append("the root of inputSchema is no object")
+        wrong.append("the root of inputSchema isn't an object")
     for key in ("inputSchema", "outputSchema"):
         wrong += [f"{key}: {what}" for what in _schema(definition.get(key, {}))]
     annotations = definition.get("annotations", {})
@@ -52,7 +52,7 @@ def _schema(schema: dict[str, Any]) -> Iterator[str]:
     for node in walk(schema):
         reference = node.schema.get("$ref", "#") if isinstance(node.schema, dict) else "#"
         if not reference.startswith("#") and reference.partition("#")[0] not in identifiers:
-            yield f"{node.place}: {reference!r} would have to be fetched"
+            yield f"{node.place}: {reference!r} would must be fetched"
 
 
 def _meta_key(key: str) -> Iterator[str]:

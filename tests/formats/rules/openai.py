@@ -36,7 +36,7 @@ MAX_CHARACTERS_OF_LONG_ENUM = 15_000
 
 
 def problems_of_openai(definition: Any, *, strict: bool) -> list[str]:
-    """Return what Chat Completions refuses in a tool that is, or isn't, marked strict."""
+    """Return what Chat Completions rejects in a tool that is, or isn't, marked strict."""
     wrong = list(checks.keys(definition, {"type": str, "function": dict}, {}))
     if wrong:
         return wrong
@@ -54,7 +54,7 @@ def problems_of_openai(definition: Any, *, strict: bool) -> list[str]:
 
 
 def problems_of_openai_responses(definition: Any, *, strict: bool) -> list[str]:
-    """Return what Responses refuses in a tool that is, or isn't, marked strict."""
+    """Return what Responses rejects in a tool that is, or isn't, marked strict."""
     needed = {"type": str, "name": str, "parameters": dict, "strict": bool}
     optional = {
         "description": str, "defer_loading": bool, "allowed_callers": list,
@@ -76,7 +76,7 @@ def _head(definition: dict[str, Any], named: dict[str, Any]) -> Iterator[str]:
 
 
 def problems_of_schema(schema: dict[str, Any], *, strict: bool) -> list[str]:
-    """Return what OpenAI refuses in the schema of a tool's parameters."""
+    """Return what OpenAI rejects in the schema of a tool's parameters."""
     wrong = [*checks.sound(schema)]
     if wrong:
         return wrong
@@ -119,7 +119,7 @@ def _lookaround(node: Node) -> Iterator[str]:
 def _known(node: Node) -> Iterator[str]:
     if not isinstance(node.schema, dict):
         if not node.place.endswith("/additionalProperties"):
-            yield "true and false are no schemas here"
+            yield "true and false aren't schemas here"
     elif "$ref" in node.schema:
         yield from (f"$ref cannot have {each!r}" for each in node.schema if each != "$ref")
         if node.schema["$ref"] != "#" and not node.schema["$ref"].startswith("#/$defs/"):
@@ -193,7 +193,7 @@ def _length(value: Any) -> int:
 
 
 def levels(schema: Any, root: Any, entered: tuple[str, ...] = ()) -> int:
-    """Return how many objects and arrays lie in one another, a circle entered once."""
+    """Return how many objects and arrays lie in each other, a circle entered once."""
     if not isinstance(schema, dict):
         return 0
     if "$ref" in schema:

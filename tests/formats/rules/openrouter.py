@@ -8,5 +8,5 @@ from tests.formats.rules.openai import problems_of_openai
 
 
 def problems_of_openrouter(definition: Any, *, strict: bool) -> list[str]:
-    """Return what OpenRouter, or a provider behind it, refuses in a tool."""
+    """Return what OpenRouter, or a provider behind it, rejects in a tool."""
     return problems_of_openai(definition, strict=strict)

@@ -19,7 +19,7 @@ def problems_of_json_schema(definition: Any, *, strict: bool = False) -> list[st
 def problems_of_openapi(document: Any) -> list[str]:
     """Return what is wrong with an OpenAPI 3.1 document of tools.
 
-    Schemas that stand within a request's body are not looked at by validators and so refused.
+    Schemas that stand within a request's body are not checked by validators and so rejected.
     """
     from openapi_spec_validator import validate
 
@@ -50,4 +50,4 @@ def _components(document: dict[str, Any]) -> Iterator[str]:
 
 def problems_of_prompt(text: Any) -> list[str]:
     """Return what is wrong with instructions in words."""
-    return [] if isinstance(text, str) else [f"a {type(text).__name__} is no text"]
+    return [] if isinstance(text, str) else [f"a {type(text).__name__} isn't text"]

@@ -15,7 +15,7 @@ ALONE = {
 
 
 class Node(NamedTuple):
-    """A subschema, which may be true or false, and the JSON Pointer to it."""
+    """A subschema, which can be true or false, and the JSON Pointer to it."""
 
     place: str
     schema: Any
@@ -110,7 +110,7 @@ class Edge(NamedTuple):
 def edges(root: Any) -> list[Edge]:
     """Return the references that can be reached from the root.
 
-    One is optional if it stands in a property that may be left out.
+    One is optional if it is in a property that can be omitted.
     """
     found: dict[str, list[Edge]] = {}
     pending = ["#"]
@@ -139,7 +139,7 @@ def _named(keyword: str, value: Any) -> Iterable[tuple[str, Any]]:
 
 
 def has_cycle(found: Iterable[Edge]) -> bool:
-    """Tell whether references lead round in a circle."""
+    """Return whether references lead round in a circle."""
     following: dict[str, set[str]] = {}
     for edge in found:
         following.setdefault(edge.source, set()).add(edge.target)

@@ -14,7 +14,7 @@ async def exchange_rate(currency: str) -> float:
     """
     rates = await asyncio.to_thread(_fetch)
     if currency not in rates:
-        raise ToolError(f"there is no rate for {currency!r}, only for {', '.join(sorted(rates))}")
+        raise ToolError(f"there's no rate for {currency!r}, only for {', '.join(sorted(rates))}")
     return rates[currency]
 
 

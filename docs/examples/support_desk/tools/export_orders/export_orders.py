@@ -12,7 +12,7 @@ def export_orders(context: ToolContext, customer: str | None = None) -> Image:
     """Draw a bar chart of the totals of orders.
 
     Args:
-        customer: Whose orders; everybody's without it.
+        customer: Whose orders; everyone's without it.
     """
     query = "SELECT total FROM orders WHERE ? IS NULL OR customer = ? ORDER BY day"
     with connect() as database:

@@ -18,7 +18,7 @@ async def refund_order(number: int, context: ToolContext) -> str:
     with connect() as database:
         order = database.execute("SELECT * FROM orders WHERE id = ?", [number]).fetchone()
         if order is None:
-            raise ToolError(f"there is no order {number}; find_orders lists them")
+            raise ToolError(f"there's no order {number}; find_orders lists them")
         answer = await context.elicit(f"Why is order {number} refunded?", REASON)
         if not answer.ok:
             return f"order {number} was not refunded"
