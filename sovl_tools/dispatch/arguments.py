@@ -1,4 +1,4 @@
-"""From what a model sent to the keywords that a function takes, or to what is wrong with it."""
+"""Turn the arguments a model sent into a function's keywords, or into a list of problems."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sovl_tools.signature.signature import (
 )
 
 Arguments: TypeAlias = Mapping[str, JSON] | str | bytes | None
-"""An object, JSON text of one, or nothing for a tool that needs no arguments."""
+"""An object, JSON text of one, or None for a tool without parameters."""
 
 _SHORT = 2 * MAX_DEPTH + 1
 """A string of at most this many characters can't be nested too deep."""
@@ -52,9 +52,9 @@ _scan: Callable[[str, int], tuple[JSON, int]] = vars(_DECODER)["scan_once"]
 
 
 _MOST_AT_ONCE = 2_000
-"""How many values are checked without letting other work continue."""
+"""The number of values that are checked without letting other work continue."""
 _CHARACTERS = 16
-"""How many characters of JSON text are counted as one value."""
+"""The number of characters of JSON text that count as one value."""
 
 
 def takes_long(given: Arguments) -> bool:
@@ -75,7 +75,7 @@ _DEEP = Unparsed("they are nested too deep")
 
 
 def parse_arguments(given: Arguments) -> JSON:
-    """Return the arguments as JSON of their own, or why they aren't any."""
+    """Return a copy of the arguments as JSON, or the reason why they aren't JSON."""
     if type(given) is not str:
         return _parse_other(given)
     try:
@@ -106,7 +106,7 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _encodable(arguments: JSON) -> JSON:
-    """Return the arguments unless a string in them holds half of a surrogate pair."""
+    """Return the arguments unless a string in them has half of a surrogate pair."""
     if encodes(json.dumps(arguments, ensure_ascii=False)):
         return arguments
     return _HALF
@@ -124,7 +124,7 @@ def _parse_other(given: Arguments) -> JSON:
         # an Enum of strings, or another subclass, whose own __str__ may say anything
         return parse_arguments(str.__str__(given))
     try:
-        # through text, so that the tool gets objects of its own and everything is checked alike
+        # through text, so that the tool gets its own objects and everything is checked alike
         return parse_arguments(_encode(given))
     except (ValueError, TypeError, RecursionError) as error:
         words = number_problem(error) if type(error) is ValueError else str(error)
@@ -144,7 +144,6 @@ _encode = json.JSONEncoder(check_circular=False, allow_nan=False, default=_as_di
 
 
 def _reason(error: json.JSONDecodeError) -> str:
-    """Return what isn't JSON, where, and whether that is because the text ends too early."""
     place = f"line {error.lineno} column {error.colno}"
     around = repr(error.doc[max(0, error.pos - 15) : error.pos + 15])
     words = f"{error.msg.lower().removesuffix(' at')} at {place}, near {around}"
@@ -167,11 +166,11 @@ def _parse_slowly(text: str) -> JSON:
 
 
 class ArgumentCheck:
-    """What is known about a tool's arguments before they come; made at its first call.
+    """Everything about a tool's arguments that doesn't depend on a call; made at its first call.
 
     Attributes:
-        nullable: those for which null means "omitted".
-        validator: of the others.
+        nullable: the arguments that null omits.
+        validator: of the other arguments.
 
     Raises:
         SchemaError: the tool's parameters aren't schema that a validator can be made of.
@@ -206,7 +205,7 @@ class ArgumentCheck:
             for name in admitted:
                 properties[name] = {"anyOf": [properties[name], {"type": "null"}]}
             schema = {**schema, "properties": properties}
-        # Arguments that the function could not take are rejected, whatever the schema says of them.
+        # Arguments that the function can't take are rejected, even if the schema admits them.
         self._schema = call_schema(schema, signature)
         self.validator: Validator = compile_schema(self._schema)
         self._fill = make_filler(tool.parameters, signature, tool.function)
@@ -228,7 +227,7 @@ class ArgumentCheck:
         self.nullable = nullable_arguments(tool.parameters, signature)
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
-        """Return the function's keywords, a new dictionary, or what is wrong with the arguments."""
+        """Return the function's keywords, a new dictionary, or the problems of the arguments."""
         found = self.begin(given)
         return found() if callable(found) else found
 
@@ -238,7 +237,7 @@ class ArgumentCheck:
         The rest explains why the arguments are rejected, or accepts them without their nulls.
         """
         arguments = parse_arguments(given)
-        if arguments is None and self._is_bare:  # models write null where there are no parameters
+        if arguments is None and self._is_bare:  # models write null for a tool without parameters
             arguments = {}
         if self.nullable and type(arguments) is dict:
             drop_nulls(arguments, self.nullable)
@@ -271,9 +270,9 @@ class ArgumentCheck:
         return left if is_same else None
 
     def can_be_left_out(self, arguments: dict[str, JSON], places: Iterable[Path]) -> bool:
-        """Return True if null at places within arguments means the same as leaving them out.
+        """Return True if null at places within arguments means the same as omitting them.
 
-        That are fields of classes which are None by default: their schemas don't show null.
+        These are fields of classes that are None by default: their schemas don't show null.
         """
         from sovl_tools.annotations.conversion import converter_of  # noqa: PLC0415 - seldom needed
         from sovl_tools.annotations.kinds import is_same  # noqa: PLC0415 - seldom needed
@@ -283,9 +282,9 @@ class ArgumentCheck:
         try:
             for *parents, name in places:
                 value_at(given, tuple(parents))[name] = None
-            # the classes know what null means
+            # the classes decide what null means
             return convert is not None and is_same(convert(given), convert(arguments))
-        except Exception:  # noqa: BLE001 - a value of their own that they refuse
+        except Exception:  # noqa: BLE001 - a value that their own code rejects
             return False
 
     def _refused(self, arguments: JSON) -> Failure:
@@ -351,19 +350,19 @@ _LASTING = frozenset({str, int, float, bool, type(None)})
 
 
 Filling: TypeAlias = Callable[[dict[str, JSON]], None]
-"""Adds to the arguments of one call what they lack."""
+"""Adds defaults to the arguments of one call."""
 
 
 def make_filler(
     schema: dict[str, JSON], signature: Signature, function: Any = None
 ) -> Filling | None:
-    """Return what fills in the arguments that were omitted; None if there never are any.
+    """Return the function that adds defaults; None if no argument has one.
 
-    The manifest's defaults win; they are copied for each call, and those that break their own
+    The manifest's defaults win; they are copied for each call, and defaults that break their own
     schema are omitted. ``T | None`` without any default receives None, and so does an annotation
-    that no one can read: no rule finds fault with it. Nothing is filled in within an argument that
-    becomes an instance: its class knows best what it lacks. ``function`` is whose names the strings
-    of annotations use.
+    that can't be read: no rule finds fault with it. Nothing is added within an argument that
+    becomes an instance: its class adds its own defaults. ``function`` is the one whose names the
+    strings of annotations use.
     """
     defaults = _Defaults.of(SchemaNode((), schema, schema, ()))
     if defaults.nested:
@@ -372,7 +371,7 @@ def make_filler(
         hints = {}
         for parameter in signature.parameters:
             if not is_plain(parameter.annotation.source):
-                with suppress(Exception):  # a name in it may not be known
+                with suppress(Exception):  # a name in it can be undefined
                     source = parameter.annotation.source
                     hints[parameter.name] = resolved(source, names_of(function))
         defaults = defaults.within(hints)
@@ -383,7 +382,7 @@ def make_filler(
 
 
 def nullable_arguments(schema: dict[str, JSON], signature: Signature) -> tuple[str, ...]:
-    """Return the arguments for which null means "omitted" although their schema rejects it."""
+    """Return the arguments that null omits although their schema rejects it."""
     return tuple(
         parameter.name
         for parameter in _optional(schema, signature)
@@ -400,7 +399,7 @@ def _optional(
 ) -> list[Parameter]:
     """Return the parameters ``T | None`` that need not be given, with or without other defaults.
 
-    ``known`` is what must be known of their annotations: None for those that can't be read.
+    ``known`` has their annotations; None for annotations that can't be read.
     """
     properties, required = schema.get("properties", {}), schema.get("required", ())
     return [
@@ -418,8 +417,6 @@ def _property(schema: dict[str, JSON], name: str) -> SchemaNode:
 
 
 class _Defaults(NamedTuple):
-    """The defaults of an object's properties, those of nested objects included."""
-
     values: dict[str, JSON]
     nested: dict[str, _Defaults]
 
@@ -435,7 +432,6 @@ class _Defaults(NamedTuple):
         return found
 
     def within(self, hints: Mapping[str, Any]) -> _Defaults:
-        """Return the defaults without those of objects that become instances."""
         nested = {}
         for name, inner in self.nested.items():
             kinds: list[type] = []
@@ -453,7 +449,6 @@ class _Defaults(NamedTuple):
         return bool(self.values or self.nested)
 
     def fill(self, arguments: dict[str, JSON]) -> None:
-        """Add to the arguments what they lack; containers are copied for each call."""
         for name, value in self.values.items():
             if name not in arguments:
                 arguments[name] = value if type(value) in _LASTING else copied(value)

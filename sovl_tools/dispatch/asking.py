@@ -31,7 +31,7 @@ Secrets: TypeAlias = tuple[str, ...]
 def find_client(
     scope: CallScope, secrets: Secrets, kind: type[HostRequest]
 ) -> Callable[[HostRequest], Future[Any]]:
-    """Return what asks the host, for as long as a caller waits for the call.
+    """Return a function that sends requests to the host while a caller waits for the call.
 
     Raises:
         ToolError: no host or client answers such requests.
@@ -61,7 +61,7 @@ class OnThread(NamedTuple):
 
 
 def _begin(ask: Ask | OnThread, request: HostRequest, scope: CallScope) -> Future[Any]:
-    """Begin to ask; return the answer's future."""
+    """Send a request; return the future of its answer."""
     from concurrent.futures import (  # noqa: PLC0415 - 10 ms, for few calls
         CancelledError,
         Future,
@@ -80,7 +80,7 @@ def _begin(ask: Ask | OnThread, request: HostRequest, scope: CallScope) -> Futur
                 future.set_exception(_passable(error, REQUEST_KINDS[type(request)]))
 
     def take(found: Any, error: BaseException | None) -> None:
-        """Take what the function returned: an answer, or the promise of one."""
+        """Take the function's return value: an answer, or an awaitable or future of one."""
         if hasattr(found, "__await__"):
             from sovl_tools.dispatch.background import submit  # noqa: PLC0415 - asyncio
 
@@ -88,7 +88,7 @@ def _begin(ask: Ask | OnThread, request: HostRequest, scope: CallScope) -> Futur
         if not isinstance(found, Future):
             settle(found, error)
             return
-        # who no longer waits no longer asks
+        # a caller that stopped waiting also stops the question
         future.add_done_callback(lambda outer: outer.cancelled() and found.cancel())
         found.add_done_callback(lambda inner: settle(*_outcome(inner)))
 
@@ -114,7 +114,7 @@ def _outcome(future: Future[Any]) -> tuple[Any, BaseException | None]:
 
 
 def _passable(error: BaseException, kind: RequestKind) -> BaseException:
-    """Return what the tool gets for an exception of the function that answers."""
+    """Return the tool's exception for an exception of the function that answers."""
     if isinstance(error, ToolError | RunCancelledError | KeyboardInterrupt):
         return error
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -124,7 +124,7 @@ def _passable(error: BaseException, kind: RequestKind) -> BaseException:
 
 
 def ask_host(scope: CallScope, secrets: Secrets, request: HostRequest) -> Any:
-    """Ask whoever started a call, and wait for the answer.
+    """Send a request to the caller of a call, and wait for the answer.
 
     Raises:
         ToolError: of the request's kind: no one answers, or the answer has another type.
@@ -137,7 +137,7 @@ def ask_host(scope: CallScope, secrets: Secrets, request: HostRequest) -> Any:
 
 
 async def await_host(scope: CallScope, secrets: Secrets, request: HostRequest) -> Any:
-    """Ask whoever started a call, and await the answer; see ``ask_host``."""
+    """Send a request to the caller of a call, and await the answer; see ``ask_host``."""
     if (known := _known(scope, request)) is not None:
         return known
     asked = find_client(scope, secrets, type(request))(request)

@@ -1,7 +1,7 @@
 """The async side of a call: threads that are awaited, time limits, a loop in the background.
 
-Nothing imports this module at its top, because asyncio takes 20 ms to import: a caller that
-awaits has loaded it already, and others don't need it.
+Other modules don't import this one at their top, because asyncio takes 20 ms to import: a caller
+that awaits has loaded it already, and others don't need it.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ async def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float 
     if scope.mode == "process" and tool.remote is not None:
         work = _await_remote(tool.remote, value, scope)
     elif scope.mode != "inline" and tool.is_blocking:
-        # all steps of a sync tool on one thread, not on one for each
+        # all steps of a sync tool on one thread, not each on its own
         work = await_thread(partial(tool.take, value, scope), scope, threads=tool.threads)
     else:
         work = tool.awaited(value, scope, await_thread)
@@ -183,12 +183,12 @@ async def limited(work: Coroutine[Any, Any, _T], scope: CallScope) -> _T:
 
     Raises:
         TimeLimitError: the time is over.
-        CancelledWork: the work raised a CancelledError that no caller had asked for.
+        CancelledWork: the work raised a CancelledError that no caller had caused.
     """
     task = asyncio.create_task(outcome_of(work))
     try:
         await _settled(task, scope.left)
-        while not task.done() and scope.left:  # a person was asked meanwhile
+        while not task.done() and scope.left:  # the user answered a question meanwhile
             await _settled(task, scope.left)
         if not task.done():
             reason = stop_call(scope)
@@ -240,7 +240,7 @@ async def _end(task: asyncio.Task[Any], scope: CallScope, *, is_ours: bool = Tru
 
 
 _GRACE = 0.5
-"""How long work that was cancelled can clean up, in seconds."""
+"""The time that cancelled work has to clean up, in seconds."""
 _LEFT_BEHIND: set[asyncio.Task[Any]] = set()
 
 
@@ -251,7 +251,7 @@ class Stopping:
     """
 
     def __init__(self, scope: CallScope, task: asyncio.Task[Any], since: int) -> None:
-        """``since`` is how often the current task was cancelled before the call."""
+        """``since`` is the number of cancellations of the current task before the call."""
         self._scope = scope
         self._task = task
         self._since = since
@@ -317,7 +317,7 @@ async def run_hooks(
 
 
 def _call_hook(hook: Hook, call: ToolCall, following: Any) -> Any:
-    """Call a sync hook; what it raises can pass through coroutines."""
+    """Call a sync hook; its exception can pass through coroutines."""
     try:
         return hook(call, following)
     except (StopIteration, GeneratorExit) as error:
@@ -327,7 +327,7 @@ def _call_hook(hook: Hook, call: ToolCall, following: Any) -> Any:
 def is_own_end(error: BaseException, since: int) -> bool:
     """Return whether an exception is the user's Ctrl-C, or cancels the task that awaits.
 
-    ``since`` is how often that had been cancelled before the call.
+    ``since`` is the number of its cancellations before the call.
     """
     # by its type, because a tool's exception may claim to be of any class
     if issubclass(type(error), KeyboardInterrupt):
@@ -391,8 +391,8 @@ async def await_thread(
 ) -> _T:
     """Await the function on a thread; when the waiting ends early its result is dropped.
 
-    Below a call that has a thread already no room is needed. ``threads`` is None for what is no
-    tool.
+    Below a call that has a thread already it needs no room. ``threads`` is None for work that isn't
+    a tool.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()

@@ -1,6 +1,6 @@
 """Event loops in the background, for sync code that calls async tools.
 
-Nothing imports this module at its top, because asyncio takes 20 ms to import.
+Other modules don't import this one at their top, because asyncio takes 20 ms to import.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 class BackgroundLoop:
     """An event loop on a daemon thread, for as long as the process lives.
 
-    One that was abandoned ends with its tools.
+    An abandoned loop ends with its tools.
 
     Attributes:
         is_blocked: whether a call on it waits for another, so that it can't run anything.
@@ -100,13 +100,13 @@ class BackgroundLoop:
 _LOCK = threading.Lock()
 _LOOPS: list[BackgroundLoop] = []
 _GRACE = 1.0
-"""How long a loop may continue after a limit, in seconds: work that cleans up has half of that."""
+"""The time a loop can continue after a limit, in seconds; work that cleans up has half of it."""
 
 
 @after_fork
 def _start_anew() -> None:
     """Forget the loops of the parent in a forked child: their threads are not there."""
-    global _LOCK  # noqa: PLW0603 - somebody may have held it when the process was forked
+    global _LOCK  # noqa: PLW0603 - another thread may have held it when the process was forked
     _LOCK = threading.Lock()
     _LOOPS.clear()
 
@@ -114,13 +114,13 @@ def _start_anew() -> None:
 def run_in_background(work: Coroutine[Any, Any, _T], *, scope: CallScope | None = None) -> _T:
     """Run a coroutine on a loop in the background and return its value.
 
-    ``scope`` is that of the call, whose limit holds also if the call blocks the loop.
+    ``scope`` is the call's, whose limit applies also if the call blocks the loop.
     """
     return run_on(free_loop(), work, scope=scope)
 
 
 def submit(work: Awaitable[_T], loop: asyncio.AbstractEventLoop | None) -> Future[_T]:
-    """Run a coroutine on a loop, or on one in the background; return the future of its value."""
+    """Run a coroutine on a loop, by default in the background; return the future of its value."""
     if loop is None or loop.is_closed():
         return free_loop().submit(work)
     return asyncio.run_coroutine_threadsafe(_awaited(work), loop)
@@ -162,7 +162,7 @@ def run_on(
 
 
 def iterate_in_background(items: AsyncGenerator[_T, None]) -> Generator[_T, None, None]:
-    """Yield what an async generator yields; it runs on one loop and is closed there at the end."""
+    """Yield the items of an async generator; it runs on one loop and is closed there at the end."""
     loop, end = free_loop(), object()
     turn = asyncio.Lock()
     task: asyncio.Task[Any] | None = None
@@ -188,7 +188,7 @@ def iterate_in_background(items: AsyncGenerator[_T, None]) -> Generator[_T, None
 
 
 async def outcome_of(work: Coroutine[Any, Any, _T]) -> tuple[_T | None, BaseException | None]:
-    """Return what the work returned or raised.
+    """Return the work's value and its exception.
 
     As a value, because an exception that ends programs would end the loop, and a future would
     lose the message of a cancellation that is the work's own.
@@ -216,10 +216,10 @@ def current_task() -> asyncio.Task[Any]:
 def is_cancellation(error: BaseException, since: int = 0) -> bool:
     """Return whether an exception is the cancellation of the current task.
 
-    ``since`` is how often it had been cancelled before the work began that raises it. If it wasn't
+    ``since`` is the number of its cancellations before the work began that raises it. If it wasn't
     cancelled again, a CancelledError is the work's own.
     """
-    if not issubclass(type(error), asyncio.CancelledError):  # whatever it claims to be
+    if not issubclass(type(error), asyncio.CancelledError):  # even if it claims to be one
         return False
     task = asyncio.current_task()
     return task is not None and task.cancelling() > since

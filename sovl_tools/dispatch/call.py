@@ -24,18 +24,18 @@ from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import Failure, ToolResult
 
 MAX_CHAIN = 16
-"""How many tools can call each other."""
+"""The longest chain of tools that call each other."""
 
 Outcome: TypeAlias = Value | Failure | ToolResult
-"""What a call came to: its value and content, a failure, or the result that hooks returned."""
+"""The outcome of a call: its value and content, a failure, or the result that hooks returned."""
 
 
 def make_call(
     tool: PreparedTool | DynamicTool, given: Arguments, scope: CallScope | None, limit: float | None
 ) -> ToolResult:
-    """Make a call and return its result, whatever the model or the tool does wrong.
+    """Make a call and return its result, also if the model or the tool is wrong.
 
-    It can take ``limit`` seconds, not counting hooks. ``scope`` is None where none is needed; see
+    It can take ``limit`` seconds, not counting hooks. ``scope`` is None if the call needs none; see
     ``UnpreparedTool.is_scoped``.
     """
     started = perf_counter() if scope is None else scope.started
@@ -145,7 +145,7 @@ class Attempts:
         return ToolResult(self.tool.name, value, error, duration, content)
 
 
-def end_in_error(  # noqa: PLR0913 - what is known of a call that has begun
+def end_in_error(  # noqa: PLR0913 - the facts about a call that has begun
     tool: UnpreparedTool,
     given: Arguments,
     error: BaseException,
@@ -197,7 +197,7 @@ def end_call(
         value, content = outcome
     if error is not None:
         error = without_secrets(error, tool.secrets)
-    # a failure lists repairs too: the model sees what was made of its arguments
+    # a failure lists repairs too: the model sees how its arguments were changed
     repairs = () if scope is None else scope.repairs
     result = ToolResult(tool.name, value, error, duration, content, repairs)
     # the background loop and the caller that gave it up may both have a result
@@ -213,7 +213,7 @@ def end_call(
 def emit(
     observers: tuple[Observer, ...], given: Arguments, result: ToolResult, call_id: str
 ) -> None:
-    """Call every observer; one that fails doesn't affect the others."""
+    """Call every observer; a failing observer doesn't affect the next."""
     error = result.error
     event = CallEvent(
         result.tool,
@@ -231,6 +231,6 @@ def emit(
             observer(event)
         except KeyboardInterrupt:
             raise
-        # observers are the user's: what they raise must not change a result
+        # observers are the user's: their exceptions must not change a result
         except BaseException:  # noqa: BLE001 - logged
             log_exception("an observer failed at a call of %s", result.tool)

@@ -35,9 +35,9 @@ def async_call() -> Callable[..., Coroutine[Any, Any, ToolResult]]:
 
 
 class Caller:
-    """Calls tools: those that a tool calls through its context know that they are below its call.
+    """Calls tools: the calls a tool makes through its context are below its own call.
 
-    A call returns a ToolResult for whatever the model or the tool did wrong. It raises only for
+    A call returns a ToolResult, also if the model or the tool was wrong. It raises only for
     the caller's own mistakes and for the caller's own cancellation.
     """
 
@@ -64,18 +64,18 @@ class Caller:
 
         Args:
             name: the tool's name.
-            arguments: an object, JSON text of one, or nothing. It is not changed.
-            timeout: how long the call can take, in seconds; None for what the tool or the Tooler
+            arguments: an object, JSON text of one, or None. It isn't changed.
+            timeout: the call's limit, in seconds; None for the limit of the tool or the Tooler
                 says.
             options: ``mode``, ``coerce``, ``host`` and ``on_event`` for this call, as for the
                 Tooler; ``on_elicit``, ``on_sample``, ``on_list_roots`` and ``on_approve``, which
-                win over those of the host; ``call_id``, by which ``cancel`` knows the call.
+                win over the host's; ``call_id``, the call's name for ``cancel``.
 
         Raises:
             ValueError: the timeout is not more than 0, or a call of that id is running.
-            TypeError: there's no such option.
+            TypeError: an option is unknown.
         """
-        # a scope costs as much as the rest of a call: only what may stop or check it has one
+        # a scope costs as much as the rest of a call: only calls that can be stopped have one
         tool = self._engine.tool(name, options.get("coerce"), self._view)
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
@@ -133,7 +133,7 @@ class Caller:
         """Return the scope of a call that begins now; see ``call_sync`` for the options.
 
         Raises:
-            TypeError: there's no such option.
+            TypeError: an option is unknown.
             ValueError: an option makes no sense, or a call of that id is running.
         """
         if options:
@@ -159,7 +159,7 @@ class Caller:
     def _rejected(
         self, name: str, given: Arguments, failure: Failure, options: Mapping[str, Any]
     ) -> ToolResult:
-        """Return the result of a call of what can't be called, and tell of it."""
+        """Return the result of a call to a tool that can't be called, and report it."""
         check_options(options)
         result = ToolResult(name, None, failure, 0.0)
         call_id = options.get("call_id") or new_call_id()
@@ -171,7 +171,7 @@ def check_options(options: Mapping[str, Any]) -> None:
     """Reject options of a call that make no sense.
 
     Raises:
-        TypeError: there's no such option.
+        TypeError: an option is unknown.
         ValueError: the timeout is not more than 0, or a word is unknown.
     """
     for name, value in options.items():

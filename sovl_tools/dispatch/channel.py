@@ -81,7 +81,7 @@ class Asking(Channel):
         return self._is_over
 
     def _is_answered(self, seconds: float) -> bool:
-        """Read what has come: an answer, or word that no caller waits anymore."""
+        """Read a message: an answer, or word that no caller waits anymore."""
         with self._lock:
             if not self._is_over and self._connection.poll(seconds):
                 word = None
@@ -94,7 +94,7 @@ class Asking(Channel):
             return bool(self._answers)
 
     def end(self) -> None:
-        """Read nothing more: what comes now is the next call."""
+        """Stop reading: the next message is another call."""
         with self._lock:
             self._is_over = True
 

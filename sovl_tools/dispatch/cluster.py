@@ -1,8 +1,8 @@
 """Dask as an executor: a call is made at most once, unless the tool can be called twice.
 
-A worker asks the scheduler before it begins a call, so that no other worker ever begins it again,
-and that a call which has not begun is not lost with its worker. What a call reports, and its
-result if it is short, come as events of the scheduler: that saves asking the worker for it.
+A worker queries the scheduler before it begins a call, so that a call never begins twice,
+and that a call which hasn't begun isn't lost with its worker. The call's events, and its
+result if it is short, are events of the scheduler: that saves a request to the worker.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CONNECTING = 10
 _SHORT = 1 << 11
 """So long a result can be, in bytes, to come as an event: the scheduler keeps the last thousand."""
 _MAX_EVENTS = 1_000
-"""How much progress and how many messages of a call come back."""
+"""The maximum number of a call's progress reports and messages that are sent back."""
 _DIED = "the worker of the cluster that had the call has died"
 
 
@@ -38,7 +38,7 @@ class Cluster(NamedTuple):
 
     Attributes:
         executor: for a Tooler; None if there's no cluster.
-        threads: how many calls it can run at a time.
+        threads: the number of calls that can run at a time.
     """
 
     executor: Executor | None = None
@@ -64,9 +64,9 @@ def connected(address: str | None) -> Iterator[Cluster]:
     client: Any = Client.__new__(Client)
     try:
         client.__init__(address, timeout=_CONNECTING)
-    except (OSError, ValueError, TypeError) as error:  # TypeError: there are no certificates
+    except (OSError, ValueError, TypeError) as error:  # TypeError: the certificates are missing
         # closed when it is collected, it would wait for a lock that another, which is just
-        # being started in the same thread, can hold
+        # being started in the same thread, can keep
         client.close()
         raise SovlToolsError(f"there's no Dask scheduler at {address}: {error}") from error
     with _silence(), client:
@@ -83,7 +83,7 @@ def connected(address: str | None) -> Iterator[Cluster]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Let Dask log errors alone: the result of its call reports a worker that dies."""
+    """Let Dask log errors only: the result of its call reports a worker that dies."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
     levels = [each.level for each in loggers]
     for each in loggers:
@@ -97,13 +97,13 @@ def _silence() -> Iterator[None]:
 
 def submit(executor: Any, data: bytes, receive: Receive, *, is_idempotent: bool) -> Future[Fields]:
     """Begin a call; if its worker dies another makes it again only if it is idempotent."""
-    client = executor._client  # noqa: SLF001 - there is no other way
+    client = executor._client  # noqa: SLF001 - Dask's API has no other way
     with _LOCK:
         calls: _Calls | None = getattr(client, _CALLS, None)
         if calls is None:
             calls = _Calls(client)
             setattr(client, _CALLS, calls)
-    # an executor can be one for some of the workers
+    # an executor can be limited to some of the workers
     options: dict[str, Any] = executor._kwargs  # noqa: SLF001 - likewise
     return calls.submit(data, receive, asks=not is_idempotent, options=options)
 
@@ -113,7 +113,7 @@ _CALLS = "_sovl_tools_calls"
 
 
 def _topic_of(client: str) -> str:
-    """Return under which topic workers send what is for a client."""
+    """Return the topic under which workers send messages for a client."""
     return f"sovl-tools-{client}"
 
 
@@ -145,7 +145,7 @@ class _Calls:
         return call
 
     def _receive(self, event: tuple[float, tuple[str, str, bytes]]) -> None:
-        """Take what a worker has sent, on the thread of the client's event loop."""
+        """Take a worker's message, on the thread of the client's event loop."""
         key, kind, content = event[1]
         call = self._calls.get(key)
         if call is not None:
@@ -153,7 +153,7 @@ class _Calls:
 
 
 class _ClusterCall(Future[Fields]):
-    """A call on a cluster: what is cancelled can still be at it, and what is lost says so."""
+    """A call on a cluster; its failure says if it can still be running."""
 
     def __init__(self, receive: Receive, forget: Callable[[], object]) -> None:
         super().__init__()
@@ -172,7 +172,7 @@ class _ClusterCall(Future[Fields]):
         task.add_done_callback(self._ended)
 
     def take(self, kind: str, content: bytes) -> None:
-        """Take what a worker has sent; listeners are called on a thread, one after another."""
+        """Take a worker's message; listeners are called on a thread, in order."""
         with self._lock:
             if kind == "done" and not self._is_taking:
                 self._end(content)
@@ -206,7 +206,7 @@ class _ClusterCall(Future[Fields]):
         if task.status == "cancelled":
             self._fail(RunCancelledError())
         else:
-            # this thread is one for all calls
+            # all calls share this thread
             start(task.result, self._collected)
 
     def _collected(self, content: bytes | None, error: BaseException | None) -> None:
@@ -227,7 +227,7 @@ class _ClusterCall(Future[Fields]):
             self.set_exception(error)
 
     def cancel(self) -> bool:
-        """Ask for the end of the call; return False, because no one knows whether it runs."""
+        """Request the end of the call; return False, because it may be running."""
         task = self._task
         if task is not None:
             self._is_cancelled = True
@@ -237,9 +237,9 @@ class _ClusterCall(Future[Fields]):
 
 
 def run(data: bytes, topic: str, *, asks: bool) -> bytes:
-    """Call the tool of a task that was pickled; this is what a worker of the cluster runs.
+    """Call the tool of a pickled task; a worker of the cluster runs this.
 
-    With ``asks`` the scheduler says whether the call has begun before, which then is its end.
+    With ``asks`` the scheduler says whether the call has begun before; then it ends.
     """
     from distributed import get_worker  # noqa: PLC0415 - the extra
     from distributed.utils import sync  # noqa: PLC0415 - likewise
@@ -271,7 +271,7 @@ class _Channel:
         self._worker.log_event(self._topic, (self._key, kind, content))
 
     def send(self, kind: str, content: Any) -> None:
-        # the scheduler is one for all, and has no way to let a tool wait
+        # all workers share the scheduler, which has no way to let a tool wait
         if kind == "event" and self._count < _MAX_EVENTS:
             self._count += 1
             self.publish(kind, pickle.dumps(content))
@@ -284,8 +284,8 @@ class _Channel:
 def _plugin() -> Any:
     """Return a plugin by which the scheduler lets a call begin once.
 
-    By itself it would try four workers if each of them dies. The class is a local one, because
-    what it is made of is of the extra; it travels as a whole.
+    The scheduler itself would try four workers if each of them dies. The class is local, because
+    its base class is in the extra; it is sent as a whole.
     """
     from distributed import SchedulerPlugin  # noqa: PLC0415 - the extra
 
@@ -311,7 +311,7 @@ def _plugin() -> Any:
 
         def remove_client(self, scheduler: Any, client: str) -> None:
             scheduler.unsubscribe_topic(f"sovl-tools-{client}", client)
-            # what it has not fetched is of no use to anyone
+            # no one else can use results that it hasn't fetched
             scheduler._broker.truncate(f"sovl-tools-{client}")  # noqa: SLF001 - see above
 
     return AtMostOnce()

@@ -1,4 +1,4 @@
-"""What the model reads about a call that failed."""
+"""The text that the model reads about a failed call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RemoteError(SovlToolsError):
 
 
 type_name: Callable[[type], str] = vars(type)["__name__"].__get__
-"""The name of a type, whatever its metaclass says."""
+"""The name of a type, even if its metaclass hides it."""
 
 
 def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
@@ -50,7 +50,7 @@ def message_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
     their variables are called. A long message is cut.
     """
     try:
-        # exactly a string: what its ``__str__`` returns can be of a class with methods of its own
+        # exactly a string: ``__str__`` can return a subclass with its own methods
         text = str.__str__(str(error))
     except KeyboardInterrupt:
         raise
@@ -73,11 +73,11 @@ def failure_of(
     """Turn an exception into a failure; the traceback goes to the log.
 
     Args:
-        error: what was raised.
+        error: the exception.
         tool: the name of the tool or the action.
         function: the author's, whose place in the code is named.
         secrets: names of environment variables whose values are not to be seen.
-        abandoned: what was abandoned and can still be at it: a thread, or a call on an executor.
+        abandoned: the thread or call on an executor that was abandoned and can still be running.
     """
     try:
         return _failure_of(error, tool, function, tuple(secrets), abandoned)
@@ -92,7 +92,7 @@ _MOST_ARGUMENTS = 20
 
 
 def refused_arguments(tool: str, details: Sequence[tuple[Path, str]]) -> Failure:
-    """Return the failure that lists what is wrong with the arguments, each with its place."""
+    """Return the failure that lists the problems of the arguments, each with its place."""
     lines = [
         f"- {brief(argument_place(path), MAX_NAME) or 'the arguments'}: {brief(words)}"
         for path, words in details[:_MOST_ARGUMENTS]
@@ -131,7 +131,7 @@ def _failure_of(
     words = message_of(error, secrets)
     name = brief(redact(type_name(type(error)), secrets), MAX_NAME)
     place = None
-    if not isinstance(error, ToolError):  # that one says all that there is to say
+    if not isinstance(error, ToolError):  # a ToolError's own text says it all
         words = f"{name}: {words}" if words else name
         place = _place(error, function)
     if _LOGGER.isEnabledFor(logging.DEBUG):
@@ -142,7 +142,7 @@ def _failure_of(
 
 
 def secrets_of(tool: ToolDefinition) -> tuple[str, ...]:
-    """Return the environment variables whose values no one is to see."""
+    """Return the environment variables whose values must stay hidden."""
     return tuple(tool.requires.get("env", ()))
 
 
@@ -173,13 +173,13 @@ def trace_of(error: BaseException, secrets: Iterable[str]) -> str:
 
 
 def log_exception(message: str, *arguments: object) -> None:
-    """Log the exception that is being handled, which a handler of the log may not survive."""
+    """Log the current exception; a failing log handler doesn't matter."""
     try:
         _LOGGER.error(message, *arguments, exc_info=True)  # noqa: LOG014 - see above
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001 - the user's own code
-        _LOGGER.error(message, *arguments)  # noqa: TRY400 - without what the handler can't read
+        _LOGGER.error(message, *arguments)  # noqa: TRY400 - without the exception that the handler can't read
 
 
 def _leave_out_our_frames(trace: TracebackException) -> None:

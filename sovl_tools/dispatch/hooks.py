@@ -22,9 +22,9 @@ _LOGGER = logging.getLogger("sovl_tools")
 HookFunction: TypeAlias = Callable[[ToolCall, Any], Any]
 """``(call, next)``: a sync or async function that returns a result, or a generator function.
 
-``next(call)`` is the result of whatever follows the hook, awaited in an async one. A generator
-function serves sync and async calls alike: it yields ``next(call)`` to get the result, may yield
-``Pause(seconds)`` or a request to the host, such as a ``Question``, and returns a result.
+``next(call)`` is the result of the hook's inner hooks and the call, awaited in an async hook. A
+generator function serves sync and async calls alike: it yields ``next(call)`` to get the result,
+may yield ``Pause(seconds)`` or a request to the host, such as a ``Question``, and returns a result.
 """
 
 Form: TypeAlias = Literal["sync", "async", "generator"]
@@ -72,7 +72,7 @@ def patterns_of(tools: Iterable[str] | str | None) -> tuple[str, ...] | None:
 
 
 class _Hooking:
-    """``hook``: makes functions hooks, and methods of an agent ones of its conversation."""
+    """``hook``: makes functions hooks of calls, and methods hooks of an agent's conversation."""
 
     @overload
     def __call__(self, function: Hook | HookFunction, /) -> Hook: ...
@@ -93,14 +93,14 @@ class _Hooking:
         patterns: ``@hook(tools="delete_*")``.
 
         Raises:
-            TypeError: what is decorated can't be called.
+            TypeError: the decorated object can't be called.
         """
         patterns = patterns_of(tools)
 
         def decorate(function: Hook | HookFunction) -> Hook:
             if not callable(function):
                 raise TypeError(f"a hook must be a function (call, next), not {function!r:.80}")
-            # hook(retry(), tools="x"): the names that were said last count
+            # hook(retry(), tools="x"): the last names count
             inner, own, form = function if isinstance(function, Hook) else Hook(function)
             # an object is what its __call__ is
             for each in (getattr(inner, "__call__", None), inner):  # noqa: B004 - its code
@@ -119,7 +119,7 @@ class _Hooking:
     def system(self, method: _F | None = None, /) -> _F | Callable[[_F], _F]:
         """Make a method of an Agent add to the system prompt.
 
-        It takes nothing and returns what ``Agent._system_messages`` may return; sync or async.
+        It has no parameters and returns the same as ``Agent._system_messages``; sync or async.
         ``@hook.system()`` is the same as ``@hook.system``.
         """
         return _mark_method("system", method)
@@ -152,7 +152,7 @@ def _mark_method(kind: str, method: _F | None) -> _F | Callable[[_F], _F]:
 def marked_methods(instance: object, kind: str) -> list[Callable[..., Any]]:
     """Return the methods of an object that ``hook.system`` or ``hook.response`` has marked.
 
-    Those of base classes come first. A method that overrides one is one as well; None removes it.
+    Hooks of base classes are first. A method that overrides a hook is a hook too; None removes it.
     """
     classes = type(instance).__mro__
     names = dict.fromkeys(
@@ -201,7 +201,7 @@ def run_hooks(
 
 
 def advance(steps: Generator[Any, Any, Any], reply: Any) -> Any:
-    """Resume a generator hook; return what it asks for, or its result.
+    """Resume a generator hook; return its next request, or its result.
 
     Raises:
         TypeError: it is something else.
@@ -216,7 +216,7 @@ def advance(steps: Generator[Any, Any, Any], reply: Any) -> Any:
 
 
 def as_asked(call: ToolCall) -> ToolCall:
-    """Return what a generator hook yields for the result of the call: ``next``."""
+    """Return the object a generator hook yields to get the call's result: ``next``."""
     return call
 
 
@@ -228,7 +228,7 @@ def failed_hook(hook: Hook, call: ToolCall, error: BaseException) -> ToolResult:
 def _failure_of(hook: Hook, call: ToolCall, error: BaseException) -> Failure:
     secrets = secrets_of(call.tool)
     kind, message = type_name(type(error)), message_of(error, secrets)
-    if isinstance(error, ToolError):  # that one is meant for the model as it is
+    if isinstance(error, ToolError):  # a ToolError's text is meant for the model
         return Failure("tool_error", message)
     trace = trace_of(error, secrets)
     _LOGGER.warning("hook %s failed at tool %s\n%s", hook.name, call.name, trace)
@@ -237,7 +237,7 @@ def _failure_of(hook: Hook, call: ToolCall, error: BaseException) -> Failure:
 
 
 def check_result(result: Any) -> ToolResult:
-    """Return what a hook returned.
+    """Return a hook's result.
 
     Raises:
         TypeError: it isn't a result.

@@ -34,7 +34,7 @@ class _Converters:
         self._known: dict[int, Convert | None] = {}
 
     def of(self, part: JSON) -> Convert | None:
-        """Return the converter of a subschema's values; None if it changes nothing."""
+        """Return the converter of a subschema's values; None if no value needs one."""
         schema = self._target(part)
         if not isinstance(schema, dict):
             return None

@@ -1,4 +1,4 @@
-"""Limiters: how many calls run at a time, whether they are from threads or from event loops."""
+"""Limiters: bounds on the number of running calls, from threads and from event loops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Ticket:
 
 
 class Limiter:
-    """Lets in at most ``limit`` at a time, in the order in which they came."""
+    """Lets in at most ``limit`` calls at a time, in order of arrival."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -75,7 +75,7 @@ class Limiter:
 
 
 def leave_once(limiter: Limiter | None) -> Callable[[], None]:
-    """Return what leaves the limiter once, however often and from whichever thread it is called."""
+    """Return a function that leaves the limiter once, even if threads call it repeatedly."""
     left = [] if limiter is None else [limiter]
 
     def leave() -> None:

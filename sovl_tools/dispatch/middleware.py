@@ -28,7 +28,7 @@ Next: TypeAlias = Callable[[ToolCall], Any]
 _RETRIED: tuple[FailureKind, ...] = ("tool_error", "timeout")
 
 
-def retry(  # noqa: PLR0913 - each is a decision of its own
+def retry(  # noqa: PLR0913 - independent options
     attempts: int = 3,
     *,
     delay: float = 0.2,
@@ -41,10 +41,10 @@ def retry(  # noqa: PLR0913 - each is a decision of its own
 
     A tool is idempotent if its ``annotations`` say ``idempotent`` or ``read_only``. The delay, in
     seconds, doubles from attempt to attempt up to the longest, and a random part of up to a half is
-    taken off, so that many callers do not come back at once.
+    subtracted, so that many callers don't retry at once.
 
     Args:
-        attempts: how often a call is made at most, the first time included.
+        attempts: the maximum number of attempts, the first included.
         delay: before the second attempt, in seconds.
         longest_delay: between two attempts, in seconds.
         kinds: the kinds of failure after which another attempt makes sense.
@@ -75,7 +75,7 @@ def retry(  # noqa: PLR0913 - each is a decision of its own
 
 
 class _Entry(NamedTuple):
-    """A result and until when it can be used, by ``monotonic``; the tool as it was then."""
+    """A result, the time until which it is valid, by ``monotonic``, and the tool of that time."""
 
     result: ToolResult
     until: float
@@ -90,8 +90,8 @@ def cache(seconds: float, *, max_entries: int = 1024, tools: Iterable[str] | Non
     loaded again starts afresh. The oldest entries go first.
 
     Args:
-        seconds: how long a result can be used.
-        max_entries: how many results are kept.
+        seconds: the time a result stays valid.
+        max_entries: the maximum number of results in the cache.
         tools: shell patterns of the names of tools whose results can be kept.
 
     Raises:
@@ -131,12 +131,12 @@ def _own(result: ToolResult) -> ToolResult:
 def rate_limit(calls: int, seconds: float, *, tools: Iterable[str] | None = None) -> Hook:
     """Return a hook that makes calls wait: at most ``calls`` begin in any ``seconds``.
 
-    The tools that it is for share the limit; give each its own hook to limit it alone. A
+    The hook's tools share the limit; give a tool its own hook to limit it separately. A
     call waits before its time limit begins.
 
     Args:
-        calls: how many calls may begin within the time.
-        seconds: how long that time is.
+        calls: the number of calls that can begin within the time.
+        seconds: the length of that time.
         tools: shell patterns of tool names; None for every tool.
 
     Raises:

@@ -51,7 +51,7 @@ class OpenTelemetry:
     ``hook``, outside of all other hooks. Don't register the hook a second time.
 
     A span ``execute_tool NAME`` is the current one while its tool runs, so that spans of the
-    tool's own are its children. A call that never gets to the hook, because there's no such tool
+    tool's own are its children. A call that never gets to the hook, because the tool is unknown
     or the arguments do not match, has a span as well, made when it has ended. The ``error.type`` of
     a failure is the class name of the exception that the tool raised or else the kind of failure.
     """
@@ -101,7 +101,7 @@ class OpenTelemetry:
 
     @staticmethod
     def enter(span: trace.Span) -> None:
-        """Make a span the current one of this task, until the task ends."""
+        """Make a span the task's current span, until the task ends."""
         context.attach(trace.set_span_in_context(span))
 
     def hook(
@@ -160,7 +160,7 @@ class OpenTelemetry:
 
 
 class _Multiset:
-    """What has been added and not removed, as often as that happened; the oldest is forgotten."""
+    """The items that were added and not removed, with their counts; the oldest is forgotten."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, str], int] = {}
@@ -173,7 +173,7 @@ class _Multiset:
                 del self._counts[next(iter(self._counts))]
 
     def remove(self, item: tuple[str, str]) -> bool:
-        """Take the item out once; return whether it was there."""
+        """Remove one copy of the item; return whether there was one."""
         with self._lock:
             count = self._counts.pop(item, 0)
             if count > 1:

@@ -1,4 +1,4 @@
-"""The hooks that a policy and a manifest ask for: caches, retries, rate limits and approval."""
+"""The hooks of a policy and a manifest: caches, retries, rate limits and approval."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sovl_tools.model.result import Failure, ToolResult
 
 
 class PolicyHooks:
-    """Makes the hooks of tools; what they remember outlives a reload of the tool."""
+    """Makes the hooks of tools; their caches and limits outlive a reload of the tool."""
 
     def __init__(self) -> None:
         self._approve = hook(_Approvals())
@@ -28,7 +28,7 @@ class PolicyHooks:
         """Return the hooks of a tool, the outermost first.
 
         A result from the cache isn't retried, each attempt waits for its turn, and a person is
-        asked last, about the call that will be made.
+        approval is last, about the call as it will be made.
         """
         made = []
         for key in ("cache_seconds", "retry", "rate_limit"):
@@ -48,7 +48,7 @@ class PolicyHooks:
 
 
 def _make(key: str, value: Any, is_asked: bool) -> Hook:  # noqa: FBT001 - one caller
-    """Return a hook of one tool; if its manifest asks, whatever its annotations say."""
+    """Return a hook of one tool; if its manifest sets it, annotations don't matter."""
     if key == "cache_seconds":
         return cache(value, tools="*" if is_asked else None)
     if key == "retry":
@@ -66,9 +66,9 @@ def _needs_approval(tool: ToolDefinition, approval: Approving | None) -> bool:
 
 
 class _Approvals:
-    """Asks the host before a call; a hook with one body for sync and async calls.
+    """Requests the host's approval before a call; one body for sync and async calls.
 
-    An answer holds for all attempts of a call (``asking`` keeps it), and for all later calls of
+    An answer is valid for all attempts of a call (``asking`` keeps it), and for all later calls of
     the tool if the host says so.
     """
 

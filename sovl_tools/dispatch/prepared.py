@@ -56,7 +56,7 @@ Observer: TypeAlias = Callable[[CallEvent], object]
 
 
 class ToolerSettings(NamedTuple):
-    """What a Tooler says of all its calls; see there."""
+    """A Tooler's settings for all its calls; see there."""
 
     threads: Limiter
     workers: Workers
@@ -68,23 +68,23 @@ class ToolerSettings(NamedTuple):
 
 
 class UnpreparedTool:
-    """What is known of a tool before its schema is: enough to begin a call of it.
+    """The facts about a tool that don't need its schema: enough to begin a call.
 
     Attributes:
         definition: the tool.
         name: its name.
         hooks: what wraps it, the outermost first.
         observers: called when a call has ended.
-        limit: how long a call can take, in seconds.
-        ceiling: the longest limit that a call can ask for.
-        mode: where the tool runs, if that was said.
+        limit: a call's time limit, in seconds.
+        ceiling: the longest limit that a call can set.
+        mode: where the tool runs, if the manifest or the Tooler sets it.
         coerce: whether arguments are repaired.
         secrets: environment variables whose values must not be seen.
         threads: lets in as many threads as there can be.
-        limiter: bounds how many calls of the tool run at a time; None for no bound.
+        limiter: bounds the number of the tool's calls at a time; None for no bound.
         log: where its calls are counted.
         needs_loop: whether something must be awaited.
-        is_scoped: whether sync calls need a scope: something may stop them, or asks for it.
+        is_scoped: whether sync calls need a scope, because they can be stopped or asked about.
         is_scoped_async: whether awaited calls do.
     """
 
@@ -110,7 +110,7 @@ class UnpreparedTool:
         mode: Mode | None = execution.get("mode")
         if mode is None and needs_process(execution):
             mode = "process"
-        # what sovl-tools brings itself works with what is here, as a procedure calls its steps
+        # tools that sovl-tools brings work with objects of this process, as procedures do
         module = str(getattr(definition.function, "__module__", ""))
         is_ours = settings.policy.mode == "process" and module.startswith(_OURS)
         self.mode = mode or (None if is_ours else settings.policy.mode)
@@ -123,7 +123,7 @@ class UnpreparedTool:
         self.is_scoped = self.is_scoped_async = True
 
     def limit_of(self, timeout: float | None) -> float | None:
-        """Return how long a call can take that has this timeout; None for the tool's own.
+        """Return the limit of a call with this timeout; None for the tool's own.
 
         Raises:
             ValueError: the timeout isn't more than 0.
@@ -141,7 +141,7 @@ class PreparedTool(UnpreparedTool):
     """What all calls of a tool have in common: its check and its steps; made at the first call.
 
     Attributes:
-        check: from what was given to the valid arguments, or to what is wrong with them.
+        check: from the given arguments to the valid ones, or to their problems.
         arguments: their check, as an object.
         take: the steps from valid arguments to the value and its content, in one thread.
         awaited: the same on an event loop.
@@ -149,7 +149,7 @@ class PreparedTool(UnpreparedTool):
         remote: takes the steps to JSON in another process.
 
     Raises:
-        UnavailableError: a validator can't be made of one of the tool's schemas.
+        UnavailableError: one of the tool's schemas can't be compiled.
     """
 
     __slots__ = ("arguments", "awaited", "check", "is_blocking", "remote", "take")
@@ -163,7 +163,7 @@ class PreparedTool(UnpreparedTool):
         make_context: MakeContext,
     ) -> None:
         super().__init__(definition, settings, log)
-        # not of self, or what a reload has replaced would wait for the collector
+        # without a reference to self, or a replaced tool would wait for the garbage collector
         context = partial(make_context, definition, self.secrets)
         with _unavailable(definition.name, "parameters"):
             self.arguments = ArgumentCheck(definition)
@@ -180,7 +180,7 @@ class PreparedTool(UnpreparedTool):
             definition, settings.workers, lambda scope: context(scope).tell, chained(last)
         )
         self.is_blocking = not any(each.is_async for each in steps)
-        # what can be abandoned or checked from outside needs a scope
+        # a call that can be abandoned or checked from outside needs a scope
         has_thread = self.limit is not None or self.mode in {"thread", "process"}
         contexts = from_function(definition.function).contexts
         is_scoped = bool(self.hooks or self.limiter or contexts or self.coerce == "lenient")
@@ -241,10 +241,10 @@ class DynamicTool(UnpreparedTool):
         self.awaited: TakeAsync = chained_async([Step(self.take)], settings.threads)
 
     def take(self, _value: object, _scope: object) -> PreparedTool:
-        """Call the functions and return the tool with what they make.
+        """Call the functions and return the tool with the schemas they return.
 
-        They can run on several threads at a time; so many calls at a time are let in as there may
-        be, whatever the schema.
+        They can run on several threads at a time; the limiter lets in its usual number of calls,
+        with any schema.
 
         Raises:
             UnavailableError: that can't be done.
@@ -259,7 +259,7 @@ class DynamicTool(UnpreparedTool):
             if self._known is None or self._known[0] != schema:
                 tool = self._prepare(resolved)
                 if self._known is not None:
-                    # calls that are inside count, whatever the schema was when they came
+                    # calls that are inside count, also after the schema has changed
                     tool.limiter = self._known[1].limiter
                 self._known = schema, tool
             return self._known[1]
@@ -293,10 +293,10 @@ class Engine:
     """The registry, the prepared tools, and what outlives the calls: states and statistics.
 
     Attributes:
-        settings: what the Tooler says of all its calls.
+        settings: the Tooler's settings for all its calls.
         logs: durations and failures, by tool.
-        listener: gets the progress and messages of calls that have no listener of their own.
-        make_caller: makes what a tool calls other tools with.
+        listener: gets the progress and messages of calls without their own listener.
+        make_caller: makes the object through which a tool calls other tools.
     """
 
     def __init__(
@@ -330,7 +330,7 @@ class Engine:
     def tool(
         self, name: Any, coerce: Coerce | None = None, view: ToolLookup | None = None
     ) -> PreparedTool | DynamicTool | Failure:
-        """Return the tool of that name as it is now, ready to be called, or why it can't be.
+        """Return the current tool of that name, ready to be called, or the reason why it can't be.
 
         That runs no code of a tool's author; what must is done when a ``DynamicTool`` is called.
         If there is a view, tools outside it don't exist.
@@ -372,7 +372,7 @@ class Engine:
         return _missing(name, catalog)
 
     def state(self, tool: str) -> State:
-        """Return what the tool of that name keeps from call to call."""
+        """Return the state that the tool of that name keeps from call to call."""
         if tool not in self._states:
             self._states.setdefault(tool, State())
         return self._states[tool]
@@ -386,7 +386,7 @@ class Engine:
 
 
 def _missing(name: object, catalog: Catalog) -> Failure:
-    """Return why no tool of that name can be called."""
+    """Return the reason why no tool of that name can be called."""
     if isinstance(name, str) and name in catalog.unavailable:
         reasons = "; ".join(catalog.unavailable[name])
         return Failure("unavailable", str(UnavailableError(name, reasons)))
@@ -398,10 +398,10 @@ def _missing(name: object, catalog: Catalog) -> Failure:
 def _make_context(
     weak: ref[Engine], tool: ToolDefinition, secrets: Secrets, scope: CallScope | None
 ) -> ToolContext:
-    """Return what a tool can ask of its call.
+    """Return the context of a tool's call.
 
-    Prepared tools know their engine weakly: otherwise a Tooler would wait for the collector, and
-    the versions of tools with it.
+    Prepared tools have weak references to their engine: otherwise a Tooler would wait for the
+    collector, and the versions of tools with it.
     """
     engine = weak()
     if engine is None:
@@ -420,7 +420,7 @@ def _make_context(
 
 
 def log_event(event: Progress | LogMessage) -> None:
-    """Write a tool's message to the log; progress is for listeners alone."""
+    """Write a tool's message to the log; progress is for listeners only."""
     if isinstance(event, LogMessage):
         _TOOLS_LOGGER.log(_LEVELS[event.level], "%s: %s", event.tool, event.message)
 

@@ -1,7 +1,7 @@
-"""Worker processes of our own: each can be ended with its children, and costs its call alone.
+"""Worker processes: each can be ended with its children, and costs only its own call.
 
 Futures and the exception of a process that dies are pebble's; its pool is not, because there the
-workers share one pipe and its lock, so that one that is killed at a bad moment takes the others
+workers share one pipe and its lock, so that killing one at a bad moment takes the others
 down (see docs/decisions). Here each worker has its own pipe and a thread that reads it.
 """
 
@@ -36,9 +36,9 @@ from sovl_tools.model.errors import SovlToolsError
 from sovl_tools.threads import after_fork
 
 MAX_CALLS = 1_000
-"""After how many calls a worker is replaced: what tools leave behind in it ends with it."""
+"""The number of calls after which a worker is replaced, with anything tools left behind."""
 _GRACE = 0.5
-"""How long a cancelled tool that can see it may clean up, in seconds."""
+"""The time a cancelled tool that notices it has to clean up, in seconds."""
 _PAUSE = 0.01
 _LAST_LINES = 5
 _FAULT = "Fatal Python error"
@@ -81,7 +81,7 @@ class ProcessPool:
         _POOLS.add(self)
 
     def start_anew(self) -> None:
-        """Have no workers, as in a forked child: they are those of the parent."""
+        """Have no workers, as in a forked child: the parent's don't count."""
         self._lock = threading.Lock()
         self._waiting: deque[_Job] = deque()
         self._idle: list[_Worker] = []
@@ -108,7 +108,7 @@ class ProcessPool:
         return job.future
 
     def next_job(self, worker: _Worker) -> _Job | None:
-        """Return what a worker that is free does next; None if it must wait, or to end."""
+        """Return the next job of a free worker; None if it must wait, or end."""
         with self._lock:
             while self._waiting:
                 job = self._waiting.popleft()
@@ -137,7 +137,7 @@ class ProcessPool:
 def _refuse_in_import() -> None:
     """End a worker that imports its caller's script, if that calls tools when it is imported.
 
-    It would start workers of its own, which would import the script.
+    It would start its own workers, which would import the script.
     """
     if getattr(current_process(), "_inheriting", False):
         sys.stdout.flush()
@@ -164,7 +164,7 @@ def _start_anew() -> None:
     """Forget what belongs to the parent in a forked child, which has neither of them."""
     for pool in [*_POOLS]:
         pool.start_anew()
-    server: Any = forkserver._forkserver  # noqa: SLF001 - it takes that of the parent for its own
+    server: Any = forkserver._forkserver  # noqa: SLF001 - it takes over the parent's
     if getattr(server, "_forkserver_pid", None) is not None:
         modules = server._preload_modules  # noqa: SLF001 - likewise
         os.close(server._forkserver_alive_fd)  # noqa: SLF001 - or the server outlives the parent
@@ -173,14 +173,14 @@ def _start_anew() -> None:
 
 
 class _Worker:
-    """A thread that reads what a process sends, and starts another when that has ended."""
+    """A thread that reads a process's messages, and starts another when the process has ended."""
 
     def __init__(self, pool: ProcessPool) -> None:
         self._pool = pool
         self._lock = threading.Lock()
         self._job: _Job | None = None
         self._child: _Child | None = None
-        # for the thread, while there is no process that it reads
+        # for the thread, while it has no process to read
         self._starts: SimpleQueue[_Job | None] = SimpleQueue()
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="sovl-tools-worker", daemon=True)
@@ -232,13 +232,13 @@ class _Worker:
             self._end(job, error)
 
     def _read(self, child: _Child) -> None:
-        """Read the next that a process sends, and do what that asks for."""
+        """Read the process's next message, and act on it."""
         try:
             kind, content = child.receive()
         except (EOFError, OSError):
             self._replace(child)
             return
-        except Exception as error:  # noqa: BLE001 - what can't be read is the tool's own doing
+        except Exception as error:  # noqa: BLE001 - a message that can't be read is the tool's fault
             self._fail(child, error)
             return
         job = self._job
@@ -257,7 +257,7 @@ class _Worker:
             self._fail(child, error)
 
     def _reply(self, job: _Job, child: _Child, value: Any, problem: str | None) -> None:
-        """Send a call the answer to what it has asked."""
+        """Send the answer to a call's question."""
         try:
             data = bytes(ForkingPickler.dumps(["answer", value, problem]))
         except Exception as error:  # noqa: BLE001 - of the class of what answers
@@ -268,14 +268,14 @@ class _Worker:
                 child.send(data)
 
     def _fail(self, child: _Child, error: BaseException) -> None:
-        """End a process that has sent what can't be taken; its call fails when it has ended."""
+        """End a process that sent an unusable message; its call fails when it has ended."""
         job = self._job
         if job is not None:
             job.error = error
         child.kill()
 
     def _replace(self, child: _Child) -> None:
-        """Say of a call how its process has ended; one that it has not begun gets another."""
+        """Report the end of a call's process; a call that hasn't begun gets another."""
         job = self._drop_child()
         if job is None:  # it died between two calls
             return
@@ -358,7 +358,7 @@ class _Child:
 
     Attributes:
         pid: its id.
-        sending: held while something is sent to it.
+        sending: locked while a message is sent to it.
         code: the exit code, once it has ended.
         words: how it has ended.
     """
@@ -430,7 +430,7 @@ class _Child:
             raise SovlToolsError(words) from None
 
     def send(self, data: bytes) -> bool:
-        """Send something; return whether it is still there. Only who holds ``sending`` may."""
+        """Send a message; return whether the process still exists. ``sending`` is locked."""
         with suppress(OSError):
             self._connection.send_bytes(data)
             return True
@@ -441,17 +441,17 @@ class _Child:
         kind, content = self._connection.recv()
         if kind == "done":
             self._calls += 1
-            self._tail = b""  # what the call has written is of no interest anymore
+            self._tail = b""  # the call's output doesn't matter anymore
         return kind, content
 
     @property
     def is_worn(self) -> bool:
-        """Whether another should take its place: it is old, or no one knows how it ends."""
-        # ready when it has ended, or when the fork server has, which alone learns how
+        """Whether another must replace it: it is old, or its state is unknown."""
+        # ready when it has ended, or when the fork server has, which alone learns its exit code
         return self._calls >= MAX_CALLS or bool(wait([self._process.sentinel], 0))
 
     def kill(self) -> None:
-        """End it and its children, whatever they do."""
+        """End it and its children."""
         # its group first, which can be there longer than itself
         with suppress(OSError, AttributeError):
             os.killpg(self.pid, signal.SIGKILL)
@@ -459,15 +459,15 @@ class _Child:
             self._process.kill()
 
     def end(self) -> None:
-        """Let it end by itself, or kill it; and with it whatever it has started.
+        """Let it end, or kill it, and everything that it started.
 
-        Only who holds ``sending`` may.
+        The caller has locked ``sending``.
         """
         if self._is_ended:
             return
         self._is_ended = True
         self.send(_END)  # if it is still there
-        # the pipe closes before the exit code is known; a tool can have closed it, too
+        # the pipe closes before the exit code is available; a tool can have closed it, too
         self._process.join(_GRACE)
         code = self._process.exitcode
         self.kill()
@@ -478,7 +478,7 @@ class _Child:
         said = [line.strip() for line in self._tail.decode(errors="replace").splitlines()]
         said = [line for line in said if line]
         faults = [index for index, line in enumerate(said) if line.startswith(_FAULT)]
-        # of the fault handler's lines those that say where it was
+        # the fault handler's lines with the place
         said = said[faults[-1] :][:3] if faults else said[-_LAST_LINES:]
         self.words = ": ".join([words, "\n".join(said)] if said else [words])
         self._connection.close()
@@ -487,7 +487,7 @@ class _Child:
             self._process.close()
 
     def _read_errors(self) -> None:
-        """Pass on what it writes, so that it never waits, and remember the end of it."""
+        """Forward its output, so that it never blocks, and remember the end of it."""
         with suppress(OSError, ValueError):
             # its own child can have the pipe for longer than itself
             while self._errors in wait([self._errors, self._process.sentinel]):
@@ -500,11 +500,11 @@ class _Child:
 
 
 def _context() -> Any:
-    """Return the fork server where there is one, which has imported what a worker needs."""
+    """Return the fork server where the platform has one; it has imported a worker's modules."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     server: Any = forkserver._forkserver  # noqa: SLF001 - see below
-    # what a program has asked to be imported stays: the public function would replace it
+    # imports that a program requested stay: the public function would replace them
     modules = getattr(server, "_preload_modules", None)
     if isinstance(modules, list) and serve.__module__ not in modules:
         server.set_forkserver_preload([*modules, serve.__module__])

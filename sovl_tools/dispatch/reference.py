@@ -1,4 +1,4 @@
-"""What travels to another process: a tool's name and hash, the arguments, and what came of them.
+"""The task that is sent to another process, its arguments, and its outcome.
 
 Functions stay where they were imported. A worker process loads the tool itself, by its reference,
 and rejects if that is not the version which the caller means.
@@ -81,7 +81,7 @@ class Target(NamedTuple):
     Attributes:
         reference: the tool.
         process: the caller's process, by its id.
-        memory_mb: how much memory a call can take beyond what the worker has, in MiB.
+        memory_mb: the memory a call can use in addition to the worker's, in MiB.
         environment: the variables that are passed on next to a base; None for all.
         is_patient: whether the tool can see that its call was cancelled.
         is_idempotent: whether an executor may make a call again.
@@ -102,9 +102,9 @@ class Task(NamedTuple):
         target: the tool's, pickled once for all calls.
         keywords: the checked arguments.
         call_id: the caller's.
-        is_stream: whether the items of a generator are wanted as they come.
+        is_stream: whether the items of a generator are sent one by one.
         is_traced: whether the traceback of a failure is wanted.
-        drafts: the sources, where the worker's folder holds another version.
+        drafts: the sources, where the worker's folder has another version.
     """
 
     target: bytes
@@ -119,14 +119,14 @@ Event: TypeAlias = Progress | LogMessage
 
 
 class TaskResult(NamedTuple):
-    """What came of a task; it travels as a plain tuple, too.
+    """The outcome of a task; it is sent as a plain tuple, too.
 
     Attributes:
         value: the result as JSON.
-        content: what it consists of, if it does.
+        content: its blocks, if it has any.
         failure: why there's no value.
         trace: the traceback of a failure, if it was wanted.
-        events: what the tool has reported, where that could not be sent at once.
+        events: the tool's reports, where they could not be sent at once.
         needs_sources: whether the worker has not got this version of the tool.
     """
 
@@ -143,7 +143,7 @@ Fields: TypeAlias = tuple[Any, ...]
 
 
 Receive: TypeAlias = Callable[[str, Any], None]
-"""Takes what a call sends while it is running: ``"event"``, ``"stream"`` or ``"item"``, and what
+"""Takes a running call's messages: ``"event"``, ``"stream"`` or ``"item"``, and the
 that is; an exception ends the call."""
 
 
@@ -160,10 +160,10 @@ def drafts_of(sources: Sources) -> Drafts:
 
 
 def reference_of(tool: ToolDefinition) -> tuple[Reference, Drafts]:
-    """Return what names a tool in another process, and its sources if it is of a folder.
+    """Return the tool's reference for another process, with its sources if it is a folder.
 
     Raises:
-        UnavailableError: nothing does; the message says why.
+        UnavailableError: it has no such reference; the message gives the reason.
     """
     sources = sources_of(tool)
     if sources is None:
@@ -203,7 +203,7 @@ def _code_reference(tool: ToolDefinition) -> CodeReference:
         raise _unreachable(tool, f"{name} of the module {module} is another object")
     if (found.preprocess, found.postprocess) != (tool.preprocess, tool.postprocess):
         raise _unreachable(tool, f"{name} has another definition in the module {module}")
-    # of a script nothing but the file is known there, and of a session nothing
+    # a script has a known file, and an interactive session doesn't
     if module == "__main__" and not hasattr(sys.modules[module], "__file__"):
         raise _unreachable(tool, f"{name} was not defined in a file")
     return reference
@@ -215,7 +215,7 @@ def _unreachable(tool: ToolDefinition, reason: str) -> UnavailableError:
 
 
 def tool_in(module: object, reference: CodeReference) -> ToolDefinition | None:
-    """Return the tool of that name, or None if the module has no such thing."""
+    """Return the tool of that name, or None if the module doesn't have it."""
     found: Any = module
     for part in reference.attribute.split("."):
         found = getattr(found, part, None)

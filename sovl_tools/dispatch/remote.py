@@ -38,12 +38,12 @@ class Workers:
     """Where the calls of a Tooler run that run in other processes.
 
     Attributes:
-        executor: someone's, instead of processes of our own.
-        limit: how many processes of our own there can be.
+        executor: the user's, instead of our processes.
+        limit: the maximum number of our processes.
     """
 
     def __init__(self, executor: Executor | None = None, limit: int | None = None) -> None:
-        """Start nothing yet; there will be at most ``limit`` processes, by default one a core."""
+        """Start later; at most ``limit`` processes, by default one a core."""
         self.executor = executor
         self.limit = limit or os.cpu_count() or 1
         self._lock = threading.Lock()
@@ -62,12 +62,12 @@ class Workers:
         """Begin a call.
 
         Raises:
-            UnavailableError: there are no processes.
+            UnavailableError: the platform has no processes.
         """
         if self.executor is not None:
             from sovl_tools.dispatch import cluster, worker  # noqa: PLC0415 - multiprocessing
 
-            # as bytes, because Dask looks into the arguments for what it knows
+            # as bytes, because Dask searches the arguments for its own types
             data = pickle.dumps(tuple(task))
             if type(self.executor).__module__ == cluster.EXECUTORS:
                 is_idempotent = target.is_idempotent
@@ -85,7 +85,7 @@ class Workers:
         return begun
 
     def close(self) -> None:
-        """End the processes of our own, and the calls in them; start no others."""
+        """End our processes and the calls in them, and start no others."""
         with self._lock:
             self._is_closed = True
             pool, self._pool = self._pool, None
@@ -122,8 +122,8 @@ class RemoteTool:
     Args:
         definition: the tool.
         workers: where it runs.
-        listener: returns what is called with the progress and messages of a call.
-        finish: from JSON, and the content of which it consists, to the value that the model reads.
+        listener: returns the listener for a call's progress and messages.
+        finish: from JSON and its content blocks to the value that the model reads.
     """
 
     __slots__ = ("_definition", "_drafts", "_finish", "_listener", "_target", "_workers")
@@ -149,7 +149,7 @@ class RemoteTool:
 
         Raises:
             RemoteError: the tool failed.
-            InvalidResult: a model may not read its result.
+            InvalidResult: a model can't read its result.
             UnavailableError: the tool can't be called in another process.
         """
         result = TaskResult(*(yield self._begin(keywords, scope)))
@@ -199,10 +199,10 @@ class RemoteTool:
         return self._workers.submit(target, task, receive)
 
     def _make_target(self) -> tuple[Target, bytes]:
-        """Return what names the tool in another process, also pickled.
+        """Return the tool's reference for the other process, also pickled.
 
         Raises:
-            UnavailableError: nothing does.
+            UnavailableError: it has no reference.
         """
         tool = self._definition
         reference, self._drafts = reference_of(tool)

@@ -1,8 +1,8 @@
-"""Arguments that are wrong in form alone, made to fit: ``"5"`` where an integer is expected.
+"""Repairs of arguments whose form is wrong: ``"5"`` where an integer is expected.
 
 A value is changed only where its schema rejects it and exactly one change helps. Strings become the
 number, boolean, null, array or object that they spell, integers become strings, and a string
-becomes the allowed one from which only case and surrounding white space set it apart. Nothing is
+becomes the allowed one that differs only in case and surrounding white space. Values are never
 ever added, renamed or wrapped in an array, or omitted, but for ``"null"`` where null means that.
 """
 
@@ -40,7 +40,7 @@ _FINAL = MISSING | {
     "additionalProperties", "propertyNames", "false", "minItems", "maxItems", "minProperties",
     "maxProperties", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 }  # fmt: skip
-"""Keywords that continue rejecting a value whatever is changed inside it."""
+"""Keywords that reject a value independently of the values inside it."""
 
 Patch: TypeAlias = dict[Path, JSON]
 """Other values for some places."""
@@ -49,7 +49,7 @@ Patch: TypeAlias = dict[Path, JSON]
 def repaired(
     check: ArgumentCheck, given: Arguments, failure: Failure
 ) -> tuple[dict[str, JSON] | Failure, tuple[Repair, ...]]:
-    """Return the keywords of rejected arguments that could be made to fit, or the failure."""
+    """Return the keywords of rejected arguments after repairs, or the failure."""
     arguments = parse_arguments(given)
     if isinstance(arguments, dict):
         drop_nulls(arguments, check.nullable)
@@ -84,11 +84,11 @@ def _spelt_nulls(check: ArgumentCheck, arguments: dict[str, JSON]) -> Iterator[s
 def repair_arguments(
     arguments: JSON, validator: Validator
 ) -> tuple[JSON, tuple[Repair, ...]] | None:
-    """Return valid arguments and what was changed, or None if no change or no single one helps.
+    """Return valid arguments and their repairs, or None without a unique repair.
 
-    The arguments can be a string that holds the object; they are never changed themselves, and
-    valid ones are returned unchanged. A repair's ``given`` is what was at its place when it
-    was made: below a string that became an object, what the text said.
+    The arguments can be a string that contains the object; they are never changed themselves, and
+    valid ones are returned unchanged. A repair's ``given`` is the value that was at its place when
+    it was made: below a string that became an object, the value in the string.
 
     Raises:
         ValueError: a string in the arguments can't be encoded.
@@ -107,7 +107,7 @@ def repair_arguments(
 
 
 class _State(NamedTuple):
-    """A document on its way, and what was at the places that were changed."""
+    """A document during its repair, and the original values of the changed places."""
 
     document: JSON
     given: Patch
@@ -124,7 +124,7 @@ class _State(NamedTuple):
 
 
 def _copy(value: JSON) -> JSON:
-    """Return a value in which no container is shared, not even with another place in it."""
+    """Return a copy of a value in which no container is shared, even within itself."""
     if isinstance(value, dict):
         return {key: _copy(member) for key, member in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list) else value
@@ -138,7 +138,7 @@ class _Search:
         self._left = _MOST_STEPS
 
     def solutions(self, state: _State, place: Path) -> list[_State]:
-        """Return the ways in which nothing is wrong at a place or below it; two are too many.
+        """Return the ways to solve all problems at a place or below it; two are too many.
 
         Where only one is found, the search continues from it, which fails when the steps have run
         out: then there can be others.
@@ -156,7 +156,7 @@ class _Search:
         certain = _join(each[0] for each in ways if len(each) == 1)
         if certain:
             return self.solutions(state.patched(certain), place)
-        # The first problem that can be solved in several ways goes ahead of the others.
+        # The first problem with several solutions is tried first.
         for problem, several in zip(problems, ways, strict=True):
             if len(several) > 1:
                 found: list[_State] = []
@@ -174,7 +174,7 @@ def _ways(problem: Problem, state: _State) -> list[Patch]:
     if problem.branches:
         for branch in problem.branches:
             choices = [_ways(each, state) for each in branch]
-            # more ways than anyone could try, and hardly one of them alone helps
+            # more ways than can be tried, and a single one hardly ever helps
             if math.prod(map(len, choices)) > _MOST_WAYS:
                 return []
             found += map(_join, product(*choices))
@@ -184,7 +184,7 @@ def _ways(problem: Problem, state: _State) -> list[Patch]:
         return found if len(found) <= _MOST_WAYS else []
     if problem.keyword not in {"type", *LISTED}:
         return [] if problem.keyword in _FINAL else [{}]
-    # what was changed once and is still rejected wasn't a slip of form
+    # a value that was changed once and is still rejected isn't an error of form
     if problem.path in state.given:
         return []
     value = value_at(state.document, problem.path)
@@ -207,7 +207,7 @@ def _join(patches: Iterable[Patch]) -> Patch:
 
 
 def _spelt(value: JSON, types: Iterable[str]) -> list[JSON]:
-    """Return what a string spells in the JSON types, none of them string, or how an integer is."""
+    """Return the values a string spells in other JSON types; for an integer, its text."""
     if type(value) is int:
         return [str(value)] if "string" in types else []
     if not isinstance(value, str):
@@ -256,4 +256,4 @@ _READERS: dict[str, Callable[[str], Iterable[JSON]]] = {
     "array": partial(_container, opening="["),
     "object": partial(_container, opening="{"),
 }
-"""What a string spells in each of the JSON types but string: one value, or none."""
+"""The value that a string spells in each of the JSON types but string: one or none."""

@@ -25,13 +25,13 @@ _T = TypeVar("_T")
 
 
 class Stepwise(Protocol):
-    """What is run: a tool.
+    """A thing that can be run: a tool.
 
     Attributes:
         awaited: takes its steps on an event loop.
         is_blocking: whether none of them must be awaited.
         remote: takes them in another process; None if that isn't possible.
-        limiter: bounds how many calls of the tool run at a time; None for no bound.
+        limiter: bounds the number of the tool's calls at a time; None for no bound.
         threads: lets in as many threads as there can be.
     """
 
@@ -49,7 +49,7 @@ class Stepwise(Protocol):
 def run(tool: Stepwise, value: Any, scope: CallScope | None, limit: float | None) -> Any:
     """Take a tool's steps and return the last value.
 
-    They can take ``limit`` seconds after the call began. What they set in context variables ends
+    They can take ``limit`` seconds after the call began. The context variables they set end
     with them. Below a call with a thread they are taken on that thread.
 
     Raises:
@@ -173,7 +173,7 @@ def run_on_thread(function: Callable[[], _T], scope: CallScope, threads: Limiter
         TimeLimitError: the limit is over; the thread continues, and its result is dropped.
         RunCancelledError: the call was stopped; the thread continues, too.
     """
-    # a thread that waits for a call below it holds its room for that call too
+    # a thread that waits for a call below it keeps its room for that call too
     limiter = None if IS_ON_THREAD.get() else threads
     if limiter is not None:
         enter(limiter, scope)
@@ -234,6 +234,6 @@ def wait_for_future(future: Future[_T], scope: CallScope) -> _T:
 
 
 def cancel_future(future: Future[Any], scope: CallScope) -> None:
-    """Cancel a future; note if that ends nothing, because it runs on the user's executor."""
+    """Cancel a future; note if that has no effect, because it runs on the user's executor."""
     if not future.cancel() and not future.done():
         scope.abandon()

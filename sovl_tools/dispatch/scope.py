@@ -26,9 +26,9 @@ Listen: TypeAlias = Callable[[Progress | LogMessage], object]
 
 
 class Sink(Protocol):
-    """Takes the items of a generator as they come; each call waits until there is room.
+    """Takes the items of a generator one by one; each call waits for room.
 
-    The items become JSON on the tool's side. What is returned is what the tool's result has of it.
+    The items become JSON on the tool's side. The return value becomes the tool's result.
 
     Attributes:
         is_used: set when a generator has begun, even if it has no items.
@@ -55,18 +55,18 @@ class CallScope:
         call_id: names the call; its attempts have the same.
         parent: the call, or the attempt of one, that makes this one.
         chain: the names of the tools that called each other to get here, this one included.
-        limit: how long it can take, in seconds; None for as long as it takes.
+        limit: its limit, in seconds; None for no limit.
         started: when it began, by ``perf_counter``.
-        mode: where sync tools run; None for what the runner prefers.
+        mode: where sync tools run; None for the runner's default.
         coerce: whether arguments are repaired.
         listen: called with progress and messages; None for the Tooler's own listener.
-        asks: who answers what a tool asks of its host or client, by the kind of request.
+        asks: the functions that answer a tool's requests to its host or client, by kind.
         approvals: the answers to requests for approval, by the request as text.
         loop: the event loop on which the call, or one above it, is awaited; None in sync code.
-        sink: takes the items of a generator as they come.
+        sink: takes the items of a generator one by one.
         is_abandoned: whether a thread or task was abandoned that can still be at it.
         is_late: whether its time was over.
-        repairs: what was done to its arguments to make them match.
+        repairs: the repairs of its arguments.
         attempts: those running, if hooks make them; None for a call that is its only attempt.
     """
 
@@ -84,7 +84,7 @@ class CallScope:
         limit: float | None = None,
         under_way: dict[str, CallScope] | None = None,
     ) -> None:
-        """Make a scope; ``under_way`` holds it by its ``call_id`` until it ends.
+        """Make a scope; ``under_way`` has it by its ``call_id`` until it ends.
 
         Raises:
             ValueError: another call of that name is running.
@@ -124,9 +124,9 @@ class CallScope:
 
     @property
     def left(self) -> float | None:
-        """How many seconds are left, 0 if none are; None without a limit.
+        """The seconds that are left, 0 after the limit; None without a limit.
 
-        The time in which a person is asked doesn't count.
+        The time in which the user answers a question doesn't count.
         """
         if self.limit is None:
             return None
@@ -136,11 +136,11 @@ class CallScope:
 
     @property
     def began(self) -> float:
-        """When its time began, as if no person had been asked since."""
+        """When its time began, without the time for questions to the user."""
         return self.started if self._waits is None else self.started + self._waits.seconds
 
     def begin_wait(self) -> None:
-        """Let the time of this call, and of those above it, stand still until ``end_wait``."""
+        """Stop the clock of this call, and of the calls above it, until ``end_wait``."""
         self._count_wait(1)
 
     def end_wait(self) -> None:
@@ -169,13 +169,13 @@ class CallScope:
     @property
     def is_stopped(self) -> bool:
         """Whether no one waits for the result anymore."""
-        # from above to below: a call ends with the one that made it
+        # from above to below: a call ends with its parent
         return self._is_stopped or (self.parent is not None and self.parent.is_stopped)
 
     def stop(self) -> None:
         """End the call, and those below it, as far as they can be ended."""
         self._is_stopped = True
-        # popped, because what is called may stop the scope again, and so may another thread
+        # popped, because a callback can stop the scope again, and so can another thread
         while self._stops:
             try:
                 stop, _ = self._stops.popitem()
@@ -207,7 +207,7 @@ class CallScope:
         self._stops.pop(stop, None)
 
     def end(self) -> bool:
-        """Let nothing be stopped anymore, as the result is known; False if it was before."""
+        """Stop nothing from now on, as the result is there; False if it was there before."""
         try:
             # of two threads that end it one gets this
             under_way = self._under_way.pop()
@@ -236,15 +236,15 @@ class CallScope:
 
 
 _WAITING_SECONDS = 0.1
-"""How often a waiting caller looks whether the person who was asked has answered."""
+"""The interval at which a waiting caller checks for the user's answer, in seconds."""
 _WAITS = Lock()
 
 
 class _Waits:
-    """How long a call has waited for persons.
+    """The time that a call has waited for the user.
 
     Attributes:
-        count: how many are asked right now.
+        count: the number of open questions.
     """
 
     __slots__ = ("_seconds", "_since", "count")
@@ -260,12 +260,12 @@ class _Waits:
 
     @property
     def seconds(self) -> float:
-        """The time in which at least one person was asked."""
+        """The time in which at least one question was open."""
         return self._seconds + (perf_counter() - self._since if self.count else 0.0)
 
 
 def stop_call(scope: CallScope) -> Exception:
-    """Return why a call is no longer waited for, and stop it."""
+    """Return why no one waits for a call anymore, and stop it."""
     if scope.is_stopped:
         return RunCancelledError()
     scope.is_late = True

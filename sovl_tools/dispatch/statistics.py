@@ -1,4 +1,4 @@
-"""How often each tool was called, how that ended and how long it took; kept in memory."""
+"""The number, outcomes and durations of each tool's calls; kept in memory."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ RECENT = 1000
 
 
 class Statistics(NamedTuple):
-    """What is known of the calls of one tool; times are in seconds, 0 if there were no calls.
+    """The figures of one tool's calls; times are in seconds, 0 without calls.
 
     Percentiles are of the latest 1,000 calls, successes and failures alike.
 
     Attributes:
         tool: its name.
-        calls: how many have ended, in whatever way.
-        errors: how many of them failed, by the kind of failure; kinds that did not occur are not
+        calls: the number of ended calls.
+        errors: the number of failed calls by the kind of failure; kinds that did not occur are not
             there.
-        abandoned: how many left a thread behind that can still have been at it.
+        abandoned: the number of calls that left a thread behind.
         p50: half of the calls took no longer.
         p95: 95 % of the calls took no longer.
         p99: 99 % of the calls took no longer.
-        shortest: how long the shortest call took.
-        longest: how long the longest call took.
-        total: how long all calls took together.
+        shortest: the shortest call's time.
+        longest: the longest call's time.
+        total: the time of all calls together.
     """
 
     tool: str
@@ -47,12 +47,12 @@ class Statistics(NamedTuple):
 
     @property
     def failures(self) -> int:
-        """How many calls failed."""
+        """The number of failed calls."""
         return sum(self.errors.values())
 
     @property
     def mean(self) -> float:
-        """How long a call took on average, in seconds."""
+        """The average time of a call, in seconds."""
         return self.total / self.calls if self.calls else 0.0
 
 
@@ -68,7 +68,7 @@ class CallLog:
         self._lock = RLock()
 
     def add(self, duration: float, error: Failure | None = None) -> None:
-        """Count a call that took so many seconds, and its error if it failed."""
+        """Count a call with its seconds, and its error if it failed."""
         with self._lock:
             self._durations.append(duration)
             self._count += 1

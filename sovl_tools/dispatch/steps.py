@@ -43,19 +43,19 @@ Take: TypeAlias = Callable[[Any, CallScope | None], Any]
 """From a value to the next one, with the scope of the call."""
 
 AwaitThread: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
-"""Awaits a function on a thread; see ``async_runner``, which alone imports asyncio."""
+"""Awaits a function on a thread; see ``async_runner``, the only module that imports asyncio."""
 
 TakeAsync: TypeAlias = Callable[[Any, CallScope | None, AwaitThread], Coroutine[Any, Any, Any]]
 
 Value: TypeAlias = tuple[JSON, tuple[Content, ...]]
-"""A result as JSON, and the content of which it consists, if it does."""
+"""A result as JSON, and its content blocks, if it has any."""
 
 
 class Step(NamedTuple):
     """One of the steps from a tool's arguments to its value.
 
     Attributes:
-        take: from a value to the next one, waiting for what is async.
+        take: from a value to the next one; it waits for async work.
         awaited: likewise on an event loop, awaiting it; None for our own step.
         is_async: whether there is something to await.
         grows: whether it takes the longer, the larger the arguments are.
@@ -68,7 +68,7 @@ class Step(NamedTuple):
 
 
 def chained(steps: Iterable[Step]) -> Take:
-    """Return what takes the steps one after another."""
+    """Return a function that takes the steps in order."""
     takes = [each.take for each in steps]
     if len(takes) == 1:
         return takes[0]
@@ -82,7 +82,7 @@ def chained(steps: Iterable[Step]) -> Take:
 
 
 def chained_async(steps: Sequence[Step], threads: Limiter) -> TakeAsync:
-    """Return what takes the steps one after another on an event loop.
+    """Return a function that takes the steps in order on an event loop.
 
     Sync functions of an author run on a thread, unless inline.
     """
@@ -204,7 +204,7 @@ def is_async(function: Any) -> bool:
 
 
 FINAL = frozenset({dict, str, int, float, bool, list, tuple, type(None)})
-"""Types of values that are what they are."""
+"""Types of values that are JSON already."""
 
 
 class StoppedIteration(Exception):  # noqa: N818 - it replaces StopIteration
@@ -216,7 +216,7 @@ class ClosedGenerator(Exception):  # noqa: N818 - it replaces GeneratorExit
 
 
 class CancelledWork(Exception):  # noqa: N818 - it replaces CancelledError
-    """A CancelledError of a tool's own, which no one is to take for the caller's cancellation."""
+    """A tool's own CancelledError, which must not pass for the caller's cancellation."""
 
 
 StoppedIteration.__name__ = "StopIteration"
@@ -225,7 +225,7 @@ CancelledWork.__name__ = "CancelledError"
 
 
 def passable_error(error: BaseException) -> Exception:
-    """Return what can pass through coroutines instead of what can't."""
+    """Return an exception that can pass through coroutines instead of one that can't."""
     if isinstance(error, StopIteration):
         kind: type[Exception] = StoppedIteration
     else:
@@ -235,7 +235,7 @@ def passable_error(error: BaseException) -> Exception:
 
 def _wait_for(value: Any, scope: CallScope | None) -> Any:
     if isinstance(value, GeneratorType):
-        # who streams takes the items as they come, and may stop at any of them
+        # a streaming caller takes the items one by one, and can stop at any of them
         is_stream = scope is not None and scope.sink is not None
         items = _items(value, scope)
         return list(items if is_stream else take_limited(items))
@@ -284,7 +284,7 @@ async def _asynchronous(items: Generator[Any, None, Any]) -> AsyncGenerator[Any,
 
 
 def open_sink(scope: CallScope | None) -> Sink | None:
-    """Return where the items of a generator that begins go to."""
+    """Return the sink for the items of a generator that begins."""
     sink = None if scope is None else scope.sink
     if sink is not None:
         sink.is_used = True
@@ -292,9 +292,9 @@ def open_sink(scope: CallScope | None) -> Sink | None:
 
 
 def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., dict[str, Any]]:
-    """Return what rejects arguments of ``preprocess`` that the function can't have."""
+    """Return a check of the arguments that ``preprocess`` returns."""
     required = frozenset(signature.required) - {*signature.contexts}
-    # a wrapper can take more than what it wraps, whose signature counts
+    # a wrapper can take more than the function it wraps, whose signature counts
     is_open = signature.takes_any_keyword or hasattr(function, "__wrapped__")
     known = None if is_open else {each.name for each in signature.parameters}
 
@@ -316,16 +316,16 @@ def _preprocessed_check(function: Any, signature: Signature) -> Callable[..., di
 
 
 def convert_result(value: Any) -> Value:
-    """Return a result as JSON, and the content of which it consists, if it does.
+    """Return a result as JSON, and its content blocks, if it has any.
 
     Raises:
-        InvalidResult: it holds something that can't be JSON.
+        InvalidResult: it contains a value that can't be JSON.
     """
     if is_plain(value):
         return value, ()
     if isinstance(value, Structured):
         return to_json(value.value), value.content
-    # an image or a resource keeps its form for those who can show it
+    # an image or a resource keeps its form for hosts that can show it
     blocks: list[Content] = []
     if isinstance(value, CONTENT):
         blocks = [value]
@@ -347,13 +347,13 @@ def _blocks(content: Iterable[Content]) -> list[JSON]:
 def limit_result(value: JSON, content: tuple[Content, ...], limit: int) -> Value:
     """Return a result and its content of at most ``limit`` bytes, the same if they are already.
 
-    A longer string is cut, and says so at its end. Other JSON is as long as its compact text; if
+    A longer string is cut, and ends with a note. The size of other JSON is its compact text; if
     that is too long, the text takes its place and is cut. Of content, images, sounds and resources
     stay whole; the strings share the room that those leave, in order, and what finds no room at all
     is omitted.
 
     Raises:
-        InvalidResult: what would have to stay whole is too long.
+        InvalidResult: a value that can't be cut is too long.
     """
     if not content:
         text = value if type(value) is str else text_of(value)
@@ -378,7 +378,7 @@ def limit_result(value: JSON, content: tuple[Content, ...], limit: int) -> Value
             cut_text = Text(cut(block.text, room))
             room -= cut_text.size
             found.append(cut_text)
-    # structured content is limited by itself
+    # structured content has its own limit
     if value != _blocks(content):
         return limit_result(value, (), limit)[0], tuple(found)
     return _blocks(found), tuple(found)

@@ -1,4 +1,4 @@
-"""The items of a generator, as they come."""
+"""The items of a generator, one by one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sovl_tools.model.errors import RunCancelledError
 from sovl_tools.model.result import ToolResult
 
 _AHEAD = 16
-"""How many items a generator can be ahead of its consumer."""
+"""The number of items a generator can be ahead of its consumer."""
 _END: Any = object()
 
 

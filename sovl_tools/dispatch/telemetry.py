@@ -24,7 +24,7 @@ if sys.platform != "win32":
     import fcntl
 
 LONGEST = 10_000
-"""How many characters of the JSON text of arguments or of a result are kept."""
+"""The number of characters of the JSON text of arguments or a result that are kept."""
 
 _COMPACT = (",", ":")
 
@@ -81,7 +81,7 @@ class JsonLines:
             target: the path of a file in a folder that is there, or a string stream; ``close``
                 leaves a stream open.
             content: whether ``arguments`` and ``result`` are written as well. What isn't JSON in
-                them is written as ``repr`` shows it, and what is longer than ``LONGEST``
+                them is written as ``repr`` shows it, and text longer than ``LONGEST``
                 characters as the beginning of its text.
 
         Raises:
@@ -121,8 +121,8 @@ class JsonLines:
 def _open_for_appending(path: str | os.PathLike[str]) -> TextIO:
     """Open a file whose every ``write`` is one call of the system's, to the end of the file.
 
-    What a process that was killed has left of a line is ended, so that the next one is whole.
-    Each process that writes holds a shared lock, because half a line that another is just
+    The rest of a line that a killed process left is ended, so that the next line is whole.
+    Each process that writes has a shared lock, because half a line that another is just
     writing looks the same.
     """
     file = io.FileIO(path, "a")
@@ -131,7 +131,7 @@ def _open_for_appending(path: str | os.PathLike[str]) -> TextIO:
     if _lock(file, is_alone=True):
         found = os.fstat(file.fileno())
         if stat.S_ISREG(found.st_mode) and found.st_size:
-            # a file that can only be written may end in whatever way
+            # a file that can only be written has an unknown end
             with suppress(OSError), open(path, "rb") as lines:
                 lines.seek(-1, os.SEEK_END)
                 is_torn = not lines.read().endswith(b"\n")
@@ -142,9 +142,9 @@ def _open_for_appending(path: str | os.PathLike[str]) -> TextIO:
 
 
 def _lock(file: io.FileIO, *, is_alone: bool) -> bool:
-    """Lock a file for this process alone if no other has, or share it; say whether that is done.
+    """Lock a file for this process if no other has, or share it; return whether it is exclusive.
 
-    It lasts until the file is closed. Where files can't be locked, everyone is alone.
+    It lasts until the file is closed. Where files can't be locked, every process is exclusive.
     """
     if sys.platform == "win32":
         return is_alone
@@ -178,7 +178,7 @@ def _line(event: CallEvent, *, content: bool) -> str:
     if not content:
         return line
     texts = {key: as_json(value, is_ascii=True) for key, value in _content(event).items()}
-    # what is cut isn't JSON anymore, and becomes a string
+    # text that is cut isn't JSON anymore, and becomes a string
     short = {
         key: text if len(text) <= LONGEST else json.dumps(shortened(text))
         for key, text in texts.items()
@@ -213,7 +213,7 @@ def as_json(value: Any, *, is_ascii: bool = False) -> str:
 def _represent(value: Any) -> str:
     try:
         text = value.decode(errors="backslashreplace") if isinstance(value, bytes) else repr(value)
-    except Exception:  # noqa: BLE001 - anything may come of a tool, with a __repr__ of its own
+    except Exception:  # noqa: BLE001 - a tool's value can have any __repr__
         text = f"<{type(value).__name__}>"
     return shortened(text)
 

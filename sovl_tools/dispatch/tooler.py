@@ -43,11 +43,11 @@ from sovl_tools.threads import start
 class Tooler(Caller):
     """Calls tools of a registry with checked arguments. Thread-safe.
 
-    A call returns a ToolResult for whatever the model or the tool did wrong. It raises only for
+    A call returns a ToolResult, also if the model or the tool was wrong. It raises only for
     the caller's own mistakes and for the caller's own cancellation.
     """
 
-    def __init__(  # noqa: PLR0913 - each is a decision of its own
+    def __init__(  # noqa: PLR0913 - independent options
         self,
         registry: ToolLookup | str | os.PathLike[str],
         *,
@@ -65,36 +65,36 @@ class Tooler(Caller):
         on_event: Listener | None = None,
         host: Host = NO_HOST,
     ) -> None:
-        """Make a dispatcher. What a manifest or a call says of itself wins over what is said here.
+        """Make a dispatcher. The settings of a manifest or a call win over these.
 
         Args:
             registry: where the tools are; each call looks its tool up again. The path of a tools
                 directory will do as well. With a view (``registry.select(…)``) only its tools can
-                be called, while they call those of the whole registry.
+                be called, while tools call each other in the whole registry.
             policy: the settings of calls, also those without an argument here; the arguments win
                 over it.
-            timeout: how long a call can take, in seconds; None for as long as it takes.
+            timeout: a call's limit, in seconds; None for no limit.
             mode: where tools run: ``"inline"`` in the thread that calls, ``"thread"`` on one of
-                the Tooler's own, which both concern sync tools alone, or ``"process"`` in a
+                the Tooler's own, which both concern only sync tools, or ``"process"`` in a
                 worker process, which can be ended. None means a thread for awaited calls and for
-                those with a time limit, inline for the others.
+                tools with a time limit, inline for the others.
             coerce: ``"lenient"`` repairs arguments where there is one way to do so, and takes
                 names in a namespace, such as ``functions.weather``.
             max_result_bytes: results that are longer as UTF-8 are cut.
             approval: which calls the host must approve: ``"never"``, ``"destructive"``,
                 ``"always"``, or shell patterns of tool names.
-            max_threads: how many threads sync tools can have at a time.
-            max_processes: how many worker processes there can be; None for one a core.
+            max_threads: the maximum number of threads for sync tools.
+            max_processes: the maximum number of worker processes; None for one a core.
             executor: runs the tools instead of worker processes, as with the mode
                 ``"process"``; it stays the caller's to shut down.
             hooks: functions around each call, the first one outermost; see ``hook``.
             observers: functions that are called after each call.
             on_event: called with the progress and messages of running tools; by default messages
                 go to the logger ``sovl_tools.tools``.
-            host: who answers what tools ask, and gets their events; see ``Host``.
+            host: answers the tools' questions, and gets their events; see ``Host``.
 
         Raises:
-            ValueError: a number is not more than 0, a word is unknown, or there's no such
+            ValueError: a number is not more than 0, a word is unknown, or the
                 directory.
             TypeError: a hook can't be called, or an observer can't be called at once, or the
                 executor has no ``submit``.
@@ -118,7 +118,7 @@ class Tooler(Caller):
             raise TypeError(f"executor must be a concurrent.futures.Executor, not {executor!r:.80}")
         seen: tuple[Any, ...] = tuple(observers)
         for each in seen:
-            # no one would await what an async one returns
+            # an async one's return value would never be awaited
             if not callable(each) or is_async(each):
                 raise TypeError(f"an observer must be a sync function (event), not {each!r:.80}")
         around = [found for each in seen if (found := getattr(each, "hook", None)) is not None]
@@ -133,13 +133,13 @@ class Tooler(Caller):
             check_host("host", host),
             PolicyHooks(),
         )
-        # tools call each other in the whole registry, and users call those of the view
+        # tools call each other in the whole registry, and users call the tools of the view
         whole = getattr(registry, "whole", registry)
         engine = Engine(whole, settings, listener=on_event, make_caller=Caller)
         super().__init__(engine, view=None if whole is registry else registry)
 
     def close(self) -> None:
-        """End the worker processes and the calls in them; an executor is left alone.
+        """End the worker processes and the calls in them; an executor isn't closed.
 
         Tools that run here can be called as before. Closing twice is closing once.
         """
@@ -156,7 +156,7 @@ class Tooler(Caller):
     def share_workers(self, owner: Tooler) -> None:
         """Use the worker processes of another Tooler, which is the one to be closed.
 
-        To be said before the first call.
+        Call it before the first call.
         """
         engine = self._engine
         workers = owner._engine.settings.workers
@@ -182,7 +182,7 @@ class Tooler(Caller):
 
         An async tool is cancelled where it awaits something; a worker process is ended; a thread
         is abandoned, and the tool can see in ``ToolContext.cancelled`` that no one waits anymore.
-        The result says that the call was cancelled, whatever the tool makes of it.
+        The result says that the call was cancelled, even if the tool returns a value.
         """
         return self._engine.cancel(call_id)
 
@@ -197,12 +197,12 @@ class Tooler(Caller):
 
         Args:
             calls: names and arguments.
-            limit: how many calls are running at a time; None for all of them.
+            limit: the number of calls that run at a time; None for all of them.
             options: for each call; see ``call_sync``.
 
         Raises:
             ValueError: the limit is less than 1, or a call isn't a pair.
-            TypeError: there's no such option; or a ``call_id`` is given, which only one can have.
+            TypeError: an option is unknown; or a ``call_id`` is given, which must be unique.
         """
         _check_shared(options)
         from sovl_tools.dispatch.async_runner import gather_calls  # noqa: PLC0415 - imports asyncio
@@ -224,9 +224,9 @@ class Tooler(Caller):
         ordered: bool = False,
         **options: Any,
     ) -> Iterator[Mapped]:
-        """Call one tool with each of many inputs and yield what comes of them, as it comes.
+        """Call one tool with each of many inputs and yield the outcomes as they finish.
 
-        The inputs are read as they are needed: there can be any number of them.
+        The inputs are read lazily: they can be an endless iterator.
 
             for place, arguments, result in tooler.map("resize", inputs):
                 print(place, result.value or result.error)
@@ -234,15 +234,15 @@ class Tooler(Caller):
         Args:
             name: the tool's name.
             inputs: the arguments of each call.
-            limit: how many calls are running at a time; None for as many as there can be worker
+            limit: the number of calls that run at a time; None for the number of worker
                 processes.
-            ordered: whether results come in the order of the inputs, a few at most being held
+            ordered: whether results are in the order of the inputs, a few at most being kept
                 back.
             options: for each call; see ``call_sync``.
 
         Raises:
             ValueError: the limit is less than 1, or an option makes no sense.
-            TypeError: there's no such option; or a ``call_id`` is given, which only one can have.
+            TypeError: an option is unknown; or a ``call_id`` is given, which must be unique.
         """
         _check_shared(options)
         check_text("name", name)
@@ -255,9 +255,9 @@ class Tooler(Caller):
     def stream(self, name: str, arguments: Arguments = None, **options: Any) -> ToolStream:
         """Return the items of a tool that is a generator, as it makes them.
 
-        They are for ``async for`` or for ``for``; afterwards ``result`` of what is returned here
+        Use ``async for`` or ``for``; afterwards ``result`` of the returned stream
         says whether the call succeeded. A tool that isn't a generator gives its value as the only
-        item. The time limit is that of the whole call.
+        item. The time limit applies to the whole call.
 
             async for line in (stream := tooler.stream("tail", {"path": "log"})):
                 print(line)
@@ -286,7 +286,7 @@ class Tooler(Caller):
         return meant
 
     def statistics(self) -> dict[str, Statistics]:
-        """Return how often each tool was called, how often it failed, and how long it took."""
+        """Return the number of each tool's calls and failures, and their times."""
         return summary(self._engine.logs)
 
 
@@ -333,7 +333,7 @@ _AHEAD = 4
 
 
 class Mapped(NamedTuple):
-    """What came of one input.
+    """The outcome of one input.
 
     Attributes:
         place: its place among the inputs, from 0.
@@ -354,10 +354,10 @@ def map_calls(
     limit: int,
     ordered: bool,
 ) -> Iterator[Mapped]:
-    """Make a call for each input, ``limit`` at a time, and yield what comes of them.
+    """Make a call for each input, ``limit`` at a time, and yield the outcomes.
 
-    Results come as they are there, or in the order of the inputs, with a few calls ahead of the
-    slowest. Closing it early cancels what is running.
+    Results are yielded as they finish, or in the order of the inputs, with a few calls ahead of the
+    slowest. Closing it early cancels the running calls.
     """
     source = enumerate(inputs)
     ended: SimpleQueue[tuple[Mapped | None, BaseException | None]] = SimpleQueue()
@@ -397,7 +397,7 @@ def map_calls(
             while following in held:
                 yield held.pop(following)
                 following += 1
-            begin()  # there was no room if the slowest of all held everything up
+            begin()  # there was no room if the slowest call blocked the rest
     finally:
         for call_id in under_way.values():
             cancel(call_id)

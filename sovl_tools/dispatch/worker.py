@@ -1,4 +1,4 @@
-"""The other end of a call: what runs in a worker process, ours or that of someone's executor."""
+"""The other end of a call: the code of a worker process, ours or an executor's."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _WorkerTool:
     """A tool as a worker has it.
 
     Attributes:
-        digest: of what it was made; "" of a tool in code.
+        digest: of the sources; "" for a tool in code.
         definition: the tool.
     """
 
@@ -98,7 +98,7 @@ class _WorkerTool:
 
 
 def _find(channel: Channel, kind: type[HostRequest]) -> Ask:
-    """Return what sends requests to the caller's host.
+    """Return a function that sends requests to the caller's host.
 
     Raises:
         ToolError: the channel carries no answers.
@@ -119,7 +119,7 @@ def _find(channel: Channel, kind: type[HostRequest]) -> Ask:
 
 
 class _Unreachable:
-    """Replaces an object of the caller's process: any use raises an error that says so."""
+    """Replaces an object of the caller's process: any use raises an error with the reason."""
 
     __slots__ = ("_name",)
 
@@ -135,7 +135,7 @@ class _Unreachable:
 
 
 class _Sink:
-    """Sends the items of a generator as they come, as JSON."""
+    """Sends the items of a generator one by one, as JSON."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -158,7 +158,7 @@ class _Sink:
 
 
 def run_pickled(data: bytes) -> Fields:
-    """Call the tool of a task that was pickled; this is what an executor is given."""
+    """Call the tool of a pickled task; an executor gets this function."""
     task = Task(*pickle.loads(data))  # noqa: S301 - it comes as any call of an executor does
     return tuple(run_task(task))
 
@@ -167,7 +167,7 @@ _target_of: Callable[[bytes], Target] = lru_cache(1_000)(pickle.loads)
 
 
 def run_task(task: Task, channel: Channel | None = None) -> TaskResult:
-    """Call the tool of a task, whatever comes of it."""
+    """Call the tool of a task, and return any outcome."""
     notes = Notes()
     tool, target = None, _target_of(task.target)
     try:
@@ -188,7 +188,7 @@ def run_task(task: Task, channel: Channel | None = None) -> TaskResult:
 
 
 def _check_process(target: Target) -> None:
-    """Refuse to set limits to the process of the caller.
+    """Raise rather than set limits to the process of the caller.
 
     Raises:
         UnavailableError: the executor runs calls there.
@@ -204,7 +204,7 @@ _LOCK = threading.RLock()
 
 
 def _tool_of(reference: Reference, drafts: Drafts) -> _WorkerTool | None:
-    """Return the tool that is meant, or None if its folder holds another version.
+    """Return the task's tool, or None if its folder has another version.
 
     Raises:
         UnavailableError: it does not load.
@@ -230,7 +230,7 @@ def _tool_of(reference: Reference, drafts: Drafts) -> _WorkerTool | None:
 
 
 def _drafts_now(reference: FolderReference) -> Drafts:
-    """Return what is in a folder, nothing if that can't be read."""
+    """Return the candidates of a folder, none if it can't be read."""
     folder = reference.folder()
     reading = read_manifest(folder)
     if isinstance(reading, Unreadable) or reading.manifest is None:
@@ -242,7 +242,7 @@ def _drafts_now(reference: FolderReference) -> Drafts:
 
 
 def _load(reference: FolderReference, drafts: Drafts) -> ToolDefinition:
-    """Take what was read through the pipeline, so that nothing else can get in between.
+    """Load the sources that were read, so that they can't change in between.
 
     Raises:
         UnavailableError: it does not load.
@@ -260,7 +260,7 @@ def _import(reference: CodeReference) -> ToolDefinition:
     """Return a tool in code.
 
     Raises:
-        UnavailableError: there isn't one of that name.
+        UnavailableError: the tool doesn't exist.
     """
     where = f"{reference.attribute} of the module {reference.module}"
     try:
@@ -279,7 +279,7 @@ _BASE = frozenset(
         "TMPDIR", "TZ", "USER", "USERPROFILE",
     }
 )  # fmt: skip
-"""Variables that are passed on to every tool, next to those that begin with ``LC_``."""
+"""Variables that every tool gets, next to those whose names begin with ``LC_``."""
 
 
 @contextmanager
@@ -303,7 +303,7 @@ def _environment(names: tuple[str, ...] | None) -> Iterator[None]:
 @contextmanager
 def _memory(limit: int | None) -> Iterator[None]:
     """Limit memory for a while to a number of MiB beyond what this process has."""
-    if limit is None or sys.platform != "linux":  # elsewhere there is no limit, or it does nothing
+    if limit is None or sys.platform != "linux":  # other platforms have no limit, or ignore it
         yield
         return
     import resource  # noqa: PLC0415 - not on every platform
@@ -327,12 +327,12 @@ def serve(connection: Connection, errors: Connection | None, environment: dict[s
     Args:
         connection: to that process.
         errors: what takes the place of the error output.
-        environment: the variables as they are there; the fork server can be older.
+        environment: the current variables; the fork server can be older.
     """
     with suppress(AttributeError):  # the platform has no sessions
         os.setsid()
     _end_with_caller()
-    # the caller's input can be a protocol, of which no tool must read
+    # the caller's input can be a protocol that tools must not read
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     if errors is not None:
@@ -348,7 +348,7 @@ def serve(connection: Connection, errors: Connection | None, environment: dict[s
 
 
 def _end_with_caller() -> None:
-    """Have the kernel end this group with the process that makes the calls; on Linux alone.
+    """Have the kernel end this group with the process that makes the calls; only on Linux.
 
     Its parent is the fork server, which a tool may end. No thread waits for the caller: code that
     computes in C would not let it run.
@@ -358,7 +358,7 @@ def _end_with_caller() -> None:
         return
     import fcntl  # noqa: PLC0415 - not on every platform
 
-    # nothing is written to that pipe anymore: the only news is that its other end is closed
+    # the pipe is never written to: the only event is that its other end closes
     fcntl.fcntl(caller.sentinel, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(caller.sentinel, fcntl.F_SETOWN, -os.getpgrp())
     flags = fcntl.fcntl(caller.sentinel, fcntl.F_GETFL)
