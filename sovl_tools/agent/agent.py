@@ -55,12 +55,12 @@ def _agent_policy(policy: Policy | None, **given: Any) -> Policy:
 
 
 class Agent:
-    """Holds a conversation, lets the model call tools and returns its answers.
+    """Conducts a conversation: lets the model call tools and returns its answers.
 
         agent = Agent(tools="tools/")
         print(agent.chat_sync("Add 5 and 3."))
 
-    A subclass can have tools of its own, methods with ``@tool``, and override ``_system_messages``
+    A subclass can have its own tools, methods with ``@tool``, and override ``_system_messages``
     and ``_finalize_response``. Of its attributes only those below are taken, and ``_settings``.
 
     Attributes:
@@ -74,7 +74,7 @@ class Agent:
     tools: ToolRegistry
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Reject what a subclass says in a way that no one would hear.
+        """Reject attributes of a subclass that would have no effect.
 
         Raises:
             TypeError: it has an attribute that is meant for ``__init__``.
@@ -93,11 +93,11 @@ class Agent:
     if not TYPE_CHECKING:  # to a type checker, a missing attribute stays missing
 
         def __getattr__(self, name: str) -> Any:
-            """Say what an attribute of another system is called here."""
+            """Return the name that an attribute of another framework has here."""
             refuse_attribute("Agent", name)
 
     @with_names_here("Agent")
-    def __init__(  # noqa: PLR0913 - each is a decision of its own
+    def __init__(  # noqa: PLR0913 - independent options
         self,
         client: Any = None,
         model: str | None = None,
@@ -127,12 +127,12 @@ class Agent:
         hooks: Iterable[Hook | HookFunction] = (),
         observers: Iterable[Callable[[Any], object]] = (),
     ) -> None:
-        """Make an agent that has said nothing yet.
+        """Make an agent with an empty conversation.
 
         Args:
             client: of the ``openai`` or the ``anthropic`` SDK, sync or async, or any object with
-                the method that is asked, such as ``chat.completions.create``; it may answer with
-                objects or dictionaries. Without a client one is made for the provider.
+                the method that sends requests, such as ``chat.completions.create``; it may answer
+                with objects or dictionaries. Without a client one is made for the provider.
             model: the model's name; unless given, what ``OPENAI_MODEL`` or ``ANTHROPIC_MODEL``
                 says, or a recent one.
             emit: called with ``{"type": "ai_response", "message": text}`` once a turn, maybe async.
@@ -146,24 +146,24 @@ class Agent:
             emit_tools: whether ``emit`` gets calls as well: ``tool_call`` and ``tool_result``.
             options: further parameters of each request, such as ``{"temperature": 0}``.
             strict: have the provider enforce the schemas of arguments, where it can.
-            instructions: tell the model what the tools want a system prompt to say.
-            max_rounds: how often the model can call tools in one turn.
+            instructions: tell the model the tools' own instructions.
+            max_rounds: the maximum number of rounds of calls in one turn.
             parallel_calls: whether the calls of one round run at the same time; otherwise one
                 after the other, in their order.
-            max_result_characters: how much of a result the model reads; longer strings are cut and
-                say so. A tool's own ``execution.max_result_bytes`` wins. None for all of it.
-            max_tools: how many tools the model is offered; of more, those that the conversation
-                seems to be about, and one that finds the others.
-            max_tool_tokens: how many tokens their definitions can take, by estimate.
-            trim: what is kept of the conversation when a turn begins, such as ``last_turns(20)``
+            max_result_characters: the part of a result that the model reads; longer strings are cut
+                and say so. A tool's own ``execution.max_result_bytes`` wins. None for all of it.
+            max_tools: the maximum number of tools in a request; of more, the ones that match the
+                conversation best, and a tool that finds the rest.
+            max_tool_tokens: the maximum number of tokens of their definitions, by estimate.
+            trim: selects the messages that are kept when a turn begins, such as ``last_turns(20)``
                 of ``sovl_tools.agent.history``.
-            approve: asked before a tool runs that is marked as destructive; sync or async. False,
+            approve: called before a destructive tool runs; sync or async. False,
                 or a string with the reason, rejects the call. Without it, such calls are rejected,
                 unless the host or the policy says otherwise.
-            host: who answers what tools ask, and gets their events; the agent's own model answers
-                what is asked of a model.
+            host: answers the tools' questions, and gets their events; the agent's own model answers
+                requests for samples.
             policy: the settings of calls; see ``Policy``.
-            timeout: how long a tool can take, in seconds.
+            timeout: a tool's limit, in seconds.
             mode: where tools run; see ``Tooler``.
             coerce: ``"lenient"`` repairs arguments where there is one way to do so.
             executor: runs the tools; see ``Tooler``.
@@ -171,11 +171,11 @@ class Agent:
             observers: called after each call of a tool; see ``Tooler``.
 
         Raises:
-            ValueError: there's no such provider or directory, or a number is not more than 0.
+            ValueError: the provider or directory doesn't exist, or a number is not more than 0.
             ImportError: the provider's SDK is not installed.
             AgentError: the client can't be made.
-            TypeError: there is something among the tools of which no tool can be made, the client
-                is of another provider, or another argument isn't one that could be used.
+            TypeError: an object among the tools can't become a tool, the client
+                belongs to another provider, or another argument has a wrong type.
         """
         check_count("max_rounds", max_rounds)
         check_count("max_tools", max_tools)
@@ -204,9 +204,9 @@ class Agent:
     def _system_messages(self) -> Any:
         """Return the system prompt; to be overridden, sync or async.
 
-        Strings or ``{"role": "system", "content": text}``, one or a list of them. What the user has
-        just said is the last of ``messages``. They are sent first, each turn again, and aren't part
-        of the conversation; definitions of tools are made afterwards.
+        Strings or ``{"role": "system", "content": text}``, one or a list of them. The text of the
+        user just said is the last of ``messages``. They are sent first, each turn again, and aren't
+        part of the conversation; definitions of tools are made afterwards.
         """
         return []
 
@@ -221,7 +221,7 @@ class Agent:
         tools: Sequence[str] | None = None,
         tool_choice: str = "auto",
     ) -> Reply:
-        """Say something and await the answer, for which the model can call tools in many rounds.
+        """Send a message and await the answer; the model can call tools in many rounds.
 
         Args:
             content: a string, or content blocks as in the Model Context Protocol.
@@ -232,11 +232,11 @@ class Agent:
         Raises:
             RefusalError: the model rejected.
             LengthError: the answer was cut off.
-            EmptyAnswerError: the model said nothing.
+            EmptyAnswerError: the answer is empty.
             RoundsError: the model continued calling tools beyond ``max_rounds``.
-            ProviderError: the provider could not be asked, or said that something is wrong.
-            ToolNotFoundError: there's no tool of one of the names.
-            TypeError: an argument is of another type.
+            ProviderError: the provider is unreachable, or returned an error.
+            ToolNotFoundError: a tool doesn't exist.
+            TypeError: an argument has a wrong type.
             RuntimeError: a turn of this agent is running.
         """
         wanted = _options(content, tools, tool_choice, is_streaming=False)
@@ -262,14 +262,14 @@ class Agent:
         tools: Sequence[str] | None = None,
         tool_choice: str = "auto",
     ) -> AgentStream:
-        """Say something and return what happens, event by event, for ``async for`` or ``for``.
+        """Send a message and return the events of the turn, for ``async for`` or ``for``.
 
         async for event in agent.stream("Add 5 and 3."):
             if isinstance(event, TextDelta):
                 print(event.text, end="")
 
-        Closing it early cancels the turn; what was said and done until then is kept. See
-        ``chat`` for the arguments and for what is raised on the way.
+        Closing it early cancels the turn; the conversation keeps everything until then. See
+        ``chat`` for the arguments and the exceptions.
         """
         wanted = _options(content, tools, tool_choice, is_streaming=True)
         return AgentStream(lambda: _turn(self, content, wanted))
@@ -280,7 +280,7 @@ class Agent:
         return found
 
     def as_tool(self, name: str, description: str) -> ToolDefinition:
-        """Return a tool with which other agents ask this one, each time in a new conversation.
+        """Return a tool through which other agents call this one, each time in a new conversation.
 
         Agents that would wait for themselves are rejected, and so are more than five in a row.
         """
@@ -295,14 +295,14 @@ class Agent:
             if len(chain) > MOST_WAITING_AGENTS:
                 most = f"more than {MOST_WAITING_AGENTS} agents"
                 raise ToolError(f"{most} can't ask each other in a row: {names}")
-            # A copy: __init__ of a subclass can take arguments that no one knows here.
+            # A copy: __init__ of a subclass can have unknown parameters.
             twin = copy.copy(self)
             twin.messages, twin.emit = [], None
             twin._settings = replace(  # noqa: SLF001 - of its class
                 self._settings, agent=twin, name=name, given_tools=self.tools
             )
             twin._settings.offering.warned = self._settings.offering.warned  # noqa: SLF001 - likewise
-            # or each question would start worker processes of its own
+            # or each question would start its own worker processes
             twin._settings.tooler.share_workers(self._settings.tooler)  # noqa: SLF001 - likewise
             try:
                 return str(await twin.chat(message))
@@ -319,7 +319,7 @@ class Agent:
         return ToolDefinition(name, description, parameters, ask, source=__name__)
 
     def statistics(self) -> dict[str, Statistics]:
-        """Return how often the model called each tool, how often that failed, and how long it took.
+        """Return the number of the model's calls and failures of each tool, and their times.
 
         See ``Tooler.statistics``.
         """
@@ -362,10 +362,10 @@ def _turn(agent: Agent, content: JSON, wanted: TurnOptions) -> Steps:
 def _options(
     content: JSON, tools: Sequence[str] | None, choice: str, *, is_streaming: bool
 ) -> TurnOptions:
-    """Return what is wanted of a turn, after checking it.
+    """Return the settings of a turn, after checking them.
 
     Raises:
-        TypeError: an argument is of another type.
+        TypeError: an argument has a wrong type.
     """
     if not isinstance(content, str | list):
         raise TypeError(f"say a string or a list of content blocks, not {content!r:.80}")

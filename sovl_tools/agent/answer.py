@@ -1,4 +1,4 @@
-"""What a model is asked, and what it answers, in words that no provider owns."""
+"""The requests to a model and its answers, in terms that no provider owns."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sovl_tools.registry import ToolRegistry
 
 Stop: TypeAlias = Literal["end", "calls", "length", "refusal", "pause"]
 """Why an answer ended: it was complete, calls tools, got too long, the model rejected, or wants to
-be asked again to continue."""
+requested again to continue."""
 
 Message: TypeAlias = dict[str, Any]
 """One message of a conversation; see ``messages``."""
 
 
 class Call(NamedTuple):
-    """A call that a model asks for.
+    """A call that a model requests.
 
     Attributes:
-        id: by which the provider knows its result.
+        id: the provider's name for it, which its result refers to.
         name: the tool's, as the model wrote it.
         arguments: JSON text, as the model wrote it.
     """
@@ -33,13 +33,13 @@ class Call(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """Tokens, as the provider counts them, and how often it was asked.
+    """Tokens, as the provider counts them, and the number of requests.
 
     Attributes:
-        input_tokens: of what was sent, those from a cache included.
-        output_tokens: of what came back, reasoning included.
-        cached_tokens: how many of those that were sent came from a cache.
-        requests: how many answers there were.
+        input_tokens: of the request, including tokens from a cache.
+        output_tokens: of the answer, including reasoning.
+        cached_tokens: the input tokens that came from a cache.
+        requests: the number of answers.
     """
 
     input_tokens: int = 0
@@ -52,11 +52,11 @@ class Answer(NamedTuple):
     """One answer of a model.
 
     Attributes:
-        text: what it says; of a rejection, how it rejects.
+        text: its text; for a rejection, the words of the rejection.
         calls: the tools that it wants called, in order.
         stop: why it ended.
-        items: the provider's own form of it, which is sent back as it came.
-        usage: what it cost, one request.
+        items: the provider's own form of it, which is sent back unchanged.
+        usage: its tokens, as one request.
     """
 
     text: str = ""
@@ -67,13 +67,13 @@ class Answer(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """What a model is asked.
+    """A request to a model.
 
     Attributes:
         model: its name.
         system: the strings of the system prompt, in order.
         messages: the conversation.
-        tools: those that it can call, in the provider's format.
+        tools: the offered tools, in the provider's format.
         choice: ``"auto"``, ``"required"``, ``"none"`` or the name of the tool that it must call.
         options: further parameters of the request, which win over ours.
         registry: where the tools are from.
@@ -99,7 +99,7 @@ class Draft(Protocol):
     """An answer that is coming in; it's made with the names of the tools that were offered.
 
     Attributes:
-        text: what it says so far.
+        text: the text so far.
     """
 
     text: str
@@ -114,11 +114,11 @@ class Draft(Protocol):
 
 
 class Adapter(Protocol):
-    """One provider's way to be asked: a module with these.
+    """The adapter of one provider: a module with these.
 
     Attributes:
         FORMAT: the format of tool definitions.
-        STREAM: the keyword arguments that ask for a stream.
+        STREAM: the keyword arguments that request a stream.
         Draft: an answer that is going to be streamed.
     """
 
@@ -135,7 +135,7 @@ class Adapter(Protocol):
         ...
 
     def parse_answer(self, response: Any) -> Answer:
-        """Return what the method returned, in our words."""
+        """Return the method's return value, in our terms."""
         ...
 
 
@@ -143,7 +143,7 @@ def to_dict(response: Any) -> dict[str, Any]:
     """Return an object of an SDK, or any other, as the JSON that the provider sent.
 
     Raises:
-        TypeError: it isn't an object, as SDKs pass on what is not the JSON that they know.
+        TypeError: it isn't an object, as SDKs pass on bodies that aren't their JSON.
     """
     document = _as_json(response)
     if not isinstance(document, dict):
@@ -158,7 +158,7 @@ def _as_json(value: Any) -> Any:
         return [_as_json(each) for each in value]
     if type(value).__module__ == "builtins":
         return value
-    # exclude_unset, because null is rejected where the provider left something out; extra fields
+    # exclude_unset, because null is rejected where the provider omitted a key; extra fields
     # of compatible servers are in it. The SDKs don't validate, so that a dump may warn.
     if hasattr(value, "model_dump"):
         dumped = value.model_dump(mode="json", exclude_unset=True, warnings=False)
@@ -171,7 +171,7 @@ def _as_json(value: Any) -> Any:
 
 
 def check_types(part: Mapping[str, Any], types: Mapping[str, Any]) -> None:
-    """Check the members of a part that is going to be sent back as it came.
+    """Check the members of a part that will be sent back unchanged.
 
     Raises:
         TypeError: one has another type, so that each further request would be rejected.
@@ -213,7 +213,7 @@ def request_body(
     """Return a request with the model, the tools and the options of a prompt.
 
     ``named`` and ``modes`` say in the provider's way which tool must be called, or whether any.
-    The options win. Clients reject arguments that they do not know, which servers may know all the
+    The options win. Clients reject arguments unknown to them, which servers may support all the
     same; so those go into the body of the request.
     """
     body = sendable({"model": prompt.model, **body})

@@ -1,6 +1,6 @@
 """Drives a turn, on an event loop or without one, and yields the events on its way.
 
-A turn is a generator of requests. It receives their results, and doesn't know threads or event
+A turn is a generator of requests. It receives their results, and has no threads or event
 loops. A generator, unlike a coroutine, is closed at once when a stream is dropped, so that the
 conversation is whole and free for the next turn.
 """
@@ -38,14 +38,14 @@ class Apply(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """Ask a provider by a method of its client, sync or async; returns its response."""
+    """Send a request by a method of the client, sync or async; return its response."""
 
     method: Callable[..., Any]
     body: dict[str, Any]
 
 
 class Listen(NamedTuple):
-    """Ask a provider for a stream, which a draft takes in; returns None."""
+    """Request a stream, which a draft reads; return None."""
 
     method: Callable[..., Any]
     body: dict[str, Any]
@@ -69,7 +69,7 @@ Steps: TypeAlias = Generator[Request, Any, None]
 
 
 def in_sync(turn: Steps) -> Generator[Event, None, None]:
-    """Drive a turn in the caller's thread; what is async runs on a loop in the background."""
+    """Drive a turn in the caller's thread; async work runs on a loop in the background."""
     with closing(turn):
         request = _following(turn, None)
         while request is not None:
@@ -87,13 +87,13 @@ def in_sync(turn: Steps) -> Generator[Event, None, None]:
                         reply = _result(function(*arguments))
                     case Ask(method, body):
                         reply = _result(method(**body))
-            except Exception as raised:  # noqa: BLE001 - the turn decides what becomes of it
+            except Exception as raised:  # noqa: BLE001 - the turn handles it
                 error = raised
             request = _following(turn, reply, error)
 
 
 async def in_async(turn: Steps) -> AsyncGenerator[Event, None]:
-    """Drive a turn on the caller's loop; sync clients are asked on a thread."""
+    """Drive a turn on the caller's loop; sync clients are called on a thread."""
     with closing(turn):
         request = _following(turn, None)
         while request is not None:
@@ -116,7 +116,7 @@ async def in_async(turn: Steps) -> AsyncGenerator[Event, None]:
                     case Ask(method, body):
                         reply = await _asked(method, body)
                 reply = await reply if inspect.isawaitable(reply) else reply
-            except Exception as raised:  # noqa: BLE001 - the turn decides what becomes of it
+            except Exception as raised:  # noqa: BLE001 - the turn handles it
                 error = raised
             request = _following(turn, reply, error)
 
@@ -202,7 +202,7 @@ def _close_of(stream: Any) -> Callable[[], object]:
 
 
 async def _async_chunks(stream: Any) -> AsyncGenerator[Any, None]:
-    """Yield what an async client streams, and close it on the same loop."""
+    """Yield the pieces of an async client's stream, and close it on the same loop."""
     stream = await stream if inspect.isawaitable(stream) else stream
     if not hasattr(stream, "__aiter__"):  # awaited for a list, as fakes of clients are
         for chunk in _sync_chunks(stream):
@@ -253,7 +253,7 @@ class AsyncEvents(AsyncIterator[Event]):
         return await anext(self._events)
 
     async def aclose(self) -> None:
-        """Cancel the turn, unless it is over, and wait until nothing of it runs anymore."""
+        """Cancel the turn, unless it is over, and wait until all its work has ended."""
         await self._events.aclose()
 
     def __del__(self) -> None:

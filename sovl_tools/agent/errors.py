@@ -1,4 +1,4 @@
-"""The ways in which a turn ends without an answer."""
+"""The exceptions of turns that end without an answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class AgentError(SovlToolsError):
     """A turn that ended without an answer; the conversation can continue all the same.
 
     Attributes:
-        text: what the model said, as far as it came.
+        text: the model's text until then.
     """
 
     def __init__(self, message: str, text: str = "") -> None:
@@ -39,7 +39,7 @@ class LengthError(AgentError):
 
 
 class EmptyAnswerError(AgentError):
-    """The model said nothing and called nothing."""
+    """The answer has neither text nor calls."""
 
 
 class RoundsError(AgentError):
@@ -47,12 +47,12 @@ class RoundsError(AgentError):
 
 
 class ProviderError(AgentError):
-    """The provider could not be asked, or said that something is wrong.
+    """The provider is unreachable, or returned an error.
 
     Attributes:
         kind: what sort of error.
-        status: the HTTP status; None if there was no answer, or one that broke off.
-        retry_after: seconds after which the provider wants to be asked again; None if it did not
+        status: the HTTP status; None if there was no answer, or an incomplete one.
+        retry_after: seconds to wait before the next request; None if the provider did not
             say.
         is_retryable: whether the same may succeed later.
     """
@@ -72,7 +72,7 @@ class ProviderError(AgentError):
         self.is_retryable = kind in _RETRYABLE
 
 
-# What a bad_request or an authentication says will be the same at the next try.
+# A bad_request or an authentication error would be the same at the next try.
 _RETRYABLE = {"rate_limit", "overloaded", "connection", "timeout"}
 _KINDS: dict[int, ProviderErrorKind] = {
     401: "authentication",
@@ -87,7 +87,7 @@ _CLIENTS = ("openai", "anthropic", "httpx", "httpx2")
 
 @contextmanager
 def reading_answer() -> Iterator[None]:
-    """Read what a provider answers, which is not always what its API promises.
+    """Read a provider's error, which doesn't always have the form that its API promises.
 
     Raises:
         ProviderError: it can't be read.
@@ -111,7 +111,7 @@ def provider_error(error: BaseException) -> ProviderError | None:
     if packages.isdisjoint(_CLIENTS) and not isinstance(error, ConnectionError):
         return None
     answered = getattr(error, "status_code", None)
-    # An error in the middle of a stream comes with the status 200 of its beginning.
+    # An error in the middle of a stream has the status 200 of its beginning.
     status = answered if answered is not None and answered >= _WRONG else None
     headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
     said = _message_in(_error_object(error))
@@ -139,7 +139,7 @@ def reported_error(error: JSON) -> ProviderError:
 
 
 def _error_object(error: Any) -> dict[str, JSON]:
-    """Return what the provider says of an error, an empty object if it says nothing."""
+    """Return the provider's error object, an empty one without an error."""
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
     return inner if isinstance(inner, dict) else {}
@@ -154,7 +154,7 @@ def _kind(error: BaseException, status: int | None) -> ProviderErrorKind:
     if status is not None:
         default: ProviderErrorKind = "overloaded" if status >= _SERVER else "bad_request"
         return _KINDS.get(status, default)
-    # A broken stream has no status of its own, but mostly says what is wrong.
+    # A broken stream has no status, but mostly a message.
     kind = _kind_in(_error_object(error))
     if kind is not None:
         return kind
@@ -183,13 +183,13 @@ _TYPES: dict[str, ProviderErrorKind] = {
 
 
 def _kind_in(words: dict[str, JSON]) -> ProviderErrorKind | None:
-    """Return the kind of an error by its words, as for one in the middle of a stream."""
+    """Return the kind of an error by its words, as for an error in the middle of a stream."""
     found = (_TYPES.get(str(words.get(key))) for key in ("type", "code"))
     return next(filter(None, found), None)
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return what the headers ``retry-after-ms`` and ``retry-after`` say (RFC 9110, 10.2.3)."""
+    """Return the seconds in ``retry-after-ms`` or ``retry-after`` (RFC 9110, 10.2.3)."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -211,5 +211,5 @@ def _number(text: str | None) -> float | None:
         number = float(text or "")
     except ValueError:
         return None
-    # float() also reads "nan" and "inf", for which no one could wait.
+    # float() also reads "nan" and "inf", which can't be waited for.
     return number if math.isfinite(number) and number >= 0 else None

@@ -1,4 +1,4 @@
-"""What happens during a turn, in the order in which it happens."""
+"""The events of a turn, in order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sovl_tools.model.result import ToolResult
 
 
 class TextDelta(NamedTuple):
-    """A piece of text, as soon as it is there."""
+    """A piece of text, as soon as it arrives."""
 
     text: str
 
@@ -22,20 +22,20 @@ class ToolStarted(NamedTuple):
 
 
 class ToolFinished(NamedTuple):
-    """A call that has ended, and what came of it."""
+    """A call that has ended, and its outcome."""
 
     call: Call
     result: ToolResult
 
 
 class RoundFinished(NamedTuple):
-    """The model has answered, and the calls that it asked for have ended.
+    """The model has answered, and the calls of its answer have ended.
 
     Attributes:
         number: of the round in its turn, from 1.
-        text: what the model said.
-        calls: what it asked for, empty for the last round.
-        usage: what the answer cost.
+        text: the answer's text.
+        calls: the answer's calls, empty for the last round.
+        usage: the answer's tokens.
     """
 
     number: int
@@ -45,11 +45,11 @@ class RoundFinished(NamedTuple):
 
 
 class Reply(str):
-    """The answer of a turn: a string that knows what it took.
+    """The answer of a turn: a string with the turn's figures.
 
     Attributes:
         usage: what all answers of the turn cost together.
-        rounds: how many there were.
+        rounds: the number of rounds.
         calls: the calls that were made, in order.
     """
 
@@ -61,7 +61,7 @@ class Reply(str):
 
     @classmethod
     def of(cls, text: str, **known: Any) -> Self:
-        """Return a string with what is known of it."""
+        """Return a string with all its figures."""
         reply = cls(text)
         for name, value in known.items():
             setattr(reply, name, value)

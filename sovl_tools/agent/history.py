@@ -7,7 +7,7 @@
 
 ``calls`` are there only if there are any, and each is answered by a message of the role ``tool``
 before anyone else speaks. ``items`` are the answer in the words of the provider that gave it, for
-that one alone: signatures of reasoning are in them. The content of a user or a tool is a string or
+provider: signatures of reasoning are in them. The content of a user or a tool is a string or
 a list of content blocks of the Model Context Protocol (``{"type": "text", …}``, ``{"type": "image",
 …}``).
 """
@@ -36,7 +36,7 @@ LOST = "the result of this call is not known anymore"
 
 
 def assistant_message(answer: Answer, provider: str) -> Message:
-    """Return what a model answered."""
+    """Return the message of a model's answer."""
     message: Message = {"role": "assistant", "content": answer.text}
     if answer.calls:
         message["calls"] = [call._asdict() for call in answer.calls]
@@ -46,9 +46,9 @@ def assistant_message(answer: Answer, provider: str) -> Message:
 
 
 def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Message:
-    """Return what came of a call, for the model: what it can act on.
+    """Return the outcome of a call, for the model: text that it can act on.
 
-    Strings share ``most`` characters, in their order; the others are cut and say so.
+    Strings share ``most`` characters, in their order; longer ones are cut, with a note.
     """
     content = content_of(result)
     if most is not None and isinstance(content, str):
@@ -65,10 +65,10 @@ def tool_message(call: Call, result: ToolResult, most: int | None = None) -> Mes
 
 
 def unpacked(answer: Answer, known: Container[str]) -> Answer:
-    """Return an answer with the calls that ``multi_tool_use.parallel`` holds instead.
+    """Return an answer with the calls inside ``multi_tool_use.parallel`` instead.
 
-    OpenAI's models call that, which they know from elsewhere, though no tool of the name is among
-    the known ones. The provider's own form of the answer has it as one call, and isn't kept.
+    OpenAI's models make that call from their training, though no tool of the name is among
+    the offered ones. The provider's own form of the answer has it as one call, and isn't kept.
     """
     calls: list[Call] = []
     for call in answer.calls:
@@ -105,17 +105,17 @@ def _tool_message(call: Call, content: JSON, *, is_error: bool) -> Message:
 
 
 def arguments_piece(piece: JSON) -> str:
-    """Return a piece of streamed arguments as text, which some servers send as JSON."""
+    """Return a piece of streamed arguments as text; some servers send JSON values."""
     return piece if isinstance(piece, str) else "" if piece is None else as_text(piece)
 
 
 def arguments_text(arguments: JSON) -> str:
-    """Return the arguments of a call as text, which some servers send as JSON, or not at all."""
+    """Return the arguments of a call as text; some servers send JSON values, or none."""
     return arguments if arguments and isinstance(arguments, str) else as_text(arguments or {})
 
 
 def call_ids(given: Iterable[JSON]) -> list[str]:
-    """Return an id for each call of an answer, made from those that a server gave.
+    """Return an id for each call of an answer, made from the server's ids.
 
     Some servers send none, a number, or one id for several calls; each result needs its own.
     """
@@ -141,26 +141,26 @@ def text_of(content: JSON) -> str:
 
 
 def output_of(message: Message) -> CallOutput:
-    """Return what a message of a tool says, for the provider's own form."""
+    """Return the content of a tool's message, for the provider's own form."""
     is_error = bool(message.get("is_error"))
     return CallOutput(message["name"], message["id"], message["content"], is_error)
 
 
 def calls_of(message: Message) -> list[Call]:
-    """Return the calls that a message asks for."""
+    """Return the calls of a message."""
     return [Call(each["id"], each["name"], each["arguments"]) for each in message.get("calls", ())]
 
 
 def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> list[Message]:
     """Return a conversation in which every call is answered once, where it was made.
 
-    Answers to nothing are omitted; a call without one gets the answer that it is lost. Ids that
-    come twice are replaced, and so are ids and names that not every provider takes. What is sent in
-    a provider's own words keeps its ids, unless they come twice.
+    Answers without a call are omitted; a call without an answer gets one with that message. Ids
+    that occur twice are replaced, and so are ids and names that some provider rejects. The messages
+    sent in a provider's own words keeps its ids, unless they come twice.
 
     Args:
         messages: the conversation.
-        own: the names of the providers whose items are sent back as they came.
+        own: the names of the providers whose items are sent back unchanged.
     """
     conversation: list[Message] = []
     kept = (each for each in messages if items_of(each, own))
@@ -191,7 +191,7 @@ def with_all_results(messages: Sequence[Message], own: Collection[str] = ()) -> 
 
 
 def items_of(message: Message, own: Collection[str]) -> list[JSON]:
-    """Return a message in the words of one of those providers; nothing if it is in none's."""
+    """Return a message in the words of one of those providers, or None."""
     is_own = message.get("provider") in own
     found: list[JSON] = message.get("items") or [] if is_own else []
     return found
@@ -216,7 +216,7 @@ def fitted_name(name: str) -> str:
 
 
 _UNFIT = re.compile(r"[^a-zA-Z0-9_-]")
-# What all providers take: OpenAI up to 40 characters of an id, Anthropic these characters alone.
+# The limits of all providers: OpenAI's 40 characters of an id, and Anthropic's character set.
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
 _LONGEST_NAME = 64
 
@@ -245,7 +245,7 @@ def answer_open_calls(messages: list[Message], reason: str) -> None:
 
 
 def keep_texts(messages: list[Message]) -> None:
-    """Keep only what the answers at the end say, which were to continue and didn't."""
+    """Keep only the text of the answers at the end that were to be continued and weren't."""
     place = len(messages)
     while place and messages[place - 1]["role"] == "assistant":
         place -= 1
@@ -257,10 +257,10 @@ def parse_messages(messages: JSON) -> list[Message]:
     """Return a conversation that was read from somewhere.
 
     Raises:
-        ValueError: it isn't one; the message says where it goes wrong.
+        ValueError: it isn't one; the message says where it is wrong.
     """
     if not isinstance(messages, list):
-        raise ValueError("a conversation must be a list of messages")  # noqa: TRY004 - not a type of ours
+        raise ValueError("a conversation must be a list of messages")  # noqa: TRY004 - our callers expect it
     for index, message in enumerate(messages):
         problem = _problem(message)
         if problem:
@@ -297,7 +297,7 @@ def _problem(message: JSON) -> str | None:
 
 
 def arguments_of(text: str) -> dict[str, JSON]:
-    """Return the arguments of a call as an object; an empty one if the text holds none."""
+    """Return the arguments of a call as an object; an empty one if the text isn't an object."""
     try:
         arguments = json.loads(text)
     except (ValueError, RecursionError):  # nested deeper than Python's stack
@@ -306,7 +306,7 @@ def arguments_of(text: str) -> dict[str, JSON]:
 
 
 def last_turns(count: int) -> TrimPolicy:
-    """Keep what was said in the last turns.
+    """Keep the last turns.
 
     Raises:
         TypeError: the number isn't a whole one.
@@ -324,7 +324,7 @@ def last_turns(count: int) -> TrimPolicy:
 
 
 def last_tokens(count: int) -> TrimPolicy:
-    """Keep as many of the last whole turns as fit into a number of tokens, by estimate.
+    """Keep as many of the last whole turns as a number of tokens allows, by estimate.
 
     Raises:
         TypeError: the number isn't a whole one.
@@ -346,7 +346,7 @@ def last_tokens(count: int) -> TrimPolicy:
 
 
 def _turns(messages: list[Message]) -> list[list[Message]]:
-    """Return a conversation in pieces, each of which but the first begins with a user."""
+    """Return a conversation in pieces; all but the first begin with a user's message."""
     turns: list[list[Message]] = []
     for message in messages:
         if message["role"] == "user" or not turns:

@@ -1,4 +1,4 @@
-"""Lets an agent's own model answer what tools ask of a model."""
+"""Lets an agent's own model answer the tools' requests for samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sovl_tools.agent.providers.choice import ProviderChoice
 from sovl_tools.model.client_requests import Sample, SampleRequest
 from sovl_tools.model.errors import SamplingError
 
-# what the APIs call the settings of a request; Responses has no sequences that end an answer
+# the APIs' names of a request's settings; Responses has no stop sequences
 _MAX_TOKENS = {
     "openai-responses": "max_output_tokens",
     "openai": "max_completion_tokens",

@@ -1,6 +1,6 @@
-"""The tools of an agent, what a model is offered of them, and who approves of calls.
+"""The tools of an agent, the part of them that a model is offered, and approval of calls.
 
-Tools are methods, what the agent was given, and other agents.
+Tools are methods, the given tools, and other agents.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from sovl_tools.registry import Subscriber, ToolRegistry, tools_directory
 
 
 class Toolbox(ToolRegistry):
-    """A registry before another: what is registered here wins over the tools of that one."""
+    """A registry before another: its own tools win over the other's."""
 
     def __init__(self, others: ToolRegistry) -> None:
         self._others = others
@@ -46,7 +46,7 @@ class Toolbox(ToolRegistry):
 
     @property
     def catalog(self) -> Catalog:
-        """The tools of both, as they are now."""
+        """The current tools of both."""
         own, others, cached = super().catalog, self._others.catalog, self._joined
         if cached is None or cached[0] is not own or cached[1] is not others:
             joined = combine([*own.candidates, *others.candidates]) if own.tools else others
@@ -58,7 +58,7 @@ class Toolbox(ToolRegistry):
         return super().catalog.tools.get(name)
 
     def reload(self) -> CatalogChange:
-        """Check the sources of the other registry again; what is registered here stays."""
+        """Check the sources of the other registry again; this one's own tools stay."""
         return self._others.reload()
 
     def watch(self, **options: Any) -> AbstractContextManager[Watch]:
@@ -78,7 +78,7 @@ def agent_registry(agent: object, tools: Any) -> ToolRegistry:
 
     Raises:
         TypeError: the tools are neither a registry nor a path nor a list, or there is something
-            among them of which no tool can be made.
+            among them that can't become a tool.
         ValueError: there's no directory of that path.
         ToolLoadError: the definition of a method or a function is unsound.
     """
@@ -119,7 +119,7 @@ def agent_host(
     sample: Callable[[SampleRequest], Any],
     tools: Callable[[], ToolRegistry],
 ) -> Host:
-    """Return a host that asks ``approve`` about calls, and the agent's own model for samples."""
+    """Return a host that calls ``approve``, and lets the agent's own model answer samples."""
     on_approve = host.on_approve
     if approve is not None:
         on_approve = partial(_ask_approval, approve, tools)
@@ -174,7 +174,7 @@ def _failed(call: ToolCall, error: BaseException) -> Approval:
 
 
 MOST_WAITING_AGENTS = 5
-"""How many agents can ask each other in a row."""
+"""The maximum number of agents that wait for each other in a row."""
 
 
 class WaitingAgent(NamedTuple):
@@ -208,18 +208,18 @@ class Offer(NamedTuple):
         return found
 
     def instructions(self) -> list[str]:
-        """Return what the tools want a system prompt to say."""
+        """Return the tools' texts for a system prompt."""
         tools = (self.registry.get(name) for name in self.names)
         found = (each.current_instructions() for each in tools if each is not None)
         return [text for text in found if text]
 
 
 class Offering:
-    """Makes offers, without the tools for which the provider would reject the whole request.
+    """Makes offers, without the tools that would make the provider reject the whole request.
 
     Attributes:
         search: the tool that finds others.
-        warned: what was logged of tools that are omitted, once for each name and reason.
+        warned: the names and reasons that were logged for omitted tools, each once.
     """
 
     def __init__(
@@ -237,18 +237,18 @@ class Offering:
     def offer(
         self, messages: Sequence[Message], wanted: Sequence[str] | None, choice: str | None = None
     ) -> Offer:
-        """Return what is offered in a conversation: the tools of those names, or all that match.
+        """Return the tools to offer in a conversation: the named ones, or all that match.
 
         ``choice`` is a tool that must be among them.
 
         Raises:
-            ToolNotFoundError: there's no tool of one of the names, or the choice isn't one of
+            ToolNotFoundError: a name is unknown, or the choice isn't one of
                 them.
         """
         offer = self._offer(messages, wanted)
         if choice is None or choice in offer.names:
             return offer
-        name = offer.registry[choice].name  # raises if there is no such tool at all
+        name = offer.registry[choice].name  # raises if the tool doesn't exist
         if wanted is not None:
             raise ToolNotFoundError(name, among=" among those of this turn")
         offer = self._of(offer.registry, (*offer.names, name))
@@ -261,7 +261,7 @@ class Offering:
         registry = self._tools()
         if wanted is not None:
             return self._of(registry, tuple(registry[name].name for name in wanted))
-        # Without a budget of tokens nothing must be exported to know that there are too many.
+        # Without a budget of tokens their number is known without an export.
         if self._budget.tokens is None and len(registry) > self._budget.tools:
             return self._selected(registry, messages, lambda _: 0)
         export = self._export(registry.catalog, None)
@@ -279,7 +279,7 @@ class Offering:
     ) -> Offer:
         """Offer the tools that a conversation seems to be about, and the search.
 
-        Those that the search found last come first, then those that were called, then those whose
+        The search's latest results are first, then the called tools, then the tools whose
         phrases or words the user says. ``cost`` returns the tokens of a tool's definition.
         """
         likely = dict.fromkeys(self.search.found)
@@ -308,7 +308,7 @@ class Offering:
         return Offer(registry, export, tuple(export.shapes))
 
     def _export(self, catalog: Catalog, tools: Sequence[ToolDefinition] | None) -> Export:
-        """Return tools, or all of a catalog, without those that would be rejected."""
+        """Return tools, or all of a catalog, without the rejected ones."""
         export = self._exporter.export(catalog, self._format, tools, strict=self._strict)
         if self._kept is not None and self._kept[0] is export:
             return self._kept[1]
@@ -326,18 +326,18 @@ class Offering:
 
 
 SEARCH = "search_tools"
-"""The name of the tool by which a model finds those that it was not offered."""
+"""The name of the tool by which a model finds tools that it wasn't offered."""
 
-_SPOKEN = 3  # of the user's messages are searched for what they are about
+_SPOKEN = 3  # the user's latest messages that are searched for
 _FOUND = 8  # tools are taken of each search
 
 
 class Budget(NamedTuple):
-    """How many tools a model is offered at the most.
+    """The maximum size of an offer.
 
     Attributes:
-        tools: how many.
-        tokens: how many tokens their definitions can take, by estimate; None for any number.
+        tools: the maximum number of tools.
+        tokens: the maximum number of tokens of their definitions, by estimate; None for no maximum.
     """
 
     tools: int
@@ -351,7 +351,7 @@ class Budget(NamedTuple):
 
 
 class Search:
-    """The tools of a registry, and the one that finds them.
+    """The tools of a registry, and the tool that finds them.
 
     Attributes:
         found: the names of tools that were found so far, the last ones first.
@@ -399,7 +399,7 @@ class Search:
 
     @property
     def catalog(self) -> Catalog:
-        """The tools as they are now, and the search, unless they have one of its name."""
+        """The current tools, and the search, unless they have a tool of its name."""
         registry, cached = self._tools(), self._known
         catalog = registry.whole.catalog if self._is_whole else registry.catalog
         if cached is None or cached[0] is not catalog:

@@ -1,4 +1,4 @@
-"""One turn of a conversation: from what a user says to the answer, over any number of rounds."""
+"""One turn of a conversation: from the user's message to the answer, over many rounds."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ _BEYOND = "this call was not made: there were more than {} rounds of calls"
 class Tracing(NamedTuple):
     """Makes spans of turns, rounds and answers, if there is anyone who makes spans.
 
-    They are those of OpenTelemetry's conventions for generative AI
+    They follow OpenTelemetry's conventions for generative AI
     (https://github.com/open-telemetry/semantic-conventions-genai): ``invoke_agent`` and ``chat``.
-    Between the two is one for each round, in which the calls of tools lie too.
+    Between the two is one for each round, with the calls of tools below it.
 
     Attributes:
         tracer: a ``sovl_tools.dispatch.opentelemetry.OpenTelemetry``, or None.
@@ -103,32 +103,32 @@ class Tracing(NamedTuple):
 
 @dataclass(eq=False)
 class AgentSettings:
-    """How an agent was made, and what it works with next to the conversation.
+    """An agent's settings, and the objects it works with next to the conversation.
 
     Attributes:
         key: the same for an agent and its twins.
-        name: what other agents know it by.
-        provider: who is asked.
-        given_tools: what it was given to call.
+        name: its name for other agents.
+        provider: the provider, its client and the model.
+        given_tools: the tools of its constructor.
         calling: parameters of its Tooler.
-        host: who answers what tools ask, and gets their events.
-        approve: asked about calls that need approval; None for the host.
+        host: answers the tools' questions, and gets their events.
+        approve: decides on calls that need approval; None for the host.
         system: the system prompt; "" for none.
         options: further parameters of each request.
         instructions: whether the system prompt includes the tools' own instructions.
-        strict: whether the provider is to enforce the schemas of arguments.
-        budget: how many tools the model is offered.
-        most_rounds: how often the model can call tools in one turn.
-        trim: what is kept of the conversation when a turn begins; None for all of it.
+        strict: whether the provider enforces the schemas of arguments.
+        budget: the maximum size of an offer.
+        most_rounds: the maximum number of rounds of calls in one turn.
+        trim: selects the messages that are kept when a turn begins; None for all of them.
         emits_tools: whether calls are emitted too.
         parallel: whether the calls of one round run at the same time.
-        most_characters: how much of a result the model reads; None for all of it.
-        offering: which tools the model is offered, and in which form.
+        most_characters: the part of a result that the model reads; None for all of it.
+        offering: selects the tools of a request, and their form.
         tooler: what calls them.
         spoken: the methods that add to the system prompt.
         responded: the methods that change the answer.
         tracing: makes spans, if anyone wants them.
-        busy: held during a turn.
+        busy: locked during a turn.
     """
 
     agent: InitVar[Any]
@@ -164,7 +164,7 @@ class AgentSettings:
         """
         agent.tools = agent_registry(agent, self.given_tools)
         self.offering = Offering(
-            lambda: agent.tools,  # asked each time, since a user may replace the attribute
+            lambda: agent.tools,  # read each time, since a user may replace the attribute
             self.provider.format,
             strict=self.strict,
             budget=self.budget,
@@ -180,12 +180,12 @@ class AgentSettings:
 
 
 class TurnOptions(NamedTuple):
-    """What is wanted of one turn.
+    """The settings of one turn.
 
     Attributes:
-        tools: the names of those that can be called; None for all.
+        tools: the names of the offered tools; None for all.
         choice: ``"auto"``, ``"required"``, ``"none"`` or a tool's name, for the first answer.
-        is_streaming: whether text is wanted as it comes in.
+        is_streaming: whether text is streamed.
     """
 
     tools: tuple[str, ...] | None = None
@@ -206,10 +206,10 @@ class Turn:
         self._is_paused = False
 
     def steps(self, content: JSON) -> Steps:
-        """Take what the user says in, and continue to the answer.
+        """Add the user's message, and continue to the answer.
 
-        The conversation stays one that every provider accepts, however the turn ends. If it ends
-        before the model has said anything, it is as it was.
+        The conversation remains valid for every provider, however the turn ends. If it ends
+        before the model has answered, the conversation is unchanged.
 
         Raises:
             RuntimeError: another turn of the agent is running.
@@ -220,7 +220,7 @@ class Turn:
         try:
             messages, trim = self._agent.messages, self._settings.trim
             if trim is not None:
-                # In place: the list is the user's as well, who can hold on to it.
+                # In place: the list is the user's as well, who can keep a reference to it.
                 messages[:] = trim(list(messages))
             messages.append({"role": "user", "content": content})
             before = len(messages)
@@ -231,7 +231,7 @@ class Turn:
                     yield from self._rounds(span)
             except BaseException:  # a stream that is dropped ends with GeneratorExit
                 messages = self._agent.messages  # a hook can have put another list there
-                # What came in of a streamed answer is kept, so that the model knows what it said.
+                # The part of a streamed answer that arrived is kept, so that the model has it.
                 if self._draft is not None and self._draft.text.strip():
                     messages.append(assistant_message(Answer(self._draft.text), ""))
                 answer_open_calls(messages, _STOPPED)
@@ -252,7 +252,7 @@ class Turn:
         for number in count(1):
             with tracing.span("round", number, {"sovl_tools.round": number}, span) as inner:
                 named = self._wanted.choice if number == 1 else "auto"
-                # Asked for again each round: a search or a reload can have changed the tools.
+                # Selected again each round: a search or a reload can have changed the tools.
                 offer = self._settings.offering.offer(
                     self._agent.messages, self._wanted.tools, None if named in MODES else named
                 )
@@ -320,7 +320,7 @@ class Turn:
         """Enter an answer into the conversation.
 
         Raises:
-            AgentError: it isn't one that a turn could end or continue with.
+            AgentError: a turn can neither end nor continue with it.
         """
         messages = self._agent.messages
         problem: AgentError | None = None
@@ -334,13 +334,13 @@ class Turn:
         if problem is None:
             messages.append(assistant_message(answer, self._settings.provider.name))
             return
-        # What was said is kept without the provider's own form, which can be cut off.
+        # The text is kept without the provider's own form, which can be cut off.
         if answer.text.strip():
             messages.append(assistant_message(Answer(answer.text), ""))
         raise problem
 
     def _make_calls(self, calls: Sequence[Call], offer: Offer, span: Any) -> Steps:
-        """Make calls, and enter what came of them in their order."""
+        """Make calls, and enter their outcomes in their order."""
         results: dict[int, ToolResult] = {}
         self._calls += calls
         try:
@@ -357,7 +357,7 @@ class Turn:
                     self._agent.messages.append(unmade_call(call, _STOPPED))
 
     def _finish(self, text: str, rounds: int) -> Steps:
-        """Let the answer be changed, keep it as it is then, and tell of it."""
+        """Let hooks change the answer, keep the result, and report it."""
         agent, message, said = self._agent, self._agent.messages[-1], text
         for function in (agent._finalize_response, *self._settings.responded):  # noqa: SLF001 - its own
             changed = yield Apply(function, (text,))
@@ -366,7 +366,7 @@ class Turn:
             text = str(changed)
         if text != said:
             message["content"] = text
-            # The provider's own form of the answer says what was said before.
+            # The provider's own form of the answer has the text from before.
             for key in ("provider", "items"):
                 message.pop(key, None)
         reply = Reply.of(text, usage=self._usage, rounds=rounds, calls=tuple(self._calls))
@@ -382,7 +382,7 @@ class Turn:
     ) -> AsyncGenerator[Event, None]:
         """Make calls, and yield events as they begin, tell and end; closing it early cancels them.
 
-        The results of those that have ended are entered by their places among the calls.
+        The results of ended calls are entered by their places among the calls.
         """
         places = range(len(calls))
         for batch in [places] if self._settings.parallel else [[place] for place in places]:
@@ -397,7 +397,7 @@ class Turn:
     async def _batch(
         self, calls: Mapping[int, Call], offer: Offer, results: dict[int, ToolResult], span: Any
     ) -> AsyncGenerator[Event, None]:
-        """Make calls at the same time, and yield what they tell and their ends."""
+        """Make calls at the same time, and yield their events and results."""
         loop, happened = asyncio.get_running_loop(), asyncio.Queue[Any]()
 
         def hear(event: Progress | LogMessage) -> None:
@@ -432,7 +432,7 @@ class Turn:
                 await self._emit(finished)
                 yield finished
         finally:
-            # No call outlives its turn: those that are cancelled are waited for.
+            # No call outlives its turn: the turn waits for cancelled calls.
             for each in tasks:
                 each.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -446,12 +446,12 @@ class Turn:
             there = f"there is {', '.join(allowed)}" if allowed else "there isn't one"
             words = f"there's no tool {call.name!r} in this turn; {there}"
             return ToolResult(call.name, None, Failure("unknown_tool", words), 0.0)
-        # The call has a task, and so a context, of its own: nothing of this must be reset.
+        # The call has its own task and context: nothing of this must be reset.
         if settings.tracing.tracer is not None:
             settings.tracing.tracer.enter(span)
         caller = WaitingAgent(settings.key, settings.name)
         WAITING_AGENTS.set((*WAITING_AGENTS.get(), caller))
-        # In a strict schema the model writes null for what it omits.
+        # In a strict schema the model writes null for arguments it omits.
         arguments = offer.export.restore(name, call.arguments)
         # the model's own name of the call, unless it gives several calls the same
         ids = [each.id for each in self._calls]
@@ -483,7 +483,7 @@ class Turn:
 
 
 def _system_texts(said: Any) -> Iterable[str]:
-    """Yield the strings of system messages, which can be strings, messages or nothing.
+    """Yield the strings of system messages, which can be strings, messages or None.
 
     Raises:
         TypeError: they are something else.

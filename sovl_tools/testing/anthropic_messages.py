@@ -1,4 +1,4 @@
-"""Anthropic's Messages: its answers, whole and as events, and what it rejects.
+"""Anthropic's Messages: its answers, whole and as events, and its checks of requests.
 
 After the reference of ``POST /v1/messages``, its guide to streaming and the types of the
 ``anthropic`` package.
@@ -30,7 +30,7 @@ PREFIX = "toolu"
 
 
 class Block(NamedTuple):
-    """A block of content: as a whole, and as it is begun and carried on in a stream."""
+    """A block of content: as a whole, and as its start and continuation in a stream."""
 
     whole: dict[str, JSON]
     begun: dict[str, JSON]
@@ -45,7 +45,7 @@ def body(turn: Turn) -> dict[str, JSON]:
 
 def events(turn: Turn) -> Iterator[Event]:
     """Yield the events of an answer to a request that streams; a ``ping`` is among them."""
-    # at the start no one knows how many there will be; the numbers that count come at the end
+    # at the start their number is unknown; the numbers that count are at the end
     usage = {**_usage(turn), "output_tokens": 1}
     yield _event("message_start", message={**_message(turn), "usage": usage})
     yield _event("ping")
@@ -85,7 +85,7 @@ _KINDS = {
 
 
 def blocks(turn: Turn) -> list[Block]:
-    """Return the blocks of an answer: what is thought, then said, then called."""
+    """Return the blocks of an answer: first thoughts, then text, then calls."""
     found: list[Block] = []
     whole: dict[str, JSON]
     reasoning, text = turn.reply.reasoning, turn.reply.text
@@ -103,7 +103,7 @@ def blocks(turn: Turn) -> list[Block]:
         # a stream begins with an empty piece, as the API's do
         pieces = ["", *turn.pieces(call.arguments)]
         deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
-        # a plain answer can show nothing but an object
+        # a plain answer can only be an object
         whole = {**begun, "input": json_object(call.arguments)}
         found.append(Block(whole, begun, deltas))
     return found
@@ -154,7 +154,7 @@ MIN_BUDGET = 1_024
 
 
 def objections(request: Request, memory: Memory) -> Iterator[Objection]:
-    """Yield what is rejected in a request; the rules need a body of the right shape."""
+    """Yield the problems of a request; the rules need a body of the right shape."""
     wrong: list[Objection] = []
     if not (request.headers.get("x-api-key") or request.headers.get("authorization")):
         wrong.append(Objection("x-api-key header is required", status=401))
@@ -195,7 +195,7 @@ def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]
     if not body["messages"]:
         yield Objection("messages: at least one message is required")
         return
-    # equal roles in a row are one turn, so that nothing is said against them
+    # equal roles in a row are one turn, so they are valid
     roles = [message["role"] for message in body["messages"]]
     if roles[0] == "assistant":
         yield Objection('messages: first message must use the "user" role')
@@ -232,7 +232,7 @@ _ROLES = {
 
 
 def check_blocks(body: dict[str, JSON]) -> Iterator[Objection]:
-    """Yield what is rejected in the blocks of all messages and of the system's."""
+    """Yield the problems of the blocks of all messages and of the system's."""
     messages = body["messages"]
     if isinstance(body.get("system"), list):
         yield from _check_texts(body["system"], "system")
@@ -283,7 +283,7 @@ def _check_block(block: dict[str, Any], role: str, place: str) -> Iterator[Objec
 
 
 def check_results(turns: list[Part]) -> Iterator[Objection]:
-    """Yield tool uses without a result, results without a tool use, and what comes twice."""
+    """Yield tool uses without a result, results without a tool use, and duplicates."""
     seen: set[str] = set()
     nobody = Part(0, "", [])
     for before, turn in pairwise([nobody, *turns, nobody]):
@@ -296,7 +296,7 @@ def check_results(turns: list[Part]) -> Iterator[Objection]:
         for number, identity in unpaired(uses, results)[1].items():
             words = (_TWICE if identity in uses else _STRAY).format(identity)
             yield Objection(f"messages.{turn.start}.content.{number}: {words}")
-        # results must come first in the turn behind the tool uses, before anything that is said
+        # results must be first in the turn behind the tool uses, before any text
         first = takewhile(lambda block: block["type"] == "tool_result", turn.blocks)
         missing, _ = unpaired(uses, dict(enumerate(block["tool_use_id"] for block in first)))
         if missing:
@@ -341,7 +341,7 @@ class Part(NamedTuple):
 
 
 def turns_of(messages: list[dict[str, Any]]) -> list[Part]:
-    """Return the turns; those of the system belong to the user's before them."""
+    """Return the turns; the system's belong to the user's before them."""
     turns: list[Part] = []
     for index, message in enumerate(messages):
         role = "user" if message["role"] == "system" else message["role"]
@@ -353,7 +353,7 @@ def turns_of(messages: list[dict[str, Any]]) -> list[Part]:
 
 
 def content_of(message: dict[str, Any]) -> Blocks:
-    """Return the blocks of a message, of which a string is one."""
+    """Return the blocks of a message; a string is one block."""
     content = message["content"]
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 

@@ -136,7 +136,7 @@ NAME = "^[a-zA-Z0-9_-]{1,128}$"
 
 
 def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
-    """Yield what is rejected in the tools of a request, and in which of them must be called."""
+    """Yield the problems of a request's tools and of its tool choice."""
     tools = body.get("tools", [])
     for index, tool in enumerate(tools):
         if tool.get("type") in (None, "custom"):
@@ -163,7 +163,7 @@ def check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
 
 
 def _check_tool(tool: dict[str, Any], place: str) -> Iterator[Objection]:
-    # fields of the wrong type are reported alone, as what follows relies on their types
+    # fields of the wrong type are reported separately, as the next checks rely on their types
     wrong = list(check_for_anthropic(CUSTOM_TOOL, tool))
     yield from (Objection(f"{place}.{each.message}") for each in wrong)
     if wrong:

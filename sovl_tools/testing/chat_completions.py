@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions: its answers, whole and as chunks, and what it rejects.
+"""OpenAI's Chat Completions: its answers, whole and as chunks, and its checks of requests.
 
 After the reference of ``POST /v1/chat/completions`` and the types of the ``openai`` package.
 """
@@ -60,7 +60,7 @@ def events(turn: Turn) -> Iterator[Event]:
     for piece in turn.pieces(turn.reply.refusal or ""):
         yield _chunk(turn, {"refusal": piece})
     for index, call in enumerate(turn.reply.calls):
-        # the first chunk of a call has its id and its name; the others know it by its index alone
+        # the first chunk of a call has its id and its name; later ones only its index
         begun = _call(call._replace(arguments=""))
         yield _chunk(turn, {"tool_calls": [{"index": index, **begun}]})
         for piece in turn.pieces(call.arguments):
@@ -121,7 +121,7 @@ def _finish_reason(turn: Turn) -> str:
 
 def _chunk(turn: Turn, delta: dict[str, Any], finish_reason: str | None = None) -> Event:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
-    # every chunk has the key if the usage was asked for, and the last one the numbers
+    # every chunk has the key if the request includes usage, and the last one the numbers
     usage = {"usage": None} if _wants_usage(turn) else {}
     return Event(None, {**_head(turn, "chat.completion.chunk"), "choices": [choice], **usage})
 
@@ -148,8 +148,8 @@ _NO_SUCH_CHOICE = (
 
 
 def objections(request: Request, _memory: Memory) -> Iterator[Objection]:
-    """Yield what is rejected in a request; the rules need a body of the right shape."""
-    # a body of the wrong shape gets no further: what follows looks into it without asking
+    """Yield the problems of a request; the rules need a body of the right shape."""
+    # a body of the wrong shape gets no further: the next checks rely on it
     wrong = [*unreadable_for_openai(request)]
     if not wrong:
         if not request.body.get("model"):
@@ -206,7 +206,7 @@ def _check_assistant(message: dict[str, Any], index: int) -> Iterator[Objection]
 
 def _check_pairs(messages: list[dict[str, Any]]) -> Iterator[Objection]:
     """Yield the calls that are not answered directly behind them, and answers to none."""
-    # answers can come in any order, but nothing else can come between them and the calls
+    # answers can be in any order, but must follow the calls directly
     starts = [i for i, each in enumerate(messages) if not i or each["role"] != "tool"]
     for start, end in pairwise([*starts, len(messages)]):
         calls = [call["id"] for call in messages[start].get("tool_calls") or ()]

@@ -281,11 +281,11 @@ class Function(NamedTuple):
 def objections(
     body: dict[str, JSON], functions: list[Function], no_such_choice: str
 ) -> Iterator[Objection]:
-    """Yield what is rejected in the tools of a request, which have the right shape.
+    """Yield the problems of a request's tools, which have the right shape.
 
     Args:
         body: the request.
-        functions: those of its tools that are functions.
+        functions: the request's function tools.
         no_such_choice: the words for a choice that isn't among them.
     """
     count = len(body.get("tools", ()))
@@ -300,7 +300,7 @@ def objections(
         name, schema = function.definition["name"], function.definition.get("parameters")
         yield from misnamed(name, f"{function.place}.name")
         is_strict = function.definition.get("strict") is True
-        # a function without parameters takes none, and has nothing to be checked
+        # a function without parameters has no schema to check
         for fault in () if schema is None else faults(OPENAI, schema, strict=is_strict):
             yield Objection(
                 f"Invalid schema for function '{name}': {fault}.",

@@ -1,4 +1,4 @@
-"""OpenAI's Responses: its answers, whole and as events, and what it rejects.
+"""OpenAI's Responses: its answers, whole and as events, and its checks of requests.
 
 After the reference of ``POST /v1/responses``, its streaming events and the types of the
 ``openai`` package.
@@ -68,7 +68,7 @@ def failed(turn: Turn, failure: Failure) -> dict[str, JSON]:
 
 
 def items(turn: Turn) -> list[dict[str, Any]]:
-    """Return the items of an answer: what is thought, then said or rejected, then called."""
+    """Return the items of an answer: first thoughts, then text or a rejection, then calls."""
     reply = turn.reply
     made = [] if reply.reasoning is None else [_reasoning(turn, reply.reasoning)]
     is_silent = not reply.calls and reply.reasoning is None
@@ -85,7 +85,7 @@ def items(turn: Turn) -> list[dict[str, Any]]:
         }
         made.append(message)
     made += [_call(turn, index, call) for index, call in enumerate(reply.calls)]
-    # a limit of tokens cuts what was being written last
+    # a limit of tokens cuts the last item
     if reply.is_cut and made[-1]["type"] != "reasoning":
         made[-1]["status"] = "incomplete"
     return made
@@ -209,12 +209,12 @@ MAX_ID = 64
 _OF_MODEL = ("function_call", "custom_tool_call", "reasoning")
 _PREFIXES = {"reasoning": "rs", "function_call": "fc", "message": "msg"}
 _Items = list[dict[str, Any]]
-# what a request must have, and what there can be instead of it
+# the required keys of a request, and their alternatives
 _INSTEAD = {"model": ("prompt",), "input": ("prompt", "previous_response_id", "conversation")}
 
 
 def objections(request: Request, memory: Memory) -> Iterator[Objection]:
-    """Yield what is rejected in a request; the rules need a body of the right shape."""
+    """Yield the problems of a request; the rules need a body of the right shape."""
     wrong = [*unreadable_for_openai(request)]
     if not wrong:
         for key, others in _INSTEAD.items():
@@ -244,13 +244,13 @@ def _check_tools(body: dict[str, JSON]) -> Iterator[Objection]:
 
 
 def input_items(body: dict[str, JSON]) -> _Items:
-    """Return the items of a request; a string is what the user says."""
+    """Return the items of a request; a string is the user's message."""
     items = body.get("input") or []
     return [{"role": "user", "content": items}] if isinstance(items, str) else items
 
 
 def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]:
-    """Yield what does not match together; what a ``conversation`` holds is not known here."""
+    """Yield contradictory keys; the content of a ``conversation`` is unknown here."""
     if body.get("conversation") is not None:
         return
     previous = body.get("previous_response_id")
@@ -262,7 +262,7 @@ def _check_history(body: dict[str, JSON], memory: Memory) -> Iterator[Objection]
         )
         return
     before = memory.responses.get(previous or "", [])
-    # what is stored was checked when it came in; only what is new is checked here
+    # stored items were checked when they arrived; only new ones are checked here
     now: _Items = []
     for item in input_items(body):
         if item.get("type") != "item_reference":
@@ -308,7 +308,7 @@ def _check_item(item: dict[str, Any], place: str, memory: Memory) -> Iterator[Ob
         yield from misnamed(item["name"], f"{place}.name")
     if kind != "reasoning":
         return
-    # the API knows it by its id if it was stored, and else by what it has sealed in it
+    # the API finds it by its id if it was stored, and else by its encrypted content
     original = memory.items.get(item["id"], {})
     sealed = item.get("encrypted_content")
     if sealed is None:
@@ -342,8 +342,8 @@ def _check_pairs(told: _Items) -> Iterator[Objection]:
 
 
 def _check_reasoning(before: _Items, now: _Items, memory: Memory) -> Iterator[Objection]:
-    """Yield items that came after reasoning and are sent without it, and the other way round."""
-    # order counts: the reasoning must be before what came of it
+    """Yield items that followed reasoning and are sent without it, and the other way round."""
+    # order counts: reasoning must precede its output
     known = {item.get("id") for item in before}
     for index, item in enumerate(now):
         known.add(item.get("id"))
@@ -374,7 +374,7 @@ def remember(turn: Turn, memory: Memory) -> None:
         if thoughts and item["type"] != "reasoning":
             memory.reasons[item["id"]] = thoughts[0]  # a scripted answer thinks once at most
     if turn.request.get("store") is False:
-        return  # known, so that what is sealed in them can be checked, but no one can refer to them
+        return  # their encrypted content can be checked, but other items can't refer to them
     memory.stored.update(item["id"] for item in made)
     before = memory.responses.get(turn.request.get("previous_response_id") or "", [])
     memory.responses[f"resp_{turn.number}"] = [*before, *input_items(turn.request), *made]

@@ -70,7 +70,7 @@ class Rules(NamedTuple):
         on_any: keywords that any strict schema can have.
         on_type: further keywords of a strict schema, by its type.
         formats: formats that a strict schema can have.
-        keyword, format, pattern, open: messages for the others.
+        keyword, format, pattern, open: messages for other problems.
         any_tool: checks each node of any tool.
         strict_tool: checks each node of a strict tool.
         root: checks a whole schema, strict or not.
@@ -117,7 +117,7 @@ def _leading_nowhere(schema: JSON, node: Node) -> Iterator[str]:
 
 
 def _unsupported(rules: Rules, node: Node) -> Iterator[str]:
-    """Yield the faults of a node in a strict schema that both providers know."""
+    """Yield the faults of a node in a strict schema, by the rules of both providers."""
     keywords = node.keywords
     known = rules.on_any.union(*(rules.on_type.get(each, ()) for each in node.types))
     # only the root has definitions

@@ -1,4 +1,4 @@
-"""What a scripted model does next, what it is asked, and what it has said before."""
+"""A scripted model's next actions, the requests to it, and its earlier answers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sovl_tools.model.document import JSON
 
 
 class Usage(NamedTuple):
-    """How many tokens an answer is said to have cost.
+    """The numbers of tokens that an answer reports.
 
     Attributes:
         input: all tokens of the request, the cached ones among them.
-        output: all tokens of the answer, those of reasoning among them.
-        cached: those of the input that came from the cache.
-        reasoning: those of the output that were spent on reasoning.
+        output: all tokens of the answer, including reasoning.
+        cached: the input tokens from the cache.
+        reasoning: the output tokens of reasoning.
     """
 
     input: int = 12
@@ -31,7 +31,7 @@ class Call(NamedTuple):
 
     Attributes:
         name: of the tool; it can be one that was not offered.
-        arguments: JSON text, or what was meant to be that.
+        arguments: JSON text, or an invalid form of it.
         id: the call's own id; the server numbers the calls that don't have one.
     """
 
@@ -68,7 +68,7 @@ class Failure(NamedTuple):
     Attributes:
         status: of the HTTP answer.
         message: in the error's body.
-        kind: the error's ``type``; None for the one that goes with the status.
+        kind: the error's ``type``; None selects the status's default.
         code: OpenAI's ``code``.
         headers: further headers of the HTTP answer, such as ``retry-after``.
         event: how Responses tells it in a stream: ``"error"`` or ``"response.failed"``.
@@ -83,13 +83,13 @@ class Failure(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """One answer of the model, with whatever befalls it on its way.
+    """One answer of the model, and its disturbances.
 
     Attributes:
-        text: what it says; "" for nothing.
-        calls: the tools that it calls, after what it says.
-        rejection: the words in which it rejects; None if it does not.
-        reasoning: what it thinks before it speaks; None if it does not.
+        text: its text; "" for none.
+        calls: its calls, after the text.
+        rejection: the words of its rejection; None without one.
+        reasoning: its thoughts before the text; None without any.
         is_cut: whether it ran into the limit of tokens; its last part is then unfinished.
         usage: the tokens that it cost.
         pause: where the server stops.
@@ -132,7 +132,7 @@ def says(
 
     Args:
         text: the whole of it.
-        reasoning: what the model thinks before, as a ``reasoning`` item (Responses) or a
+        reasoning: the model's thoughts before the text, as a ``reasoning`` item (Responses) or a
             ``thinking`` block (Messages); Chat Completions does not show it.
         cut: whether the text stops because of the limit of tokens.
         usage: the tokens; a few by default.
@@ -151,23 +151,23 @@ def calls(
 
     Args:
         tools: ``(name, arguments)`` or ``(name, arguments, id)`` each; a string for arguments is
-            sent as it is, so that it can be malformed, anything else as JSON.
-        text: what the model says before it calls.
-        reasoning: what the model thinks before.
+            sent unchanged, so that it can be malformed, anything else as JSON.
+        text: the model's text before its calls.
+        reasoning: the model's thoughts before.
         cut: whether the last call stops because of the limit of tokens; give its arguments as
             the text that is left of them.
         usage: the tokens; a few by default.
     """
     made = []
     for name, arguments, *identity in tools:
-        # a string is sent as it is, so that malformed arguments can be scripted
+        # a string is sent unchanged, so that malformed arguments can be scripted
         sent = arguments if isinstance(arguments, str) else json.dumps(arguments)
         made.append(Call(name, sent, *identity))
     return Reply(text, tuple(made), reasoning=reasoning, is_cut=cut, usage=usage or Usage())
 
 
 def refuses(refusal: str, *, text: str = "", usage: Usage | None = None) -> Reply:
-    """Refuse to answer, in each provider's own form, after some text where there is any."""
+    """Reject the request, in each provider's own form, after optional text."""
     return Reply(text, refusal=refusal, usage=usage or Usage())
 
 
@@ -185,9 +185,9 @@ def fails(
 
     Args:
         status: 429 for too many requests, 529 for an overloaded Anthropic.
-        message: what the error's body says.
+        message: the message in the error's body.
         headers: such as ``{"retry-after": "1"}``, in seconds, or ``x-should-retry``.
-        kind: the error's ``type``; by default the one that goes with the status.
+        kind: the error's ``type``; by default the status's default.
         code: OpenAI's ``code``, such as ``rate_limit_exceeded``.
     """
     return Reply(failure=Failure(status, message, kind, code, headers or {}))
@@ -198,7 +198,7 @@ def drops(reply: Reply | None = None, *, after: int = 0) -> Reply:
 
     Args:
         reply: the answer that is begun; None to close before anything is sent.
-        after: how many events of its stream are sent. A plain answer breaks off half-way.
+        after: the number of events of its stream that are sent. A plain answer breaks off half-way.
     """
     if reply is None:
         return Reply(drop_after=-1)
@@ -217,24 +217,24 @@ def interrupts(
 
     Args:
         reply: the answer that is begun.
-        after: how many events of its stream are sent before.
-        message: what the error says.
+        after: the number of events of its stream that are sent before.
+        message: the error's message.
         kind: the error's ``type``, ``server_error`` or ``overloaded_error`` by default.
         event: how Responses tells it, as an ``"error"`` event or as ``"response.failed"``, which
-            a plain answer tells by its ``status``. The others know one way only.
+            a plain answer has it in its ``status``. Other APIs have only one way.
     """
     failure = Failure(500, message, kind, event=event)
     return reply._replace(failure=failure, failure_after=after)
 
 
 def holds(reply: Reply, pause: Pause | Callable[[], object], *, after: int = 0) -> Reply:
-    """Stand still before an answer or in the midst of its stream.
+    """Pause before an answer or in the middle of its stream.
 
     Args:
         reply: the answer.
         pause: a ``Pause``, which the test ends; or a function, which the server calls and which
             must return for it to continue.
-        after: how many events of the stream are sent before; 0 for none, not even the status,
+        after: the number of events that are sent before; 0 for none, not even the status,
             as always with a plain answer.
     """
     return reply._replace(pause=pause, pause_after=after)
@@ -251,12 +251,12 @@ class Event(NamedTuple):
     data: JSON
 
     def encoded(self) -> bytes:
-        """Return the event as it is sent; text that is not ASCII stays unchanged."""
+        """Return the event in its form on the wire; text that is not ASCII stays unchanged."""
         head = f"event: {self.name}\n" if self.name else ""
         text = (
             self.data if isinstance(self.data, str) else json.dumps(self.data, ensure_ascii=False)
         )
-        # lone surrogates as well: clients must cope with whatever a model writes
+        # lone surrogates as well: clients must cope with any text of a model
         return f"{head}data: {text}\n\n".encode(errors="surrogatepass")
 
 
@@ -264,10 +264,10 @@ class Turn(NamedTuple):
     """A reply together with the request that it answers.
 
     Attributes:
-        number: of the answer among those of the server, from one; it goes into the ids.
+        number: of the answer among the server's answers, from one; it is part of the ids.
         request: the request's body.
         reply: the reply; each of its calls has an id.
-        piece: how many characters a delta has at most.
+        piece: the maximum number of characters in a delta.
     """
 
     number: int
@@ -277,7 +277,7 @@ class Turn(NamedTuple):
 
     @property
     def model(self) -> str:
-        """The model that was asked for; a stored prompt may know it instead."""
+        """The request's model; a stored prompt may set it instead."""
         return str(self.request.get("model") or "scripted")
 
     @property
@@ -295,11 +295,11 @@ class Objection(NamedTuple):
     """Why the API would reject a request.
 
     Attributes:
-        message: in the API's words, where they are known.
+        message: in the API's words, where they are documented.
         param: OpenAI's name of the part that is wrong.
         code: OpenAI's code.
         status: of the HTTP answer.
-        kind: the error's ``type``; None for the one that goes with the status.
+        kind: the error's ``type``; None selects the status's default.
     """
 
     message: str
@@ -310,16 +310,16 @@ class Objection(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What a client asked, and what was wrong with it.
+    """A client's request, and its problems.
 
     Attributes:
         provider: ``"openai"`` (Chat Completions), ``"openai-responses"``, ``"anthropic"``, or ""
-            if the path isn't one of theirs.
+            if the path is unknown.
         path: such as ``/v1/messages``.
         headers: by their names in lower case.
         content: the body's bytes.
-        body: the object that the bytes hold; empty if they hold none.
-        errors: what the API would reject, all of it; the first is what it answers.
+        body: the object in the bytes; empty without one.
+        errors: the API's errors, all of them; the first is the answer.
     """
 
     provider: str
@@ -336,7 +336,7 @@ class Request(NamedTuple):
 
 
 def json_object(text: str | bytes) -> dict[str, JSON]:
-    """Return the object that a string holds, an empty one if it holds none."""
+    """Return the object in a string, an empty one without an object."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -345,12 +345,12 @@ def json_object(text: str | bytes) -> dict[str, JSON]:
 
 
 class Memory:
-    """What has been answered, by the ids that it was answered with; any thread may add to it.
+    """The answers so far, by their ids; any thread can add to it.
 
     Attributes:
         responses: the items that led to each stored response, and its own.
         items: every item of a response, stored or not.
-        reasons: the id of the reasoning item that came before an item, by that item's id.
+        reasons: the id of the reasoning item that preceded an item, by that item's id.
         stored: the ids of the items that were stored.
         thoughts: the thinking of Messages, by its signature.
         thinking: the blocks of thinking that went before a tool use, by its id.

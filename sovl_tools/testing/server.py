@@ -38,7 +38,7 @@ class Answer(NamedTuple):
 
     Attributes:
         status: of the answer.
-        headers: all but those that say how the body is framed.
+        headers: all but the ones for the body's framing.
         parts: the halves of a whole body, or the events of a stream.
         is_stream: whether there can be more parts than the headers tell.
         pause: where the server stops.
@@ -66,7 +66,7 @@ def json_answer(status: int, body: JSON, headers: Mapping[str, str] | None = Non
 def with_disturbance(answer: Answer, reply: Reply) -> Answer:
     """Return an answer with the pause and the loss of the connection that the script wants.
 
-    What is to happen after more events than there are happens at the end; a whole answer stands
+    An action after more events than there are happens at the end; a whole answer is held
     still before its beginning and breaks off in its middle.
     """
     drop_at = reply.drop_after
@@ -91,7 +91,7 @@ class Listener(ThreadingTCPServer):
         crashed: hears of errors that no one expected.
 
     Attributes:
-        closing: set when it is to end.
+        closing: set when it must end.
     """
 
     request_queue_size = 128
@@ -144,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     server: Listener
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # each event is to arrive by itself
+    disable_nagle_algorithm = True  # each event is its own packet
 
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers.get("content-length", 0)))
@@ -157,7 +157,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_DELETE = do_PATCH = do_POST  # noqa: N815 - likewise
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
-        """Say nothing; the requests are written down elsewhere."""
+        """Write nothing; the requests are recorded elsewhere."""
 
     def _send(self, answer: Answer) -> bool:
         """Send an answer and return whether the connection can be used again."""
@@ -186,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def _paused(self, answer: Answer) -> bool:
-        """Stand still where the answer wants it; return whether there is anyone to continue for."""
+        """Pause where the answer wants it; return whether the client is still there."""
         pause = answer.pause
         if not isinstance(pause, Pause):
             if pause is not None:
@@ -218,7 +218,7 @@ Script: TypeAlias = Part | Mapping[str, Part]
 
 
 class Prompter:
-    """Hands out the replies of a script, one for each request, whatever thread asks."""
+    """Hands out the replies of a script, one for each request, in any thread."""
 
     def __init__(self, script: Script) -> None:
         self._lock = threading.Lock()
@@ -236,7 +236,7 @@ class Prompter:
             return part.popleft() if part else None
 
     def unused(self) -> list[Reply]:
-        """Return the replies that no one has asked for."""
+        """Return the unused replies."""
         parts = (*self._parts.values(), self._part)
         return [reply for part in parts if isinstance(part, deque) for reply in part]
 
@@ -246,22 +246,22 @@ def _begun(part: Part) -> deque[Reply] | Callable[[Request], Reply]:
 
 
 class ScriptedServer:
-    """Answers on loopback as the script says, in whichever way it is asked.
+    """Answers on loopback as the script says, in any of the three APIs.
 
     Used as a context manager, it listens from the beginning of the block to its end, where it
-    closes what is still open and, unless ``strict`` is false or the block has raised, calls
-    ``check``. What the API would reject is answered with its error and uses up no reply.
+    closes open connections and, unless ``strict`` is false or the block has raised, calls
+    ``check``. A request the API would reject gets its error and uses up no reply.
 
     Args:
-        script: the replies in their order; or a function that makes one of the ``Request``; or
+        script: the replies in their order; or a function that makes a reply from a ``Request``; or
             either of these by provider: ``"openai"`` (Chat Completions), ``"openai-responses"``,
             ``"anthropic"``. One script serves all endpoints, plain and streaming, and each
             attempt of a client that tries again.
         strict: whether the end of the block checks.
-        piece: how many characters of a string or of arguments come in one event of a stream.
+        piece: the number of characters of a string or of arguments in one event of a stream.
 
     Attributes:
-        requests: what has been asked, in the order in which it came in.
+        requests: the requests so far, in their order.
     """
 
     def __init__(self, script: Script, *, strict: bool = True, piece: int = 5) -> None:
@@ -311,7 +311,7 @@ class ScriptedServer:
         return self.url
 
     def check(self) -> None:
-        """Check that nothing was rejected, that nothing was missing and that all was used.
+        """Check that no request was rejected, and that no reply was missing or unused.
 
         Raises:
             AssertionError: with all that is wrong, one line each.
@@ -357,7 +357,7 @@ class ScriptedServer:
                 )
             turn = self._memory.turn(reply, asked.body, prefix=api.PREFIX, piece=self._piece)
             return with_disturbance(_made(api, turn, self._memory), turn.reply)
-        except Exception as error:  # noqa: BLE001 - the test hears of it, whatever it is
+        except Exception as error:  # noqa: BLE001 - the test gets it
             return self._failed(api, f"the server failed: {error!r}")
 
     def _failed(self, api: API, message: str) -> Answer:
@@ -367,9 +367,9 @@ class ScriptedServer:
 
 
 def _made(api: API, turn: Turn, memory: Memory) -> Answer:
-    """Return the answer that a reply makes, and remember what it tells."""
+    """Return the answer of a reply, and remember its ids."""
     failure = turn.reply.failure
-    # a plain answer has no midst in which an error could come
+    # a plain answer has no middle in which an error could occur
     if failure and (turn.reply.failure_after is None or not turn.is_streaming):
         if failure.event == "response.failed" and api.PROVIDER == "openai-responses":
             return json_answer(200, responses.failed(turn, failure))
@@ -392,7 +392,7 @@ def _parts(api: API, turn: Turn) -> tuple[bytes, ...]:
 
 
 class API(Protocol):
-    """One way in which a provider's models are asked: a module."""
+    """One API of a provider: a module."""
 
     PROVIDER: str
     """The name that the request gets."""
@@ -412,7 +412,7 @@ class API(Protocol):
         """Make the body of an error."""
 
     def objections(self, request: Request, memory: Memory, /) -> Iterator[Objection]:
-        """Yield what the API rejects in a request."""
+        """Yield the API's objections to a request."""
 
     def remember(self, turn: Turn, memory: Memory, /) -> None:
         """Keep of an answer what later requests refer to."""

@@ -1,10 +1,10 @@
-"""What a request looks like: its keys and types as data, and what both providers ask of schemas.
+"""The shape of requests: their keys and types as data, and both providers' rules for schemas.
 
-What the APIs reject is written from their documentation and their own messages. Where it is not
-known how an API decides, it is taken to reject: two outputs of one call, and an item with an ``id``
-of its own whose reasoning is missing where nothing was stored (Responses), two tools of one name
+The API's checks are written from its documentation and its own messages. Where an API's
+decision is undocumented, it rejects: two outputs of one call, and an item with its own ``id``
+whose reasoning is missing where it wasn't stored (Responses), two tools of one name
 (OpenAI), and a ``$ref`` that leads nowhere in tools that are not strict. Limits that depend on the
-model are not checked, nor is what hosted tools and media hold.
+model are not checked, nor is the content of hosted tools and media.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Misfit(NamedTuple):
 
 
 class Shape:
-    """What a value must look like: its type, and in subclasses what must be in it.
+    """The shape of a value: its type, and in subclasses its members.
 
     Attributes:
         words: what such a value is called.
@@ -52,18 +52,18 @@ class Shape:
     types: tuple[type, ...] = (dict,)
 
     def is_kind(self, value: JSON) -> bool:
-        """Return whether a value is of the right type, whatever is in it."""
+        """Return whether a value has the right type; its members don't matter."""
         return isinstance(value, self.types) and (
             not isinstance(value, bool) or bool in self.types or object in self.types
         )
 
     def misfits(self, _value: JSON, _path: Path) -> Iterator[Misfit]:
-        """Yield what is wrong within a value of the right type."""
+        """Yield the problems within a value of the right type."""
         yield from ()
 
 
 def misfits(shape: Shape, value: JSON, path: Path = ()) -> Iterator[Misfit]:
-    """Yield where a value has not the shape that it should have."""
+    """Yield the places where a value has the wrong shape."""
     if shape.is_kind(value):
         yield from shape.misfits(value, path)
     else:
@@ -72,7 +72,7 @@ def misfits(shape: Shape, value: JSON, path: Path = ()) -> Iterator[Misfit]:
 
 @dataclass(frozen=True)
 class Plain(Shape):
-    """A value of a type, or of several, with nothing to check inside."""
+    """A value of a type, or of several, without further checks."""
 
     words: str
     types: tuple[type, ...]
@@ -80,14 +80,14 @@ class Plain(Shape):
 
 @dataclass(frozen=True)
 class OneOf(Shape):
-    """One of a few words."""
+    """One of a list of words."""
 
     values: tuple[str, ...]
     words = "a string"
     types = (str,)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
-        """Yield that it isn't one of the words."""
+        """Yield a problem unless it is one of the words."""
         if value not in self.values:
             yield Misfit(path, "value", self.values, value)
 
@@ -101,7 +101,7 @@ class Many(Shape):
     types = (list,)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
-        """Yield what is wrong with its members."""
+        """Yield the problems of its members."""
         for index, member in enumerate(value):
             yield from misfits(self.of, member, (*path, index))
 
@@ -126,7 +126,7 @@ class Fields(Shape):
 
 @dataclass(frozen=True)
 class Tagged(Shape):
-    """An object whose shape is given by one of its keys.
+    """An object whose shape depends on one of its keys.
 
     Attributes:
         key: such as ``type``.
@@ -139,7 +139,7 @@ class Tagged(Shape):
     fallback: str | None = None
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
-        """Yield what is wrong with the variant that it is."""
+        """Yield the problems of its variant."""
         name = value.get(self.key, self.fallback)
         if name is None:
             yield Misfit((*path, self.key), "missing")
@@ -157,11 +157,11 @@ class Either(Shape):
         self.words = "one of " + " or ".join(shape.words for shape in shapes)
 
     def is_kind(self, value: JSON) -> bool:
-        """Return whether the value is of the type of one of them."""
+        """Return whether the value has the type of one of them."""
         return any(shape.is_kind(value) for shape in self.shapes)
 
     def misfits(self, value: JSON, path: Path) -> Iterator[Misfit]:
-        """Yield what is wrong with it as the one that it is."""
+        """Yield its problems as the shape of its type."""
         # the types tell them apart, so that the first is the only one
         fitting = next(shape for shape in self.shapes if shape.is_kind(value))
         yield from fitting.misfits(value, path)
@@ -199,7 +199,7 @@ _PYDANTIC = {
 
 
 def check_for_openai(shape: Shape, body: JSON) -> Iterator[Objection]:
-    """Yield what has not the shape that it should have, in OpenAI's words."""
+    """Yield the shape's problems, in OpenAI's words."""
     for misfit in misfits(shape, body):
         # without the variants: input[0].content[1].text
         place = dotted(tuple(part for part in misfit.path if not isinstance(part, Tag)))
@@ -219,7 +219,7 @@ def check_for_openai(shape: Shape, body: JSON) -> Iterator[Objection]:
 
 
 def check_for_anthropic(shape: Shape, body: JSON) -> Iterator[Objection]:
-    """Yield what has not the shape that it should have, in Anthropic's words."""
+    """Yield the shape's problems, in Anthropic's words."""
     for misfit in misfits(shape, body):
         if misfit.fault == "missing":
             message = "Field required"
@@ -248,7 +248,7 @@ def _listed(words: list[str], last: str) -> str:
 
 
 def unreadable_for_openai(request: Request) -> Iterator[Objection]:
-    """Yield what OpenAI rejects: no key, or a body that isn't an object."""
+    """Yield OpenAI's objections: a missing key, or a body that isn't an object."""
     if not request.headers.get("authorization", "").removeprefix("Bearer").strip():
         yield Objection(
             "You didn't provide an API key. You need to provide your API key in an Authorization"

@@ -48,7 +48,7 @@ from sovl_tools.model.document import JSON
 NAME = FORMAT = "anthropic"
 
 MOST_TOKENS = 8192
-"""How long an answer can be, unless the options say ``max_tokens``: the API requires it."""
+"""The maximum length of an answer without the option ``max_tokens``: the API requires it."""
 
 _OWN = (NAME,)
 _OPENING = "(the conversation begins)"
@@ -60,8 +60,9 @@ method = attrgetter("messages.create")
 
 
 def body(prompt: Prompt) -> dict[str, Any]:
-    """Return what Messages is asked."""
-    # User and assistant take turns, and results are said by the user: several in a row are one.
+    """Return the body of a request to Messages."""
+    # User and assistant alternate, and results are the user's messages: several in a row become
+    # one.
     messages: list[Made] = []
     for message in with_all_results(prompt.messages, _OWN):
         role = "assistant" if message["role"] == "assistant" else "user"
@@ -83,7 +84,7 @@ _MODES = {"auto": {"type": "auto"}, "required": {"type": "any"}, "none": {"type"
 
 
 def _blocks(message: Message) -> Iterator[Made]:
-    """Yield the blocks of a message; the API rejects empty strings, and users who say nothing."""
+    """Yield the blocks of a message; the API rejects empty strings, and empty user messages."""
     own = items_of(message, _OWN)
     if message["role"] == "tool":
         yield from anthropic(output_of(message))["content"]
@@ -107,7 +108,7 @@ def parse_answer(response: Any) -> Answer:
     """Return an answer of Messages in our words.
 
     Raises:
-        ProviderError: there isn't one in it.
+        ProviderError: it has no answer.
     """
     message = to_dict(response)
     blocks = message.get("content")
@@ -125,7 +126,7 @@ def _is_call(block: Made) -> bool:
 def _answer(
     blocks: list[Made], inputs: dict[int, str], ending: Made, usage: dict[str, Any]
 ) -> Answer:
-    """Return an answer; ``ending`` says why it ended, and more of it if it was rejected."""
+    """Return an answer; ``ending`` has the reason of its end, and more of it if it was rejected."""
     for index, text in inputs.items():  # the API wants an object back, also where there wasn't one
         blocks[index] = {**blocks[index], "input": arguments_of(text)}
     called = [index for index, each in enumerate(blocks) if _is_call(each)]
@@ -148,18 +149,18 @@ _TYPES = {
     "type": str, "text": str, "thinking": str, "signature": str, "id": str, "name": str,
     "citations": list | None,
 }  # fmt: skip
-"""Types of what is sent back in blocks."""
+"""Types of the blocks that are sent back."""
 
 _STOPS: dict[str | None, Stop] = {
     "refusal": "refusal",
-    "pause_turn": "pause",  # tools of the provider's own took long; what it said is sent back
+    "pause_turn": "pause",  # the provider's own tools took long; the text so far is sent back
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
 }
 
 
 def _usage(usage: dict[str, Any]) -> Usage:
-    """Return tokens; the API counts those that a cache takes or gives next to the others."""
+    """Return tokens; the API counts tokens of caches separately."""
     cached = usage.get("cache_read_input_tokens") or 0
     written = usage.get("cache_creation_input_tokens") or 0
     sent = (usage.get("input_tokens") or 0) + cached + written
@@ -171,7 +172,7 @@ _TEXTS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta":
 
 @dataclass
 class _BlockDraft:
-    """A block that is coming in; ``pieces`` are those of a call's input."""
+    """A block of a stream so far; ``pieces`` are the pieces of a call's input."""
 
     index: JSON
     block: dict[str, Any]

@@ -50,13 +50,13 @@ method = attrgetter("chat.completions.create")
 
 
 def body(prompt: Prompt) -> dict[str, Any]:
-    """Return what Chat Completions is asked."""
+    """Return the body of a request to Chat Completions."""
     system = prompt.instructions
     messages = [{"role": "system", "content": system}] if system else []
     messages += [
         _message(each)
         for each in with_all_results(prompt.messages, _OWN)
-        # An assistant's message that says nothing is rejected.
+        # An empty message of the assistant is rejected.
         if each["role"] != "assistant" or each["content"] or each.get("calls")
     ]
     return request_body(
@@ -85,7 +85,7 @@ def _message(message: Message) -> Made:
         function = {"name": call.name, "arguments": arguments}
         calls.append({"id": call.id, "type": "function", "function": function})
     if own:
-        # Next to the function is what the server wants back, such as signatures of reasoning.
+        # Some servers want other keys of the call back, such as signatures of reasoning.
         kept = zip(own[0].get("tool_calls", ()), calls, strict=False)
         calls = [{**each, **call} for each, call in kept]
     return {**assistant, "tool_calls": calls} if calls else assistant
@@ -95,7 +95,7 @@ def parse_answer(response: Any) -> Answer:
     """Return an answer of Chat Completions in our words.
 
     Raises:
-        ProviderError: there isn't one in it, as some servers put an error instead.
+        ProviderError: it has no answer, as some servers send an error instead.
     """
     response = to_dict(response)
     choices = response.get("choices")
@@ -111,7 +111,7 @@ def _sound(answer: Answer, reason: str | None, error: JSON) -> Answer:
     """Return an answer that ended as answers do.
 
     Raises:
-        ProviderError: it ended in an error, or said nothing for another reason than those.
+        ProviderError: it ended in an error, or was empty for another reason.
     """
     is_empty = not (answer.calls or answer.text.strip())
     if reason == "error" or (is_empty and reason not in _REASONS):
@@ -157,7 +157,7 @@ def _call(called: dict[str, Any]) -> Call:
 
 
 def _spoken(content: JSON) -> str:
-    """Return the text of a content, of which some servers send the parts."""
+    """Return the text of a content, which some servers send in parts."""
     if isinstance(content, list):
         return "".join(each.get("text") or "" for each in content)
     return content or ""
@@ -190,7 +190,7 @@ class _CallDraft:
 
     @property
     def is_sure(self) -> bool:
-        """Whether it's a call, and not the same name once more, or nothing."""
+        """Whether it's a new call, and not the same name again, or empty."""
         return bool(self.arguments.strip() or (self.name and not self.is_repeat))
 
     def as_json(self) -> Made:
@@ -264,7 +264,7 @@ class Draft:
     ) -> _CallDraft | None:
         """Return the call that a piece continues, unless its name says otherwise.
 
-        The index alone doesn't tell: some servers number every call 0, others number none. Nor does
+        The index isn't enough: some servers number every call 0, others have no index. Nor does
         a new id without a name, which some send in every piece.
         """
         near = [each for each in self._calls if None in (index, each.index) or index == each.index]

@@ -1,4 +1,4 @@
-"""Who is asked: chosen from the client, by name, or from the environment."""
+"""The choice of the provider: by client, by name, or by the environment."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Provider(NamedTuple):
     """A provider that there is.
 
     Attributes:
-        adapter: the module that knows how it is asked.
+        adapter: the module that sends its requests.
         package: the SDK, which is also the name of the extra; None for none.
         client: the class of the client in it.
         variable: the environment variable with its key.
-        model: what is asked unless anyone says otherwise.
+        model: the default model.
         model_variable: of the environment, where someone may say otherwise.
-        base_url: of a server that isn't one of the SDK's own.
+        base_url: of a server that isn't one of the SDK's defaults.
         format: the format of definitions, if it is not the adapter's own.
     """
 
@@ -50,15 +50,15 @@ PROVIDERS = {
     "openrouter": Provider(_CHAT, *_OPENROUTER, "https://openrouter.ai/api/v1", "openrouter"),
     "local": Provider("sovl_tools.agent.providers.local"),
 }
-"""Providers by name, in the order in which the environment is asked for their keys."""
+"""Providers by name, in the order of their keys in the environment."""
 
 
 class ProviderChoice(NamedTuple):
-    """Who is asked, with what, about which model.
+    """The provider, its client and the model.
 
     Attributes:
         name: of the provider.
-        adapter: how it is asked.
+        adapter: the module that sends its requests.
         client: with what; None for ``local``.
         model: the model's name.
         format: the format of the definitions.
@@ -78,11 +78,11 @@ def choose_provider(
     model: str | None = None,
     base_url: str | None = None,
 ) -> ProviderChoice:
-    """Return who is asked.
+    """Return the provider, its client and the model.
 
     Raises:
-        ValueError: there's no such provider, or the client doesn't say which.
-        TypeError: the client can't ask it.
+        ValueError: the provider is unknown, or the client doesn't tell it.
+        TypeError: the client isn't one of the provider's.
         ImportError: its SDK is not installed.
         AgentError: its client can't be made, for the lack of a key for example.
     """
@@ -98,7 +98,7 @@ def choose_provider(
     known = PROVIDERS[name]
     if client is None and known.package is not None:
         client = _make_client(name, known, base_url)
-        # OPENAI_BASE_URL can have sent the new client elsewhere, where Responses is not known.
+        # OPENAI_BASE_URL can have sent the new client elsewhere, where Responses is unknown.
         name = name if provider else _provider_of_client(client) or name
         known = PROVIDERS[name]
     adapter = cast("Adapter", import_module(known.adapter))
@@ -112,7 +112,7 @@ def choose_provider(
 
 
 def _provider_of_client(client: Any) -> str | None:
-    """Return the provider of a client; servers that are not OpenAI's know Chat Completions."""
+    """Return the provider of a client; servers other than OpenAI's support Chat Completions."""
     if client is None:
         return None
     # a mock has the class of its ``spec`` only as ``__class__``
@@ -129,7 +129,7 @@ def _provider_of_client(client: Any) -> str | None:
 
 
 def _fitting(client: Any) -> str:
-    """Return who can be asked as a client can be; of several the first, unless a mock says one.
+    """Return the first provider that supports the client, or the one a mock names.
 
     Raises:
         ValueError: there isn't one.
@@ -147,7 +147,7 @@ def _fitting(client: Any) -> str:
 
 
 _ROOTS = {"openai-responses": "responses", "openai": "chat", "anthropic": "messages"}
-"""The attribute of a client by which each provider is asked."""
+"""The attribute of a client that sends each provider's requests."""
 
 
 def _make_client(name: str, known: Provider, base_url: str | None) -> Any:
@@ -161,12 +161,12 @@ def _make_client(name: str, known: Provider, base_url: str | None) -> Any:
     options: dict[str, Any] = {} if address is None else {"base_url": address}
     key = os.environ.get(known.variable)
     if address is not None and package == "openai":
-        # The SDK rejects to go without a key, though a server of one's own may want none.
+        # The SDK needs a key, though the user's own server may not.
         options["api_key"] = key or ("none" if base_url else _refuse_without_key(name, known))
     try:
         client = getattr(module, known.client)(**options)
     except Exception as error:
-        # The SDK says in its own exceptions what it lacks; any other is a defect to be seen.
+        # Errors of the SDK's own exceptions say what is missing; any other is a defect to be seen.
         if not type(error).__module__.startswith(package):
             raise
         words = f"provider {name!r} can't be asked: {str(error).removesuffix('.')}"
@@ -181,4 +181,4 @@ def _refuse_without_key(name: str, known: Provider) -> NoReturn:
 
 
 _KEYS = ("api_key", "auth_token", "credentials", "admin_api_key", "workload_identity")
-"""Attributes of clients, of which one at least knows who asks."""
+"""Attributes of clients; each client has at least one."""

@@ -1,7 +1,7 @@
 """The provider ``local``: it answers without key and network, by phrases, search and ``key=value``.
 
-Each value that is missing is asked for. What is waited for is in the ``items`` of the last
-message, so that it is saved with the conversation; a tool loaded again is asked about as it is
+Each missing value is a question to the user. The open question is in the ``items`` of the last
+message, so that it is saved with the conversation; a tool loaded again is queried in its
 then.
 """
 
@@ -42,31 +42,31 @@ _FILLERS = frozenset(
         "us want what when where which who will with would you your",
     )
 )
-"""Words that say nothing about an argument."""
+"""Words that aren't the value of an argument."""
 
 _SENTENCE = re.compile(
     r"(?:i|i'm|please|can|could|would|what|which|how|why|who|when|where|tell|show|give)\s+\S+\s+\S"
     r"|\S+\s+\S.*\?$",
     re.IGNORECASE,
 )
-"""How a person says something else than the value that is asked for."""
+"""Phrases by which a user leaves a question."""
 
 _QUOTES = ("'", '"')
 # key=value, at the beginning of a word; a value with blanks is in quotes of either kind.
 _PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
 _ENOUGH = 0.2
-"""The score of a search from which on a tool is found by words alone."""
+"""The lowest score of a search that finds a tool by words."""
 
 _MOST_LISTED = 20
 
 
-def method(client: Any) -> Callable[..., Any]:  # noqa: ARG001 - there is none
+def method(client: Any) -> Callable[..., Any]:  # noqa: ARG001 - it needs no client
     """Return the function that answers, instead of a client's method."""
     return _respond
 
 
 def body(prompt: Prompt) -> dict[str, Any]:
-    """Return what it is asked."""
+    """Return the request itself."""
     return {"prompt": prompt}
 
 
@@ -112,7 +112,7 @@ def _respond(*, prompt: Prompt) -> tuple[Answer]:
 
 
 class _Dialogue:
-    """What is said in return to one string."""
+    """The answer to one string."""
 
     def __init__(self, prompt: Prompt, text: str) -> None:
         self._prompt = prompt
@@ -126,9 +126,9 @@ class _Dialogue:
         self._tools = {name: tool for name, tool in known.items() if tool is not None}
 
     def answer(self, pending: dict[str, Any] | None) -> Answer:
-        """Return the call, or what is asked before it can be made."""
+        """Return the call, or the next question before it can be made."""
         choice = self._prompt.choice
-        # The tool whose name or phrase is said; of several that of the most words.
+        # The tool whose name or phrase is in the text; of several the one with the most words.
         rest = self._rest if self._text[:1] not in _QUOTES else ""
         said = [(1, name, name) for name in self._tools if name.casefold() in words(rest)]
         matches = [each for each in self._prompt.registry.match(rest) if each.tool in self._tools]
@@ -139,7 +139,7 @@ class _Dialogue:
             is_asking = pending["asking"] is not None
             if self._spoken in (_ENDS if is_asking else {"no", *_ENDS}):
                 return Answer(f"All right, {pending['tool']} is not called.")
-            # If there are too many tools to offer, the one that is asked about may not be offered.
+            # If there are too many tools to offer, the one in question may be missing.
             is_offered = pending["tool"] in self._tools or SEARCH in self._prompt.offered
             if is_offered and (is_asking or self._is_pairs or self._spoken == "yes"):
                 return self._fill(pending["tool"], pending, is_sure=True)
@@ -169,7 +169,7 @@ class _Dialogue:
         return bool(more) and not self._written and bool(_optional(self._tools.get(name)))
 
     def _fill(self, name: str, pending: dict[str, Any] | None, *, is_sure: bool) -> Answer:
-        """Return the call, or what is wrong with its arguments and a question for one of them."""
+        """Return the call, or the problem of an argument and a question for it."""
         form, lines = _Form(self._prompt.registry[name]), []
         written = {key: form.read(key, value) for key, value in self._written.items()}
         if pending is None:
@@ -180,7 +180,7 @@ class _Dialogue:
             if optional := _optional(tool):
                 lines.append(f"Optional, as key=value: {', '.join(optional)}.")
         else:
-            # Loaded again meanwhile, the tool may lack what was asked for, or given.
+            # Loaded again meanwhile, the tool may lack the parameter in question, or a given one.
             arguments = {k: v for k, v in pending["arguments"].items() if k in form.properties}
             if self._is_pairs and written.keys() <= form.properties.keys():
                 arguments |= written
@@ -191,10 +191,11 @@ class _Dialogue:
                 arguments[asking] = form.read(asking, self._text)
         problems = form.problems(arguments)
         unfit = [each for each in problems if each in arguments]
-        # What matches is kept: the user is asked for one thing, not for all of it again.
+        # Valid values are kept: the user gives one value again, not all of them.
         kept = {key: value for key, value in arguments.items() if key not in unfit}
         lines += (f"{problems[each]}." for each in unfit)
-        # Without the unfit ones there can be other problems, such as that one of them is required.
+        # Without the invalid ones there can be other problems, such as that one of them is
+        # required.
         lacking = form.problems(kept) if unfit else problems
         asking = next((each for each in (*unfit, *lacking) if each in form.properties), None)
         if asking is not None:
@@ -204,7 +205,7 @@ class _Dialogue:
         elif lacking:
             why = "; ".join(lacking.values())
             return Answer("\n".join([*lines, f"{name} can't be called like this: {why}."]))
-        # An argument that isn't a parameter at all was dropped; the user sees what is left first.
+        # An argument that isn't a parameter at all was dropped; the user sees the rest first.
         elif unfit or not is_sure or self._prompt.choice == "none":
             shown_arguments = ", ".join(f"{key}={shown(value)}" for key, value in kept.items())
             lines.append(f"Shall I call {name}({shown_arguments})? (yes or no)")
@@ -234,7 +235,7 @@ class _Form:
         parameters = self.tool.parameters
         self.properties: dict[str, Any] = parameters.get("properties", {})
         self._check = ArgumentCheck(self.tool)
-        # One argument at a time: what holds between several can't be asked of it.
+        # One argument at a time: a rule between several has no single question.
         single = {key: each for key, each in parameters.items() if key not in OF_SEVERAL_PROPERTIES}
         self._single = compile_schema(single)
 
@@ -259,7 +260,7 @@ class _Form:
         return isinstance(schema, dict) and schema.get("type") == "string" and "enum" not in schema
 
     def problems(self, arguments: dict[str, JSON]) -> dict[str, str]:
-        """Return what is wrong with each argument, in order; under "" what is with all of them."""
+        """Return the problem of each argument, in order; "" has those of all together."""
         found: dict[str, str] = {}
         for path, message in getattr(self._check(arguments), "details", ()):
             place = path.removeprefix("$").removeprefix(".")
@@ -271,7 +272,7 @@ class _Form:
         return {key: found[key] for key in (*self.properties, *found) if key in found}
 
     def question(self, name: str) -> str:
-        """Return the question for an argument: its kind, what it is, what there is to choose."""
+        """Return the question for an argument: its kind, its description, its choices."""
         schema = found if isinstance(found := self.properties[name], dict) else {}
         types = schema.get("type", [])
         kind = " or ".join([types] if isinstance(types, str) else types)

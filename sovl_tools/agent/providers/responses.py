@@ -2,7 +2,7 @@
 
 Source: OpenAI's guide "Function calling", its API reference (responses, streaming events), and the
 types of its SDK. A conversation is sent as a whole each time; the items of earlier answers,
-reasoning among them, are sent back as they came.
+reasoning among them, are sent back unchanged.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ method = attrgetter("responses.create")
 
 
 def body(prompt: Prompt) -> dict[str, Any]:
-    """Return what Responses is asked."""
+    """Return the body of a request to Responses."""
     messages = with_all_results(prompt.messages, _OWN)
     is_stored = prompt.options.get("store") is not False  # which the API does by default
     items = [item for each in messages for item in _items(each, is_stored=is_stored)]
@@ -76,9 +76,9 @@ def _items(message: Message, *, is_stored: bool) -> Iterator[Made]:
             if is_stored:
                 yield item
             elif item["type"] != "reasoning":
-                # without the id by which the API looks up what it has stored
+                # without the id of an item that the API has stored
                 yield {key: each for key, each in item.items() if key != "id"}
-            # Reasoning is in the item itself only if it was asked for as encrypted content.
+            # The item has its reasoning only if encrypted content was requested.
             elif item.get("encrypted_content"):
                 yield item
     else:
@@ -105,7 +105,7 @@ def parse_answer(response: Any) -> Answer:
     items, whole_text = response.get("output"), response.get("output_text") or ""
     if items is None and not whole_text:
         raise reported_error(response.get("error") or NO_ANSWER)
-    # Some servers send null for an id or a status that they do not know, and none takes it back.
+    # Some servers send null for an unknown id or status, and no server takes it back.
     items = [{key: part for key, part in each.items() if part is not None} for each in items or ()]
     called = [each for each in items if _is_call(each)]
     for each, identity in zip(called, call_ids(map(_given_id, called)), strict=True):
@@ -140,7 +140,7 @@ _TYPES = {
     "refusal": str, "summary": list, "annotations": list, "logprobs": list | None,
     "encrypted_content": str,
 }  # fmt: skip
-"""Types of what is sent back in items and their parts."""
+"""Types of the items and parts that are sent back."""
 
 
 def _given_id(called: Made) -> JSON:
