@@ -15,7 +15,7 @@ class Bindings(NamedTuple):
         tree: the whole module.
         names: what each name is bound to at last: a definition, an import, or an expression.
         targets: the node that names it, for its place.
-        unsettled: names of which only running the module tells to what they are bound at last.
+        unsettled: names whose final binding only running the module shows.
         is_open: whether the module may bind names that its text does not show.
     """
 
@@ -26,7 +26,7 @@ class Bindings(NamedTuple):
     is_open: bool
 
 
-# Several findings in a row are about one module, and each asks for its place.
+# Several findings in a row are in one module, and each needs its place.
 @lru_cache(maxsize=4)
 def bindings(source: bytes) -> Bindings:
     """Return the names that a module binds, branches of ``if`` and ``try`` included.
@@ -109,7 +109,7 @@ def _names_bound(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, ast.AST]]:
 
 
 def _assigned_names(node: ast.AST) -> Iterator[ast.Name]:
-    """Yield the names that are assigned to in a statement or a part, not those in its blocks."""
+    """Yield the names that a statement or a part assigns, without those in its blocks."""
     if isinstance(node, ast.AnnAssign) and node.value is None:
         return
     if isinstance(node, ast.Name):
@@ -124,7 +124,7 @@ def _assigned_names(node: ast.AST) -> Iterator[ast.Name]:
 
 
 def _value(statement: ast.stmt, target: ast.Name) -> ast.AST:
-    """Return what a name is assigned, or the statement where that is not said outright."""
+    """Return the value assigned to a name, or the statement if it has no single value."""
     if isinstance(statement, ast.Assign) and target in statement.targets:
         return statement.value
     if isinstance(statement, ast.AnnAssign) and target is statement.target:

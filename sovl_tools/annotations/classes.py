@@ -3,7 +3,7 @@
 A dataclass and a NamedTuple take what their ``__init__`` takes, the latter also from an array in
 that order; a TypedDict can have keys that it does not list. Fields are checked when the first
 value comes, so that a class may refer to itself. Pydantic makes
-its own models, and its errors are said in our words; it is never imported here.
+its own models, and its errors are reworded; it is never imported here.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Field(NamedTuple):
 
 def _parameters(kind: Any) -> list[inspect.Parameter]:
     if is_typed_dict(kind):
-        return []  # its signature is that of dict
+        return []  # its signature is dict's
     try:
         signature = read_annotations(inspect.signature, kind, "annotation_format")
     except (ValueError, TypeError) as error:
@@ -245,7 +245,7 @@ def has_rules(annotation: Any) -> bool:
 
 
 def dump_model(value: Any, *, with_none: bool = True) -> JSON:
-    """Return what pydantic makes of an instance of a class that says how it is made.
+    """Return pydantic's JSON for an instance of a class that describes itself.
 
     ``with_none`` is False to omit the fields that are None by default.
     """
@@ -255,7 +255,7 @@ def dump_model(value: Any, *, with_none: bool = True) -> JSON:
 
 
 def _without_none(value: Any, dumped: JSON) -> JSON:
-    """Return what pydantic made of a value without the fields that are None by default."""
+    """Return pydantic's JSON for a value without the fields that are None by default."""
     if isinstance(value, list | tuple) and isinstance(dumped, list):
         return [*map(_without_none, value, dumped)]
     if isinstance(value, dict) and isinstance(dumped, dict):
@@ -372,7 +372,7 @@ _MOST_REPORTED = 10 * MAX_PROBLEMS
 
 
 def _problems(error: Any, value: JSON) -> list[Problem]:
-    """Return what pydantic's error says; each of its parts takes a kilobyte."""
+    """Return the text of pydantic's error; each of its parts takes a kilobyte."""
     count = error.error_count()
     if count > _MOST_REPORTED:
         return [((), f"is wrong in {count:,} places")]
@@ -380,7 +380,7 @@ def _problems(error: Any, value: JSON) -> list[Problem]:
 
 
 def _place(error: Mapping[str, Any], value: JSON) -> Path:
-    """Return where an error is, without the parts that pydantic adds for members of a union."""
+    """Return an error's place, without the parts that pydantic adds for members of a union."""
     path: Path = ()
     for part in error["loc"]:
         with suppress(LookupError, TypeError):
@@ -400,7 +400,7 @@ def _reword(error: Mapping[str, Any]) -> str:
 
 
 def _ignored(made: Any, value: JSON) -> int:
-    """Return how many keys in a value have no part in what pydantic made of it."""
+    """Return the number of keys in a value that pydantic ignored."""
     if isinstance(value, list) and isinstance(made, list | tuple):
         return sum(map(_ignored, made, value))
     if getattr(type(made), "__pydantic_root_model__", False):
@@ -413,7 +413,7 @@ def _ignored(made: Any, value: JSON) -> int:
 
 
 def _parts(made: Any) -> Mapping[str, Any] | None:
-    """Return what the keys of an object became; None if that is unknown."""
+    """Return the attributes made from an object's keys; None if that is unknown."""
     fields = getattr(type(made), "__pydantic_fields__", None)
     if fields is None:
         return made if isinstance(made, dict) else None

@@ -1,6 +1,6 @@
-"""Arrays and objects, and what they hold.
+"""Arrays and objects, and their items.
 
-Keys of objects are text. Those of another type are made of the text itself, a date of
+Keys of objects are text. Keys of another type are made from the text itself, a date of
 ``2026-01-31``, or else of the JSON that it is, an integer of ``12``.
 """
 
@@ -53,7 +53,7 @@ _HIDDEN = frozenset({id(HIDDEN), id(HIDDEN_CLASS)})
 
 
 def _parts(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """Return the container that an annotation names, and the types of what it holds."""
+    """Return the container that an annotation names, and the types of its items."""
     return origin_of(annotation), typing.get_args(annotation)
 
 
@@ -71,7 +71,7 @@ class _Array(Kind):
         if made in _SETS:
             kind = arguments[0] if arguments else Any
             _check_hashable(kind, "a set")
-            # The items of a set must be hashable: scalars, unless they are of classes unknown here.
+            # The items of a set must be hashable: scalars, unless their classes are unknown here.
             if not item and not _HIDDEN.intersection(map(id, (kind, *typing.get_args(kind)))):
                 schema["items"] = {"type": [*_SCALARS]}
             schema["uniqueItems"] = True
@@ -91,7 +91,7 @@ class _Array(Kind):
 
 
 def _has_any_length(annotation: Any) -> bool:
-    return typing.get_args(annotation)[1:] == (...,) or annotation in (tuple, typing.Tuple)  # noqa: UP006 - as it is written
+    return typing.get_args(annotation)[1:] == (...,) or annotation in (tuple, typing.Tuple)  # noqa: UP006 - as users write it
 
 
 class _Tuple(_Array):
@@ -170,7 +170,7 @@ class _Object(Kind):
 
 
 def _key_reader(convert: Convert) -> Convert:
-    """Return what makes a key of text: of the text itself, or of the JSON in it, such as ``12``."""
+    """Return a converter of text into keys: from the text, or the JSON in it, such as ``12``."""
 
     def read(text: Any) -> Any:
         try:
@@ -223,7 +223,7 @@ _OF_TEXT = frozenset({"format", "pattern", "minLength", "maxLength", "anyOf", "a
 def _names(key: Schema) -> Schema:
     """Return the schema of the strings that become keys of a type, given that type's schema.
 
-    It is empty if any string may do. It admits only what the conversion accepts, as the
+    It is empty if it admits any string. It admits only strings that the conversion accepts, as the
     differential test requires; where a number has bounds, the pattern admits less.
     """
     if "anyOf" in key:

@@ -1,8 +1,8 @@
 """From the JSON of checked arguments to the types that a function's annotations name.
 
-What is of an annotated type already stays unchanged, and so does what is annotated as anything that
-no kind of type is. Where something is made, its parts must be of their own annotated types:
-``tuple[int, int]`` rejects ``["a", 1]``. For plain annotations no kind of type is imported.
+Values that have the annotated type already stay unchanged, and so do values whose annotation
+isn't a known kind of type. Where an instance is made, its parts must have their own annotated
+types: ``tuple[int, int]`` rejects ``["a", 1]``. For plain annotations no kind of type is imported.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _NO_TYPES: Mapping[str, Any] = MappingProxyType({})
 def converter_of(
     function: Callable[..., Any], names: Iterable[str], types: Mapping[str, Any] = _NO_TYPES
 ) -> Conversion | None:
-    """Return what converts a function's keywords; None if none of those names needs it.
+    """Return the converter of a function's keywords; None if none of those names needs it.
 
     A parameter stays unchanged if it has no annotation, a plain one, one whose names can't be
-    found, or one of no kind that is known. The conversion changes nothing that it is given,
-    neither the dictionary nor what lies in it; it raises a ConversionError with everything that
+    found, or one of an unknown kind. The conversion never changes its input,
+    neither the dictionary nor its values; it raises a ConversionError with everything that
     is wrong. ``types`` are annotations that someone has resolved already.
     """
     # Of a partial, a method or a decorated function the innermost has the annotations.
@@ -93,7 +93,7 @@ def _variable_keyword(function: Any) -> str | None:
 
 
 def _converters(function: Any, annotations: Mapping[str, Any]) -> dict[str, Convert]:
-    """Return the converters of parameters, without those that change nothing."""
+    """Return the converters of parameters, without the trivial ones."""
     names = names_of(function)
     hints = {name: resolved_or_any(each, names) for name, each in annotations.items()}
     for each in [*hints.values()]:
@@ -135,7 +135,7 @@ def _all_plain(arguments: tuple[Any, ...]) -> bool:
 
 
 def _plain_keys(arguments: tuple[Any, ...]) -> bool:
-    """Return whether keys stay strings; those of other types are made from strings."""
+    """Return whether keys stay strings; keys of other types are made from strings."""
     return _all_plain(arguments) and (not arguments or arguments[0] in (str, Any))
 
 
@@ -147,5 +147,5 @@ _GENERICS: dict[int, Callable[[tuple[Any, ...]], bool]] = {
     **{id(origin): _plain_keys for origin in DICTS},
     id(Literal): lambda arguments: _SCALARS.issuperset(map(type, arguments)),
 }
-# of a class of which only the name is known no one can tell what a call rejects
+# if only a class's name is known, the values that a call rejects are unknown
 _PLAIN = frozenset(map(id, (*_SCALARS, float, None, Any, object, HIDDEN_CLASS, *LISTS, *DICTS)))

@@ -219,7 +219,7 @@ class _Definition(NamedTuple):
 
     Attributes:
         defaults: the expressions of its defaults.
-        local: the names that classes and functions around it bind, with the values of those in a
+        local: the names that classes and functions around it bind, with the values in a
             class.
     """
 
@@ -314,7 +314,7 @@ def _is_constant(node: ast.AST, names: _Names, local: _Local = MappingProxyType(
 
 
 def _fills_in(kind: type, count: int, given: Collection[str | None]) -> bool:
-    """Return whether a class has computed defaults for what it isn't given."""
+    """Return whether a class has computed defaults for fields without a value."""
     try:
         parameters = [*signature(kind).parameters.values()][count:]
     except (ValueError, TypeError):
@@ -328,7 +328,7 @@ _name = attrgetter("__name__")
 
 
 def _value(node: ast.expr, names: _Names) -> Any:
-    """Return what a dotted name represents; None if that is unknown."""
+    """Return the value of a dotted name; None if that is unknown."""
     if isinstance(node, ast.Name):
         return names.get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute):
@@ -338,7 +338,7 @@ def _value(node: ast.expr, names: _Names) -> Any:
 
 
 def _is_constant_name(name: str, names: _Names) -> bool:
-    """Return whether a module binds a name to a constant, perhaps one of another module."""
+    """Return whether a module binds a name to a constant, possibly from another module."""
     source = "".join(_lines(str(names.get("__file__")), names))
     try:
         found = bindings(source.encode())

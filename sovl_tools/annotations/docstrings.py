@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 
 class Documentation(NamedTuple):
-    """What a docstring says.
+    """The parts of a docstring.
 
     Attributes:
         description: its summary and the text below, with a blank line between; or ``""``.
         parameters: descriptions by parameter.
-        returns: what comes back, if the docstring tells.
+        returns: the description of the result, if the docstring has one.
     """
 
     description: str = ""
-    parameters: dict[str, str] = {}  # noqa: RUF012 - nobody changes it
+    parameters: dict[str, str] = {}  # noqa: RUF012 - it is never changed
     returns: str | None = None
 
 
@@ -38,7 +38,7 @@ _PARTS = {style: re.compile(f"^(?={mark})", re.MULTILINE) for style, mark in _MA
 
 
 def documentation_of(function: object) -> Documentation:
-    """Return what the docstring of a function says, or the one that a method inherits.
+    """Return the parsed docstring of a function, or of the method it overrides.
 
     The parser is imported only where a line looks like the head of a section.
     """
@@ -52,7 +52,7 @@ def documentation_of(function: object) -> Documentation:
 
 
 def class_documentation(kind: type) -> Documentation:
-    """Return what a class and its bases say of their fields; the description is its own.
+    """Return the descriptions of a class's fields, with its bases'; the description is its own.
 
     What ``dataclass`` and ``NamedTuple`` write themselves does not count.
     """
@@ -63,7 +63,7 @@ def class_documentation(kind: type) -> Documentation:
 
 
 def undescribed(names: list[str], documentation: Documentation) -> str:
-    """Return a sentence that says which parameters have no description, and why."""
+    """Return a sentence with the parameters that have no description, and the reason."""
     is_empty = not (documentation.description or documentation.parameters)
     reason = "the function has no docstring" if is_empty else "the docstring doesn't mention "
     what = "" if is_empty else "it" if len(names) == 1 else "them"
@@ -77,7 +77,7 @@ def _own_text(kind: type) -> str:
 
 
 def documentation_in(text: str) -> Documentation:
-    """Return what the text of a docstring says, which is not indented."""
+    """Return the parts of a docstring, which is not indented."""
     text = _UNDERLINED.sub(lambda head: f"{head[1]}\n{'-' * len(head[1])}", text.strip())
     text = _FIELD.sub(r":param \2:", text)
     text, listed, unread = _entries_in(text)
@@ -162,7 +162,7 @@ def _read_entries(body: list[str], found: dict[str, str], unread: list[str]) -> 
 
 
 def _read(text: str) -> Documentation:
-    """Return what a parser of docstrings reads."""
+    """Return the result of a docstring parser."""
     marked = {found.lastgroup for found in _MARK.finditer(text)}
     styles = [style for style in _MARKS if style in marked]
     found = [parsed for style in styles if (parsed := _in_style(text, style)) is not None]
@@ -178,7 +178,7 @@ def _read(text: str) -> Documentation:
 
 
 def _in_style(text: str, style: str) -> Any:
-    """Return what the parser of one style finds; None if that is nothing it understands."""
+    """Return the result of one style's parser; None if it recognises no section."""
     from docstring_parser import DocstringStyle, parse  # noqa: PLC0415 - 30 ms
     from docstring_parser.common import DocstringMeta  # noqa: PLC0415 - likewise
 
@@ -198,7 +198,7 @@ def _in_style(text: str, style: str) -> Any:
 def _read_parts(text: str, read: Callable[[str], Any], style: str) -> tuple[Any, str]:
     """Return the result for the text without the parts that make the parser fail, and that text.
 
-    One of them, such as an ``Args:`` with the word "None" below, would cost all others.
+    One such section, such as an ``Args:`` with the word "None" below, would lose all others.
     """
     with suppress(Exception):
         return read(text), text

@@ -1,8 +1,8 @@
 """Forms of typing: unions, what ``Annotated`` adds, and names that mean another type.
 
 In a union a scalar whose type is a member stays unchanged; otherwise a value becomes the first
-member that matches, where those that take any string come last; an object becomes the first that
-ignores the fewest of its keys. Constraints are those of the package annotated-types, known by their
+member that matches, where types that take any string are last; an object becomes the first that
+ignores the fewest of its keys. Constraints are the package annotated-types', recognised by their
 names without importing it.
 """
 
@@ -69,7 +69,7 @@ ANNOTATED = _Annotated()
 
 
 def _describe_by_rules(builder: Builder, annotation: Any) -> Schema | None:
-    """Return the schema of what pydantic makes by rules; None if it makes nothing of it."""
+    """Return the schema of a type that pydantic validates by rules; None if it can't."""
     if not has_rules(annotation):
         return None
     try:
@@ -81,7 +81,7 @@ def _describe_by_rules(builder: Builder, annotation: Any) -> Schema | None:
     members = schema.get("anyOf", ())
     numbers = [each for each in members if each.get("type") == "number" and len(each) > 1]
     if getattr(annotation.__origin__, "__module__", "") == "decimal" and len(numbers) == 1:
-        # A number with bounds, or text: only the number, because bounds say nothing about text.
+        # A number with bounds, or text: only the number, because bounds don't apply to text.
         return {**numbers[0], **{key: each for key, each in schema.items() if key != "anyOf"}}
     return schema
 
@@ -100,9 +100,9 @@ _LENGTHS = {
 
 
 def _add_constraints(builder: Builder, schema: Schema, metadata: Iterable[Any]) -> Schema:
-    """Return the schema with the constraints in the metadata; others than constraints say nothing.
+    """Return the schema with the constraints in the metadata; other metadata has no effect.
 
-    The author is warned of one that JSON Schema has no keyword for, or not for this type: no one
+    The author gets a warning if JSON Schema has no keyword for it, or not for this type: no one
     checks it.
     """
     for each in metadata:
@@ -113,7 +113,7 @@ def _add_constraints(builder: Builder, schema: Schema, metadata: Iterable[Any]) 
             for keyword, value in keywords.items():
                 if keyword in _BOUNDS.values():
                     _narrow(schema, keyword, value)
-                if schema.get(keyword, value) != value:  # both hold
+                if schema.get(keyword, value) != value:  # both apply
                     schema.setdefault("allOf", []).append({keyword: value})
                 else:
                     schema[keyword] = value
@@ -125,7 +125,7 @@ def _is_constraint(value: Any) -> bool:
 
 
 def _keywords(constraint: Any, schema: Schema) -> dict[str, JSON]:
-    """Return what a constraint is in JSON Schema, for values of the types in the schema."""
+    """Return a constraint as JSON Schema, for values of the types in the schema."""
     types, found = _types_of(schema), {}
     if not types.isdisjoint({"integer", "number"}):
         for attribute, keyword in _BOUNDS.items():
@@ -153,9 +153,9 @@ def _types_of(schema: Schema) -> set[str]:
 
 
 def _narrow(schema: Schema, keyword: str, value: float) -> None:
-    """Leave of a number that can be text the number alone: bounds say nothing about text.
+    """Reduce a number that can be text to the number: bounds don't apply to text.
 
-    A wider bound of the type's own, that of durations, makes room for the narrower one.
+    A wider bound of the type itself, as durations have, gives way to the narrower one.
     """
     for each in schema.get("anyOf", ()):
         _narrow(each, keyword, value)
@@ -172,7 +172,7 @@ _EXACT: dict[Any, tuple[type, ...]] = {
     list[Any]: (list,),
     dict[str, Any]: (dict,),
 }
-"""Types of values that stay unchanged next to a member, whatever else can be made of them."""
+"""Types of values that stay unchanged next to a member, even if it could convert them."""
 
 
 class _Union(Kind):
@@ -184,7 +184,7 @@ class _Union(Kind):
             schema = builder.build(each)
             if schema not in schemas:
                 schemas.append(schema)
-        if {} in schemas:  # what admits anything says all that there is to say
+        if {} in schemas:  # an unrestricted schema makes the rest redundant
             return {}
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
@@ -193,7 +193,7 @@ class _Union(Kind):
         limited: list[tuple[tuple[type, ...], Callable[[JSON], bool]]] = []
         members: list[tuple[Any, Schema]] = []
         for each in typing.get_args(annotation):
-            # An Annotated is what it describes, unless pydantic makes more of it.
+            # An Annotated is described by its type, unless pydantic changes more.
             is_described = typing.get_origin(each) is typing.Annotated and not has_rules(each)
             member, *metadata = typing.get_args(each) if is_described else (each,)
             scalar = scalar_of(member)
@@ -243,7 +243,7 @@ _Outcomes: TypeAlias = dict[
 
 
 class _Trials(local):
-    """What the unions in one value came to, so that no part of it is tried time and again."""
+    """The results of the unions in one value, so that no part of it is tried repeatedly."""
 
     outcomes: _Outcomes | None = None
 
@@ -256,7 +256,7 @@ class _Alternatives(NamedTuple):
 
     Attributes:
         exact: types of values that stay unchanged.
-        limited: types of which values stay unchanged if they match.
+        limited: types whose values stay unchanged if they match.
         converters: what else can be made, in order.
     """
 
@@ -271,7 +271,7 @@ class _Alternatives(NamedTuple):
         if not isinstance(value, dict | list):
             return self._first_fit(value)
         # Within one value, each union remembers its parts; otherwise a union of classes that
-        # hold the same union would try each part as often as there are ways to it.
+        # contain the same union would try each part once for each way to it.
         if _TRIALS.outcomes is not None:
             return self._remembered(value, _TRIALS.outcomes)
         _TRIALS.outcomes = {}
@@ -295,7 +295,7 @@ class _Alternatives(NamedTuple):
                 if results[-1][1] == 0:
                     break
         if not results:
-            # What speaks against the member that matches best, unless all are of another type.
+            # The problems of the member that matches best, unless all have another type.
             inner = [error for error in errors if not error.expected]
             if inner:
                 # by problems at its top, then by all of them
@@ -336,7 +336,7 @@ class _Instead(Kind):
 
 
 class _Alias(Kind):
-    """What the statement ``type`` makes; it may refer to itself."""
+    """The type of a ``type`` statement; it can refer to itself."""
 
     is_shared = True
 

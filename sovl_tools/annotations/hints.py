@@ -1,6 +1,6 @@
 """Annotations resolved: text evaluated, aliases followed, and the fields of a class collected.
 
-And what a callable is below the layers that others have put around it.
+And the callable below its decorators and wrappers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any, ForwardRef, NamedTuple, TypeAlias
 from sovl_tools.annotations.kind import InexpressibleError
 
 _Bound: TypeAlias = Mapping[Any, Any]
-"""What the type variables of a generic class are."""
+"""The types bound to a generic class's type variables."""
 
 _UNBOUND: _Bound = MappingProxyType({})
 _IS_REQUIRED = {"Required": True, "NotRequired": False}
@@ -38,10 +38,10 @@ _QUALIFIERS = frozenset({*_IS_REQUIRED, "ReadOnly", "Final"})
 
 
 HIDDEN = typing.NewType("HIDDEN", object)
-"""A type that is unknown, alone or within another type."""
+"""An unknown type, on its own or within another type."""
 
 HIDDEN_CLASS = typing.NewType("HIDDEN_CLASS", object)
-"""A class of which only the name is known: it is neither None nor the context."""
+"""A class that is only known by name: it is neither None nor the context."""
 
 
 class Names(NamedTuple):
@@ -52,7 +52,7 @@ class Names(NamedTuple):
 
 
 def names_of(function: Any) -> Names:
-    """Return the names that a function's code sees and, after them, those of its class."""
+    """Return the names that a function's code sees, followed by its class's."""
     inner = underlying(function)
     others = getattr(inner, "__globals__", None)
     if not isinstance(others, dict):
@@ -117,7 +117,7 @@ def resolved(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
             # Text within one, as in list["Point"], is what only get_type_hints evaluates.
             if has_text(annotation):
                 holder = SimpleNamespace(__annotations__={"annotation": annotation})
-                local = names.local or {}  # not the others again, or old answers are repeated
+                local = names.local or {}  # without the outer names, or old answers are repeated
                 hints = typing.get_type_hints(holder, names.others, local, include_extras=True)
                 annotation = hints["annotation"]
         except RecursionError:  # the callers have their own words for it
@@ -128,10 +128,10 @@ def resolved(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
 
 
 def resolved_or_any(annotation: Any, names: Names, bound: _Bound = _UNBOUND) -> Any:
-    """Return what ``resolved`` does, or Any where it raises."""
+    """Return the result of ``resolved``, or Any where it raises."""
     try:
         return resolved(annotation, names, bound)
-    except Exception:  # noqa: BLE001 - evaluating it runs whatever its author wrote
+    except Exception:  # noqa: BLE001 - evaluating it runs its author's code
         return Any
 
 
@@ -139,7 +139,7 @@ Resolve: TypeAlias = Callable[[Any, Names, _Bound], Any]
 
 
 def _refusal(error: BaseException) -> InexpressibleError:
-    """Return in words what the code of an annotation raised."""
+    """Return the error of an annotation's code in words."""
     if not isinstance(error, NameError | AttributeError):
         reason = f"it can't be evaluated, {type(error).__name__}: {error}"
         return InexpressibleError(reason, "correct it")
@@ -177,13 +177,13 @@ def _substitute(annotation: Any, bound: _Bound) -> Any:
 
 
 def read_annotations(read: Callable[..., Any], owner: Any, option: str) -> Any:
-    """Return what ``read`` finds of an owner's annotations, where names can be missing.
+    """Return the result of ``read`` for an owner's annotations, where names can be missing.
 
     Since Python 3.14 annotations are evaluated when they are read; ``option`` is the keyword that
-    asks for a ForwardRef instead of what can't be evaluated yet.
+    gets a ForwardRef instead of an annotation that can't be evaluated yet.
 
     Raises:
-        InexpressibleError: a name is not defined, and this Python knows no such keyword.
+        InexpressibleError: a name is not defined, and this Python doesn't support the keyword.
     """
     try:
         return read(owner)
@@ -209,8 +209,8 @@ def marker_of(default: Any) -> str | None:
 
 
 def origin_of(annotation: Any) -> Any:
-    """Return ``list`` for ``list[int]``; an annotation without arguments as it is."""
-    # asked many times of each annotation, and typing checks all that it could be
+    """Return ``list`` for ``list[int]``; an annotation without arguments unchanged."""
+    # called often for each annotation, and typing's own checks are slow
     kind = type(annotation)
     if kind is type or annotation is Any:
         return annotation
@@ -230,12 +230,12 @@ def form_of(annotation: Any) -> str:
 
 
 def is_qualified(annotation: Any) -> bool:
-    """Return whether an annotation says of a field more than its type."""
+    """Return whether an annotation has more than a field's type."""
     return form_of(annotation) in _QUALIFIERS
 
 
 def unqualified(annotation: Any) -> Any:
-    """Return the type of a field, without what can be around it."""
+    """Return the type of a field, without its wrappers."""
     while is_qualified(annotation):
         [annotation] = typing.get_args(annotation)
     return annotation
@@ -249,7 +249,7 @@ def is_alias(annotation: Any) -> bool:
 def value_of(annotation: Any) -> Any:
     """Return the type that an alias, a NewType or a type variable means.
 
-    Text in it is of the module where it was made. A type variable without bound is Any.
+    Text in it belongs to the module where it was made. A type variable without bound is Any.
 
     Raises:
         InexpressibleError: a name in it is not defined, or it isn't an expression.
@@ -261,7 +261,7 @@ def value_of(annotation: Any) -> Any:
         elif not isinstance(alias, typing.TypeVar):
             value = alias.__value__
         elif alias.__constraints__:
-            value = typing.Union[alias.__constraints__]  # noqa: UP007 - there may be any number
+            value = typing.Union[alias.__constraints__]  # noqa: UP007 - their number varies
         else:
             value = Any if alias.__bound__ is None else alias.__bound__
     except RecursionError:
@@ -283,7 +283,7 @@ def without_none(annotation: Any) -> tuple[Any, bool]:
     if origin in _UNIONS:
         others = tuple(each for each in typing.get_args(annotation) if each is not NoneType)
         if len(others) < len(typing.get_args(annotation)):
-            return typing.Union[others], True  # noqa: UP007 - there may be any number
+            return typing.Union[others], True  # noqa: UP007 - their number varies
     elif origin is typing.Annotated:
         inner, is_optional = without_none(annotation.__origin__)
         if is_optional:
@@ -332,13 +332,13 @@ def description_of(annotation: Any) -> str | None:
 
 
 def field_hints(annotation: Any, resolve: Resolve) -> dict[str, Any]:
-    """Return the resolved annotations of a class, those that it inherits included.
+    """Return the resolved annotations of a class, including inherited ones.
 
     Raises:
-        InexpressibleError: ``resolve`` raised it of one of them.
+        InexpressibleError: ``resolve`` raised it for one of them.
     """
     kind, bases = origin_of(annotation), _bases_of(annotation)
-    # Those of a TypedDict, which is made of dict alone, are not in its __mro__.
+    # A TypedDict's bases are not in its __mro__, as it is a plain dict.
     hidden = [base for base in reversed(bases) if base not in kind.__mro__]
     found: dict[str, Any] = {}
     for base in (*hidden, *reversed(kind.__mro__)):
@@ -364,8 +364,8 @@ def _bases_of(annotation: Any) -> dict[type, _Bound]:
         if isinstance(kind, type) and (kind not in found or (bound and not found[kind])):
             found[kind] = bound
             for each in reversed(_written_bases(kind)):
-                with suppress(TypeError):  # Generic takes nothing but type variables
-                    each = _substitute(each, bound)  # noqa: PLW2901 - or stays as it is
+                with suppress(TypeError):  # Generic takes only type variables
+                    each = _substitute(each, bound)  # noqa: PLW2901 - or stays unchanged
                 pending.append(each)
     return found
 
@@ -376,7 +376,7 @@ def _written_bases(kind: type) -> tuple[Any, ...]:
 
 
 def _own_annotations(kind: type) -> dict[str, Any]:
-    """Return the annotations in a class's body, without those that a TypedDict copies of bases.
+    """Return the annotations in a class's body, without a TypedDict's copies from its bases.
 
     They were written in another module, where their names mean something else.
     """
@@ -404,7 +404,7 @@ def is_typed_dict(kind: Any) -> bool:
 
 
 def is_required(kind: Any, name: str, hint: Any) -> bool:
-    """Return whether a TypedDict must have a key; what the annotation says of it comes first."""
+    """Return whether a TypedDict must have a key; its annotation wins over the class."""
     while typing.get_origin(hint) is typing.Annotated or form_of(hint) == "ReadOnly":
         hint = typing.get_args(hint)[0]
     return _IS_REQUIRED.get(form_of(hint), name in kind.__required_keys__)
@@ -429,7 +429,7 @@ _MOST_LAYERS = 64
 
 
 def underlying(function: Any) -> Any:
-    """Return the function in which bound methods, partials, wrappers and callables end."""
+    """Return the function below bound methods, partials, wrappers and callables."""
     return layers(function)[-1]
 
 

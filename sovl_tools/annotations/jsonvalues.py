@@ -1,7 +1,8 @@
-"""From what a tool's function returned to JSON, or to the place that can't be.
+"""Convert a function's return value into JSON, or report the place that can't be.
 
-The tables ``_BY_TYPE`` and ``_BY_NAME`` say what becomes what, and ``docs/running.md`` says it to
-users. All else is rejected, and so is what is nested more than 64 levels deep or contains itself.
+The tables ``_BY_TYPE`` and ``_BY_NAME`` have the conversions, and ``docs/running.md`` lists them
+for users. Other values are rejected, and so are values nested more than 64 levels deep or in
+themselves.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from sovl_tools.model.errors import (
 )
 
 
-class InvalidResult(SovlToolsError):  # noqa: N818 - named like the failure that comes of it
-    """What a tool returned isn't JSON; ``path`` is the place and ``message`` says why."""
+class InvalidResult(SovlToolsError):  # noqa: N818 - named like the kind of failure
+    """A tool's return value isn't JSON; ``path`` is the place and ``message`` the reason."""
 
     def __init__(self, path: Path, message: str) -> None:
         super().__init__(path, message)
@@ -42,7 +43,7 @@ class InvalidResult(SovlToolsError):  # noqa: N818 - named like the failure that
 
 
 _PASSING = (InvalidResult, ToolError, RunCancelledError, TimeLimitError)
-"""What ends a conversion as it is."""
+"""Types that need no conversion."""
 
 _NESTING = frozenset({dict, list})
 _LEAST, _MOST = -(1 << 2048), 1 << 2048
@@ -57,9 +58,9 @@ text_of: Callable[[JSON], str] = JSONEncoder(
 def is_plain(value: Any, room: int = MAX_DEPTH) -> bool:  # noqa: C901, PLR0912 - see below
     """Return whether a value is JSON for certain, all of it of builtin types.
 
-    It is never wrong about what it accepts; what it does not accept can be JSON all the same.
-    ``room`` is how many levels of objects and arrays there can be. Every call of a tool passes
-    through here, so this is one loop without calls for the common types.
+    It is never wrong about values it accepts; a value it does not accept can be JSON all the same.
+    ``room`` is the number of levels of objects and arrays that are left. Every call of a tool
+    passes through here, so this is one loop without calls for the common types.
     """
     kind = type(value)
     try:
@@ -96,7 +97,7 @@ def to_json(value: Any, path: Path = ()) -> JSON:
     """Return a result, or the part of it at a path, as JSON: the same object if it is plain.
 
     Raises:
-        InvalidResult: it holds something that can't be JSON.
+        InvalidResult: it contains a value that can't be JSON.
     """
     return value if is_plain(value) else _convert(value, path)
 
@@ -119,7 +120,7 @@ def _convert(value: Any, path: Path) -> JSON:
 
 
 def _converter(kind: type) -> _Converter:
-    """Return what converts instances of a class that is not itself in the table."""
+    """Return the converter of a class that isn't in the table itself."""
     found = next(_converters(kind), _refused)
     _FOUND[kind] = found
     return found
@@ -130,7 +131,7 @@ _FOUND: WeakKeyDictionary[type, _Converter] = WeakKeyDictionary()
 
 
 def _converters(kind: type) -> Iterator[_Converter]:
-    """Yield what may convert instances of a class, the best first."""
+    """Yield possible converters of a class, the best first."""
     if issubclass(kind, Enum):
         yield _by(attrgetter("value"))  # an IntEnum is an int, too
     for base in kind.__mro__:
@@ -192,7 +193,7 @@ def _bytes(value: Any, _: Path) -> JSON:
 
 
 def _room(path: Path) -> int:
-    """Return how many levels there can be from a place on, at least 1."""
+    """Return the number of levels that are left below a place, at least 1."""
     if len(path) >= MAX_DEPTH:
         raise InvalidResult((), f"is nested more than {MAX_DEPTH} levels deep, or contains itself")
     return MAX_DEPTH - len(path)
@@ -200,7 +201,7 @@ def _room(path: Path) -> int:
 
 MAX_ITEMS = 1_000_000
 MAX_BYTES = 100_000_000
-"""How much is taken of iterators, generators and sequences of a tool's own."""
+"""The number of items taken from iterators, generators and a tool's own sequences."""
 
 
 def take_limited(items: Iterable[Any], path: Path = ()) -> Iterator[Any]:
@@ -332,7 +333,7 @@ _LONGEST_WHOLE = 300
 
 
 def _numpy(value: Any, path: Path) -> JSON:
-    """Convert a scalar or an array of numpy; its times as those of the standard library."""
+    """Convert a scalar or an array of numpy; its times like the standard library's."""
     kind = value.dtype.kind
     if kind in "mM":
         value = value.astype(f"{kind}8[us]")
@@ -343,7 +344,7 @@ def _numpy(value: Any, path: Path) -> JSON:
 
 
 def _by(write: Callable[[Any], Any]) -> _Converter:
-    """Return what converts what a function makes of a value."""
+    """Return a converter that converts the result of a function of the value."""
     return lambda value, path: _convert(write(value), path)
 
 

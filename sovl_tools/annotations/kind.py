@@ -1,4 +1,4 @@
-"""What a kind of type is: how it looks in JSON, and how values are made from that."""
+"""A kind of type: its JSON Schema, and the conversion of values."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ Build: TypeAlias = Callable[[Any], Convert]
 """From an annotation to its converter."""
 
 Problem: TypeAlias = tuple[Path, str | Callable[[], str]]
-"""A place, and what is wrong there: the words, or what finds them when someone reads them."""
+"""A place, and its problem: the words, or a function that finds them when they are read."""
 
 EMPTY = inspect.Parameter.empty
-"""In the place of an annotation or a default that is not there."""
+"""Marks a missing annotation or default."""
 
 LISTS = (list, Sequence, MutableSequence, Collection, Iterable)
 """Classes as which a list is annotated."""
@@ -43,7 +43,7 @@ DICTS = (dict, Mapping, MutableMapping)
 """Classes as which a dictionary is annotated."""
 
 MAPPINGS = (dict, Mapping)
-"""What an object can be; dict comes first, because asking Mapping takes longer."""
+"""Types of objects; dict is first, because checking Mapping takes longer."""
 
 
 class Builder(Protocol):
@@ -68,7 +68,7 @@ class Builder(Protocol):
         """Return a schema without the definitions at its root, which are kept for the whole."""
 
     def warn(self, message: str) -> None:
-        """Note what the author should know although a schema can be made."""
+        """Record a warning for the author although a schema can be made."""
 
 
 class Kind(Protocol):
@@ -91,7 +91,7 @@ class InexpressibleError(Exception):
     """A type that JSON Schema can't describe.
 
     Attributes:
-        reason: what is there.
+        reason: the problem.
         advice: what would be right, as an imperative.
         is_open: whether that can be different later, when more names are defined.
     """
@@ -111,8 +111,8 @@ class ConversionError(SovlToolsError, ValueError):
     """A value that can't become an instance of the annotated type.
 
     Attributes:
-        found: each place in the value, and what is wrong there, up to a maximum.
-        expected: what would fit instead, in words, if the value as a whole does not.
+        found: each place in the value with its problem, up to a maximum.
+        expected: valid alternatives, in words, if the value as a whole is wrong.
     """
 
     def __init__(self, found: Iterable[Problem], expected: tuple[str, ...] = ()) -> None:
@@ -129,7 +129,7 @@ class ConversionError(SovlToolsError, ValueError):
         return [(path, words if isinstance(words, str) else words()) for path, words in self.found]
 
     def below(self, part: str | int) -> list[Problem]:
-        """Return what is wrong, with the places counted from one level up."""
+        """Return the problems, with the places counted from one level up."""
         return [((part, *path), words) for path, words in self.found]
 
 
@@ -144,19 +144,19 @@ def mismatch(value: Any, *expected: str, is_type: bool = True) -> ConversionErro
 
 
 def identity(value: Any) -> Any:
-    """Leave a value as it is. Callers compare with it, to skip conversions that change nothing."""
+    """Return a value unchanged. Callers compare with it, to skip needless conversions."""
     return value
 
 
 def optional(convert: Convert) -> Convert:
-    """Return a converter that leaves None alone."""
+    """Return a converter that keeps None."""
     return (
         identity if convert is identity else lambda value: None if value is None else convert(value)
     )
 
 
 def call_type(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-    """Call a type's own code; whatever it raises means that the value does not match."""
+    """Call a type's own code; any exception means that the value does not match."""
     try:
         return make(*arguments, **keywords)
     except ConversionError:
@@ -174,7 +174,7 @@ def call_type(make: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> 
 def convert_all(
     parts: Iterable[tuple[str | int, Convert, Any]], known: Iterable[Problem] = ()
 ) -> list[Any]:
-    """Return what the parts of a value become.
+    """Return the converted parts of a value.
 
     Raises:
         ConversionError: with the known problems and those of every part, up to a maximum.
@@ -193,7 +193,7 @@ def convert_all(
 
 
 class _IgnoredKeys(local):
-    """How many keys of objects were ignored so far; None where no one counts them."""
+    """The number of ignored keys of objects so far; None where it isn't counted."""
 
     count: int | None = None
 
@@ -202,7 +202,7 @@ _IGNORED = _IgnoredKeys()
 
 
 def ignore(keys: int | Callable[[], int]) -> None:
-    """Note how many keys of an object have no part in what is made of it.
+    """Record the number of an object's keys that its instance ignores.
 
     It is only counted within a union, which chooses the member that ignores the fewest.
     """
@@ -211,7 +211,7 @@ def ignore(keys: int | Callable[[], int]) -> None:
 
 
 def convert_and_count(convert: Convert, value: Any) -> tuple[Any, int]:
-    """Return what a value becomes, and how many keys in it are ignored on the way.
+    """Return a converted value, and the number of keys in it that were ignored.
 
     Raises:
         ConversionError: no instance can be made.

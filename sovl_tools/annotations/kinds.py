@@ -5,7 +5,7 @@ annotation                         schema
 =================================  ============================================================
 str, int, float, bool, None        ``{"type": …}``
 Any, object                        ``{}``
-list, Sequence, Iterable, …        ``array``, of ``items`` where they are known
+list, Sequence, Iterable, …        ``array``, with ``items`` where they are known
 set, frozenset                     the same with ``uniqueItems``
 tuple                              ``array``; of a fixed length with ``prefixItems``
 dict, Mapping, …                   ``object`` of ``additionalProperties``; ``propertyNames``
@@ -21,7 +21,7 @@ pydantic                           what pydantic says
 =================================  ============================================================
 
 Annotated, NewType, TypeVar and aliases are treated as the types that they mean. The conversion
-accepts whatever a schema admits.
+accepts all values that a schema admits.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ from sovl_tools.annotations.scalars import ENUM, LITERAL, OWN, enum_value, scala
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.subschemas import free_name, nodes
 
-# By identity, because what is searched for here can have any idea of being equal.
+# By identity, because the object can define any equality.
 _FORMS: dict[int, Kind] = {
     id(Union): UNION,
     id(UnionType): UNION,
@@ -101,7 +101,7 @@ def kind_of(annotation: Any) -> Kind:
     """Return the kind of an annotation.
 
     Raises:
-        InexpressibleError: it is of none.
+        InexpressibleError: it has no kind.
     """
     # The most frequent ones first.
     if id(annotation) in OWN:
@@ -132,7 +132,7 @@ class Converters:
         self._shared: dict[Any, Convert] = {}
 
     def build(self, annotation: Any) -> Convert:
-        """Return the converter of an annotation; one that is not understood asks for nothing."""
+        """Return the converter of an annotation; an unknown annotation needs none."""
         try:
             kind = kind_of(annotation)
             if not kind.is_shared:
@@ -140,13 +140,13 @@ class Converters:
             if annotation not in self._shared:
                 self._shared[annotation] = kind.convert(self.build, annotation)
             return self._shared[annotation]
-        except Exception:  # noqa: BLE001 - an annotation may be anything, and its library as well
+        except Exception:  # noqa: BLE001 - an annotation can be any object, and its library as well
             return identity
 
 
 @dataclasses.dataclass
 class _Definition:
-    """A type, the references to it, and its schema when that is known."""
+    """A type, the references to it, and its schema as soon as it is made."""
 
     name: str
     references: list[dict[str, JSON]] = dataclasses.field(default_factory=list)
@@ -157,9 +157,9 @@ class SchemaBuilder:
     """Makes the forms of the parameters of one function, or of one type.
 
     Attributes:
-        warnings: what the author should know, since ``warnings`` was last emptied.
+        warnings: warnings for the author, since ``warnings`` was last emptied.
         with_none: whether a field whose default is None shows null, too, which means the same as
-            leaving it out.
+            omitting it.
     """
 
     def __init__(self, *, with_none: bool = False) -> None:
@@ -170,7 +170,7 @@ class SchemaBuilder:
         self._foreign: dict[str, JSON] = {}
 
     def warn(self, message: str) -> None:
-        """Note what the author should know although a schema can be made; once is enough."""
+        """Record a warning for the author although a schema can be made; once is enough."""
         if message not in self.warnings:
             self.warnings.append(message)
 
@@ -178,7 +178,7 @@ class SchemaBuilder:
         """Return the schema of an annotation.
 
         Raises:
-            InexpressibleError: it, or something in it, isn't one that JSON Schema can describe.
+            InexpressibleError: it, or a part of it, can't be described by JSON Schema.
         """
         return kind_of(annotation).describe(self, annotation)
 
@@ -193,7 +193,7 @@ class SchemaBuilder:
         if description:
             schema["description"] = description
         if default is not EMPTY and default is not None:
-            # it can have no JSON, or the code of its class may not be up to it
+            # it can have no JSON, or its class's code can fail
             with suppress(Exception):
                 written = _to_json(default, schema, with_none=self.with_none)
                 if written is not None and is_same(self._converters.build(hint)(written), default):
@@ -203,7 +203,7 @@ class SchemaBuilder:
     def define(self, annotation: Any, name: str, make: Callable[[], Schema]) -> Schema:
         """Return the schema of a type that may refer to itself; ``make`` is called once.
 
-        Types of one name get names of their own.
+        Types of one name get different names.
         """
         try:
             hash(annotation)
@@ -305,7 +305,7 @@ _NUMBERS: dict[str, Callable[[Any], float]] = {
 
 
 def _types(schema: Schema) -> Iterator[JSON]:
-    """Yield what the schema says of types, and what those of its parts say."""
+    """Yield the schema's description of types, then of their parts."""
     yield schema.get("type")
     several = (*schema.get("anyOf", ()), *schema.get("prefixItems", ()))
     for each in (*several, schema.get("items"), schema.get("additionalProperties")):
@@ -314,7 +314,7 @@ def _types(schema: Schema) -> Iterator[JSON]:
 
 
 def _member(value: Enum) -> JSON:
-    """Return a member of an Enum, or a sum of those of a Flag; others it may keep as well."""
+    """Return a member of an Enum, or a sum of a Flag's, which may keep other bits as well."""
     if isinstance(value, Flag):
         members = [each.value for each in type(value).__members__.values()]
         if reduce(or_, (each for each in members if each & value.value == each), 0) != value.value:
@@ -323,9 +323,9 @@ def _member(value: Enum) -> JSON:
 
 
 def is_same(made: Any, value: Any) -> bool:
-    """Return whether two values are equal and of the same types, all that they hold included.
+    """Return whether two values are equal and have the same types, with all their parts.
 
-    ``==`` alone is not enough: 1 == True, and a default of 1 must not come back as True.
+    ``==`` isn't enough: 1 == True, and a default of 1 must not become True.
     """
     if type(value) in _NATIVE:
         return type(made) is type(value) and bool(made == value)
@@ -339,7 +339,7 @@ def is_same(made: Any, value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[Any]:
-    """Return what a value holds, also what its class does not check to compare it."""
+    """Return a value's parts, also the ones that its class ignores when it compares."""
     if isinstance(value, dict):
         return [getattr(value, "default_factory", None), *value.keys(), *value.values()]
     if isinstance(value, list | tuple | deque):

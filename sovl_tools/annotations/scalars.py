@@ -1,6 +1,6 @@
-"""Types that are made of one JSON value, and Literals and Enums: one of a few values.
+"""Types made from one JSON value, and Literals and Enums: one of a few values.
 
-Types beyond JSON's own are known by name, so that none of their modules is imported here.
+Types beyond JSON's own are recognised by name, so that none of their modules is imported here.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class _Scalar(Kind):
         expected: those values, in words.
         read: makes an instance of the class of a value of the schema's type; raises anything.
         write: writes an instance, as exactly as JSON can.
-        rank: how late it is tried among the members of a union; those that take any string are
-            late.
+        rank: the position at which it is tried among the members of a union; types that take any
+            string are late.
     """
 
     schema: Mapping[str, JSON]
@@ -77,7 +77,7 @@ class _Scalar(Kind):
                     return value
                 try:
                     return read(kind, value)
-                except Exception:  # noqa: BLE001 - each type has its own way to refuse
+                except Exception:  # noqa: BLE001 - each type has its own errors
                     raise mismatch(value, expected, is_type=False) from None
             if isinstance(value, kind) and type(value) is not bool:
                 return value
@@ -173,7 +173,7 @@ _FRACTION = r"^[+-]?[0-9]{1,99}(/[1-9][0-9]{0,98}|\.[0-9]{1,99})?$"
 _ANY = _Scalar({}, "anything", _stay)
 _TEXT = _Scalar({"type": "string"}, "a string", _stay, rank=3)
 _NULL = _Scalar({"type": "null"}, "null", _stay)
-# By identity, because what is searched for here can have any idea of being equal.
+# By identity, because the object can define any equality.
 OWN: dict[int, _Scalar] = {
     id(Any): _ANY,
     id(object): _ANY,
@@ -248,7 +248,7 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 
 
 def is_in_format(value: JSON, schema_format: str) -> bool:
-    """Return whether the type of a format can be made of a string; of others nothing is known."""
+    """Return whether the type of a format can be made from a string; False for unknown types."""
     named = next(
         (each for each in _NAMED.items() if each[1].schema.get("format") == schema_format), None
     )
@@ -258,7 +258,7 @@ def is_in_format(value: JSON, schema_format: str) -> bool:
     module, _, name = path.partition(".")
     try:
         scalar.read(getattr(import_module(module), name), value)
-    except Exception:  # noqa: BLE001 - each type has its own way to refuse
+    except Exception:  # noqa: BLE001 - each type has its own errors
         return False
     return True
 
@@ -314,7 +314,7 @@ def _make_chooser(values: Iterable[Any], otherwise: Convert) -> Convert:
             return choices[value, type(value) is bool]
         except (KeyError, TypeError):
             pass
-        with suppress(Exception):  # members themselves, and what the class's _missing_ knows
+        with suppress(Exception):  # members, and values that _missing_ accepts
             return otherwise(value)
         words = partial(describe, Problem("enum", (), value, texts))
         raise ConversionError([((), words)], (f"one of {', '.join(map(shown, texts[:20]))}",))
@@ -336,7 +336,7 @@ class _Enum(Kind):
     is_shared = True
 
     def describe(self, _: Builder, kind: Any) -> Schema:
-        """Return the schema of an Enum; that of a Flag takes sums of its members as well."""
+        """Return the schema of an Enum; a Flag's takes sums of its members as well."""
         members = [*kind.__members__.values()]
         if issubclass(kind, Flag) and members:
             sums, most = {0}, 0

@@ -70,7 +70,7 @@ def redact(text: str, secrets: Iterable[str]) -> str:
 
 
 _TELLING = 16
-"""How many characters of a value a message shows."""
+"""The number of characters of a value that a message shows."""
 
 
 @lru_cache(100)

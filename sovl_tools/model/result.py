@@ -1,4 +1,4 @@
-"""What came of a call."""
+"""The outcome of a call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sovl_tools.model.content import Content
 from sovl_tools.model.document import JSON
 
 _TO_MESSAGE = "sovl_tools.formats.messages:to_message"
-"""Where messages are made: above values, which know no provider."""
+"""The module that makes messages: above values, which are independent of providers."""
 
 FailureKind: TypeAlias = Literal[
     "unknown_tool",
@@ -30,7 +30,7 @@ class BadArgument(NamedTuple):
 
 
 class Repair(NamedTuple):
-    """An argument that was made to fit; ``path`` is a JSONPath."""
+    """An argument that was repaired; ``path`` is a JSONPath."""
 
     path: str
     given: JSON
@@ -43,11 +43,11 @@ class Failure(NamedTuple):
 
     Attributes:
         kind: what sort of failure, for programs.
-        message: what the model reads.
+        message: the text for the model.
         details: one entry for each bad argument.
         error_type: the class name of the exception that the tool raised, if it raised one.
         is_abandoned: whether a thread or task was abandoned that can still be at it.
-        place: the line of the author's code at which an exception came that isn't a ToolError, as
+        place: the line of the author's code that raised an exception which isn't a ToolError, as
             ``path:line``; no model reads it.
     """
 
@@ -63,7 +63,7 @@ class Failure(NamedTuple):
 
 
 class ToolResult(NamedTuple):
-    """What came of a call: a value or an error.
+    """The outcome of a call: a value or an error.
 
     Attributes:
         tool: the name that was called.
@@ -72,7 +72,7 @@ class ToolResult(NamedTuple):
         duration: in seconds.
         content: the strings, images, sounds and resources that the tool returned, in order;
             empty for a plain value.
-        repairs: the arguments that ``coerce="lenient"`` made to fit.
+        repairs: the arguments that ``coerce="lenient"`` repaired.
     """
 
     tool: str
@@ -88,10 +88,10 @@ class ToolResult(NamedTuple):
         *,
         call_id: str | None = None,
     ) -> dict[str, JSON]:
-        """Return the message by which a model learns what came of its call.
+        """Return the message that gives a model the outcome of its call.
 
-        The model reads the value, as text if it is JSON, or the error; pictures go along where the
-        provider takes them from a tool. Anthropic wants the blocks of all calls of an answer in
+        The model reads the value, as text if it is JSON, or the error; pictures are included where
+        the provider takes them from a tool. Anthropic wants the blocks of all calls of an answer in
         one message: join their ``content``.
 
         Args:
@@ -100,7 +100,7 @@ class ToolResult(NamedTuple):
             call_id: the id of the model's call; only Gemini's calls can be without one.
 
         Raises:
-            ValueError: there are no messages of that format.
+            ValueError: the format has no messages.
             TypeError: ``call_id`` is missing.
         """
         module, _, name = _TO_MESSAGE.partition(":")

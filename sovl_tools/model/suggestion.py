@@ -10,7 +10,7 @@ _MOST_WORK = 1_000_000
 
 
 def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str | None:
-    """Return the known word that is most similar to the given one; None if none is similar.
+    """Return the candidate that is most similar to the given word; None if no candidate is similar.
 
     ``cutoff`` is the least similarity; 1.0 allows only another case.
     """
@@ -32,7 +32,7 @@ def nearest(word: object, known: Iterable[str], *, cutoff: float = 0.7) -> str |
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """Return the help text for an unknown word; None if no known word is similar."""
+    """Return the help text for an unknown word; None if no candidate is similar."""
     near = nearest(word, known)
     return question(repr(near)) if near is not None else None
 

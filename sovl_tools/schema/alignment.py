@@ -13,7 +13,7 @@ from sovl_tools.schema.subschemas import follow, lookup
 
 
 class Pair(NamedTuple):
-    """A subschema of a schema, and its counterpart in the other one.
+    """A subschema of a schema, and its counterpart in the other schema.
 
     Attributes:
         name: the place for people: ``place.city``, ``places[].city``.
@@ -160,7 +160,7 @@ def _items(pair: Pair) -> Iterator[Pair]:
 def matches(
     schema: dict[str, JSON], own: dict[str, JSON], roots: Roots
 ) -> list[tuple[JSON, JSON | None]]:
-    """Return each alternative of a schema with the one that accepts most of it, if any does."""
+    """Return each alternative of a schema with its best counterpart, if it has any."""
     if combinator_of(schema) is None and combinator_of(own) is None:
         return []
     found = []
@@ -175,7 +175,7 @@ def matches(
 
 
 def _rank(schema: JSON, own: JSON, roots: Roots) -> int | None:
-    """Return how much of an alternative another rejects; None if they don't match."""
+    """Return the share of an alternative that another rejects; None if they don't match."""
     if schema == own:
         return 0
     found = narrowings(schema, own, roots=roots)

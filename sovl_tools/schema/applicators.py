@@ -21,7 +21,7 @@ def in_place(found: Iterable[SchemaNode]) -> list[SchemaNode]:
     applied: dict[int, SchemaNode] = {}
     pending = [*found]
     for node in pending:  # which grows meanwhile
-        # By identity: equal subschemas at two places can hold references that lead elsewhere.
+        # By identity: equal subschemas at two places can have references with different targets.
         if id(node.schema) in applied:
             continue
         applied[id(node.schema)] = node
@@ -56,7 +56,7 @@ def places_of(schema: Mapping[str, JSON], key: str | int) -> list[Path]:
 
 
 def alternatives_of(schema: dict[str, JSON]) -> list[JSON]:
-    """Return the schemas of which a value may match any; the schema alone if it lists none."""
+    """Return the alternatives of a schema; the schema itself if it has none."""
     key = combinator_of(schema)
     return [schema] if key is None else list(schema[key])
 

@@ -113,7 +113,7 @@ def narrowings(
     *,
     roots: tuple[JSON, JSON] | None = None,
 ) -> list[Difference]:
-    """Return where the narrow schema may reject what the wide one accepts; empty if nowhere.
+    """Return the places where the narrow schema may reject a value that the wide one accepts.
 
     Args:
         wide: the schema whose values are considered.
@@ -136,7 +136,7 @@ def narrowings(
 
 
 def contained(node: SchemaNode) -> tuple[int, int] | None:
-    """Return an alternative of ``oneOf`` of which each value matches another as well, and that.
+    """Return an alternative of ``oneOf`` all of whose values match another as well, and that.
 
     No value is valid because of it. Return None if there isn't any, or if finding it takes long.
     """
@@ -209,7 +209,7 @@ class _Walk:
         key = frozenset(canonical(each.schema) for each in parts), canonical(narrow.schema)
         if key in self._assumed:
             # a pair that recurs in a member is true if it is true here; at the same place it
-            # proves nothing
+            # says neither yes nor no
             recurs = self._assumed[key] == name
             said = narrow.schema.get("$ref")
             return [_difference(name, parts, "$ref", said)] if recurs else []
@@ -302,7 +302,7 @@ class _Walk:
     def _refused_values(
         self, name: str, parts: Parts, types: frozenset[str], narrow: Part
     ) -> list[Difference] | None:
-        """Return which values of a finite list are rejected; None if the keywords decide."""
+        """Return the rejected values of a finite list; None if the keywords decide."""
         listing = tuple(each for each in parts if values_of(each.schema) is not None)
         values = values_of(listing[0].schema) if listing else None
         if values is None and types <= {"boolean", "null"}:
@@ -488,7 +488,7 @@ class _Walk:
         )
 
     def _is_same(self, wide: JSON, narrow: JSON) -> bool:
-        """Return whether two parts are written the same, and what they refer to as well."""
+        """Return whether two parts are written the same, and their references' targets as well."""
         if not _means_the_same(wide, narrow):
             return False
         if '"$ref"' not in (text := canonical(wide)) and 'Ref"' not in text:

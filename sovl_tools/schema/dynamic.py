@@ -50,7 +50,7 @@ def stated(schema: Any, path: Path = ()) -> Any:
 
 
 def resolved(schema: Any, call: Callable[[Any], Any]) -> JSON:
-    """Return a schema of values alone, each function replaced by what ``call`` makes of it.
+    """Return a schema with only values, each function replaced by the result of ``call``.
 
     Members of Enums become their values, and any iterable becomes a list where a keyword has one.
 
@@ -109,7 +109,7 @@ def _scalar(value: Any, path: Path) -> JSON:
 
 
 def _check(schema: JSON) -> None:
-    """Reject what can't be in a schema; what no function returned was checked before.
+    """Reject values that can't be in a schema; values from elsewhere were checked before.
 
     Raises:
         ResolutionError: there is something of the kind.
@@ -142,7 +142,7 @@ def said(error: BaseException) -> str:
 
 
 def without_functions(schema: Any) -> JSON:
-    """Return a schema without its functions: what is known before they are called."""
+    """Return a schema without its functions: the part that is fixed before they are called."""
     if not isinstance(schema, Mapping):
         return {} if is_dynamic(schema) else schema
     stating = {key: each for key, each in schema.items() if not callable(each)}

@@ -36,7 +36,7 @@ class Contradiction(NamedTuple):
 
 
 def contradiction(node: SchemaNode) -> Contradiction | None:
-    """Return why no value satisfies a schema; None if one might, or it is meant to admit nothing.
+    """Return why no value satisfies a schema; None if one might, or if that is intended.
 
     Below ``not``, ``if`` and the like a schema without values has a meaning.
     """

@@ -1,7 +1,8 @@
 """JSON Schema, draft 2020-12, behind one small interface.
 
-Only this package knows the engines. jsonschema-rs is used if it is installed, jsonschema otherwise;
-the same engine accepts and explains a value, because the two disagree about corner cases.
+Only this package imports the engines. jsonschema-rs is used if it is installed, jsonschema
+otherwise; the same engine accepts and explains a value, because the two disagree about corner
+cases.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def meta_schema() -> Validator:
 def compile_schema(schema: JSON, *, with_formats: bool = False) -> Validator:
     """Return a validator of the schema; ``format`` is only checked ``with_formats``.
 
-    Nothing is ever fetched: a ``$ref`` to another document is an error, except for the
+    The network is never used: a ``$ref`` to another document is an error, except for the
     meta-schemas of JSON Schema.
 
     Raises:
@@ -70,7 +71,7 @@ def compile_with(
 
 
 def _is_valid_with(engine: ModuleType, schema: JSON, *, with_formats: bool) -> IsValid:
-    """Return what asks an engine; patterns that it rejects are translated."""
+    """Return a compiled engine; patterns that it rejects are translated."""
     is_valid: IsValid
     try:
         is_valid = engine.compiled(schema, with_formats=with_formats)
@@ -84,7 +85,7 @@ def _is_valid_with(engine: ModuleType, schema: JSON, *, with_formats: bool) -> I
 
 
 def problems_at(node: SchemaNode, value: JSON, *, with_formats: bool = False) -> list[Problem]:
-    """Return what a subschema rejects in a value; nothing if the subschema doesn't compile."""
+    """Return the problems of a value under a subschema; none if the subschema doesn't compile."""
     try:
         return compile_part(node, with_formats=with_formats).problems(value)
     except SchemaError:
@@ -106,13 +107,13 @@ def compiles(pattern: str) -> bool:
 
 
 def pattern_problem(pattern: str) -> tuple[str, str | None] | None:
-    """Return why a pattern can't be used, and the right form if it is known; None if it can."""
+    """Return why a pattern can't be used, and its correct form if there is one; or None."""
     reason: tuple[str, str | None] = ("the engine can't use it", None)
     try:
         translated(pattern)
     except PatternError as error:
         reason = str(error), error.advice
-        if error.advice is not None:  # a form of another language, which one engine may know
+        if error.advice is not None:  # a form of another language, which one engine may support
             return reason
     return None if compiles(pattern) else reason
 
@@ -159,7 +160,7 @@ def published(name: str) -> Validator:
 def schema_text(name: str) -> str:
     """Return the text of ``schemas/<name>.schema.json``."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # in a wheel the schemas lie in the package, in a checkout next to it
+    # a wheel has the schemas in the package, a checkout next to it
     shipped = f"{package}/schemas"
     folder = shipped if os.path.isdir(shipped) else f"{os.path.dirname(package)}/schemas"
     with open(f"{folder}/{name}.schema.json", encoding="utf-8") as file:

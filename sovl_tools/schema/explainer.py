@@ -1,6 +1,6 @@
 """Finds a schema's problems with a value, one place at a time, with an engine's yes or no.
 
-An engine returns all its errors at once, with those of each alternative nested inside: for a
+An engine returns all its errors at once, with the errors of each alternative nested inside: for a
 recursive union and a small value these are a thousand million. This search opens an alternative
 only when the explanation needs it. It counts its work and stops at a maximum.
 """
@@ -49,7 +49,7 @@ class _Question(NamedTuple):
     """A part of a schema, compiled.
 
     Attributes:
-        is_met: asks the engine.
+        is_met: calls the engine.
         size: the number of values in the part.
     """
 
@@ -61,7 +61,7 @@ class Explainer:
     """Explains what one schema rejects.
 
     Args:
-        compile_schema: asks an engine whether a value matches a schema.
+        compile_schema: returns an engine's check whether a value matches a schema.
         node: the schema; each part of it is compiled when it is needed first.
         slowness: the engine's time to check a value, as a multiple of the fastest engine's.
     """
@@ -74,7 +74,7 @@ class Explainer:
         self._size = 0
 
     def problems(self, value: JSON) -> list[Problem]:
-        """Return what is wrong with a value, each place and keyword once, up to a maximum."""
+        """Return the problems of a value, each place and keyword once, up to a maximum."""
         search = _Search(self)
         found = [*islice(search.problems(self._node, value, ()), MAX_PROBLEMS)]
         search.left = MAX_WORK // 2  # for their alternatives
@@ -410,7 +410,7 @@ def _without(schema: dict[str, JSON], keyword: str) -> dict[str, JSON]:
 
 
 def _expected(keyword: str, wanted: JSON, value: JSON) -> JSON:
-    """Return what a keyword asks for; see ``Problem``."""
+    """Return the requirement of a keyword; see ``Problem``."""
     if keyword in UNEXPLAINED:
         return None
     if keyword == "type":

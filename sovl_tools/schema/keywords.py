@@ -88,7 +88,7 @@ def _that_hold(holds: Holds) -> frozenset[str]:
 
 
 NESTING = {name: each.holds for name, each in KEYWORDS.items() if each.holds.startswith("schema")}
-"""Keywords with subschemas, and how they hold them."""
+"""Keywords with subschemas, and the form of their values."""
 IN_OBJECT = _that_hold("schemas by name")
 IN_LIST = _that_hold("schemas")
 SINGLE = _that_hold("schema")
@@ -103,7 +103,7 @@ BOUNDS = (
     ("minProperties", "maxProperties"),
     ("exclusiveMinimum", "exclusiveMaximum"),
 )
-"""Keywords with a lower bound, each with the one for the upper bound."""
+"""Keywords with a lower bound, each with its counterpart for the upper bound."""
 
 IDENTITY = frozenset({"$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"})
 """Keywords without a meaning once all references lead to ``$defs``."""

@@ -31,14 +31,14 @@ _NONE = ArgumentNames({}, frozenset())
 
 
 def argument_names(schema: Mapping[str, Any]) -> ArgumentNames:
-    """Return which names the schema of an object lists, and which it requires."""
+    """Return the names that the schema of an object lists, and the ones it requires."""
     root = dict(schema)
     return _of(SchemaNode((), root, root, ()), [])
 
 
 def _of(node: SchemaNode, above: list[int]) -> ArgumentNames:
     schema = node.schema
-    if id(schema) in above:  # a reference to what is being read
+    if id(schema) in above:  # a reference to an open schema
         return _NONE
     above = [*above, id(schema)]
     properties = schema.get("properties")
@@ -60,7 +60,7 @@ def _of(node: SchemaNode, above: list[int]) -> ArgumentNames:
         branches = below.get(keyword, [])
         is_whole = len(branches) == sum(each is not False for each in schema.get(keyword, ()))
         found += _either(branches, is_certain=is_whole)
-    # without "if" the others mean nothing
+    # without "if" the others have no effect
     conditional = [each for key in _CONDITIONAL for each in below.get(key, ()) if "if" in schema]
     found += _either(conditional, is_certain=len(conditional) == len(_CONDITIONAL))
     found += _either([*below.get("if", ()), *below.get("dependentSchemas", ())], is_certain=False)

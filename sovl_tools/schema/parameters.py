@@ -41,7 +41,7 @@ def parameter_definitions(
 
 
 def _types(schema: JSON, root: Mapping[str, JSON]) -> list[str]:
-    """Return the types that a schema names, or else the one that it refers to."""
+    """Return the types that a schema names, or else the target of its reference."""
     found = schema if isinstance(schema, dict) and "type" in schema else follow(schema, root)
     types = found.get("type", []) if isinstance(found, dict) else []
     return [types] if isinstance(types, str) else list(types)

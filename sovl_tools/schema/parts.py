@@ -66,7 +66,7 @@ def applying(parts: Iterable[Part]) -> Parts | None:
             pending.append(part.target())
         pending += part.branches("allOf")
         found.append(part.without("$ref", "allOf"))
-    # a schema that is only a reference constrains nothing itself
+    # a schema that is only a reference has no constraint itself
     return tuple(each for each in found if not SPEAKING.isdisjoint(each.schema)) or tuple(found)
 
 

@@ -19,7 +19,7 @@ class PatternError(ValueError):
     Attributes:
         index: where it is wrong, from 0.
         reason: a clause.
-        advice: the right form, if it is known.
+        advice: the correct form, if there is one.
     """
 
     def __init__(self, index: int, reason: str, advice: str | None = None) -> None:
@@ -37,7 +37,7 @@ def translated(pattern: str) -> str:
 
 
 def with_translated(schema: JSON, names: dict[str, str]) -> JSON:
-    """Return a schema with all its patterns translated; those that can't be are unchanged.
+    """Return a schema with all its patterns translated; others are unchanged.
 
     ``names`` receives the original of each changed pattern.
     """
@@ -87,7 +87,7 @@ class _Group(NamedTuple):
 
     Attributes:
         start: where it begins in the pattern.
-        place: where it begins in what is made.
+        place: its beginning in the translation.
         number: of a group that captures, from 1; 0 for others.
         is_look: whether it looks ahead or back.
     """
@@ -108,7 +108,7 @@ class _Reader:
         self._open: list[_Group] = []
         self._closed: set[int] = set()
         self._begun = 0
-        # the beginning of the last atom in what is made; None if nothing can be repeated
+        # the beginning of the last atom in the translation; None if it can't be repeated
         self._atom: int | None = None
         self._is_look = False
         # the names of the groups that capture, "" for those without one
@@ -201,12 +201,12 @@ class _Reader:
         if not self._is_look:
             self._made.append(text)
         elif text[0] in "*?" or (found is not None and int(found[1]) == 0):
-            del self._made[self._atom :]  # an engine can't repeat what has no width
+            del self._made[self._atom :]  # an engine can't repeat an atom without width
             self._made.append("(?:)")
         self._atom = None
 
     def _glob(self) -> str | None:
-        """Return advice if the pattern is one for names of files, such as ``*.txt``."""
+        """Return advice if the pattern is a pattern of file names, such as ``*.txt``."""
         if not re.fullmatch(r"[*?][\w.*?-]*", self.pattern):
             return None
         meant = re.escape(self.pattern).replace(r"\*", ".*").replace(r"\?", ".")
@@ -260,7 +260,7 @@ class _Reader:
         self._at += 2
         if char in _CLASSES or (char in "bB" and not in_class):
             return _Item(f"\\{char}")
-        if kind := _PROPERTY.match(self.pattern, start):  # surely meant, and one engine knows it
+        if kind := _PROPERTY.match(self.pattern, start):  # surely meant, and one engine supports it
             self._at = kind.end()
             return _Item(kind[0])
         if char.isdigit() and char.isascii():
@@ -336,7 +336,7 @@ _ODD: tuple[tuple[str, str, str], ...] = (
 
 
 def oddity(pattern: str) -> tuple[str, str] | None:
-    """Return what a valid pattern means where its author surely means another thing, and advice.
+    """Return the meaning of a valid pattern whose author surely means another thing, and advice.
 
     Return None for a pattern without such a form.
     """

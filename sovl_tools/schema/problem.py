@@ -1,4 +1,4 @@
-"""What a schema rejects, in terms that no engine owns, and in words."""
+"""The problems a schema finds, in terms that no engine owns, and in words."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Problem(NamedTuple):
 
     Attributes:
         keyword: the JSON Schema keyword that rejects it; ``"false"`` for the schema ``false``,
-            ``"schema"`` for one that isn't looked into.
+            ``"schema"`` for a schema that isn't explained.
         path: from the root of the value to the place.
         value: the value there; for ``propertyNames`` the name.
-        expected: what the keyword asks for: the types for ``type``, the missing names for
+        expected: the keyword's requirement: the types for ``type``, the missing names for
             ``required``, the superfluous ones for ``additionalProperties``, None for
             ``UNEXPLAINED`` ones, else the keyword's value.
         branches: for ``anyOf`` and ``oneOf``, the problems of each branch; without them, or
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
 
 class Branches(Sequence[tuple[Problem, ...]]):
-    """The branches of a union, of which there is at least one; made when they are checked."""
+    """The branches of a union, at least one; made when they are checked."""
 
     def __init__(self, make: Callable[[], list[tuple[Problem, ...]]]) -> None:
         self._make = make
@@ -63,7 +63,7 @@ class Branches(Sequence[tuple[Problem, ...]]):
 
 
 MAX_PROBLEMS = 1_000
-"""How many problems of one value are reported: millions would keep everyone else waiting."""
+"""The maximum number of problems of one value: millions would block other calls."""
 
 
 class Validator(NamedTuple):
@@ -80,7 +80,7 @@ class Validator(NamedTuple):
 
 
 def deduplicated(problems: list[Problem]) -> list[Problem]:
-    """Return the problems with those of one place and keyword made one."""
+    """Return the problems with those of one place and keyword merged into one."""
     if len(problems) == 1:
         return problems
     found: dict[tuple[Path, str], Problem] = {}
@@ -102,15 +102,15 @@ def explained(problems: Iterable[Problem]) -> list[Problem]:
     """Return the problems in order of place, ``anyOf`` and ``oneOf`` by their best branch.
 
     Of several branches that name a discriminator the one counts whose value is given; if none is,
-    the discriminator alone is a problem, an ``enum`` of what the branches allow. ``anyOf`` and
+    only the discriminator is a problem, an ``enum`` of the branches' values. ``anyOf`` and
     ``oneOf`` stay where the branches are equally far off: with a ``type``, ``const`` or ``enum``
-    of the place itself in each branch, or with ``required`` alone in each.
+    of the place itself in each branch, or only with ``required`` in each.
     """
     return _explained(_decided(each for problem in problems for each in _resolved(problem)))
 
 
 def _decided(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the problems, with those of unions that weren't looked into when one was chosen."""
+    """Yield the problems, with the problems of unions that were skipped when one was chosen."""
     for each in problems:
         if isinstance(each.branches, Branches):
             yield from _decided(_resolved(each))
@@ -120,7 +120,7 @@ def _decided(problems: Iterable[Problem]) -> Iterator[Problem]:
 
 def _explained(problems: Iterable[Problem]) -> list[Problem]:
     every = [*problems]
-    # Who reads which values are allowed need not read of which type they are.
+    # A list of allowed values makes their type redundant.
     listed = {each.path for each in every if each.keyword in LISTED}
     every = [each for each in every if each.keyword != "type" or each.path not in listed]
     return sorted(deduplicated(every), key=lambda each: (in_order(each.path), each.keyword))
@@ -134,11 +134,11 @@ def in_order(path: Path) -> list[tuple[bool, str | int]]:
 _Branch: TypeAlias = Sequence[Problem]
 
 _LEVELS: Final = 3
-"""How many unions within each other are looked into before a branch is chosen."""
+"""The number of nested unions that are explained before a branch is chosen."""
 
 
 def _resolved(problem: Problem, levels: int = _LEVELS) -> _Branch:
-    """Return a problem, or those of the branch of a union that matches best."""
+    """Return a problem, or the problems of the union's branch that matches best."""
     if not problem.branches or not levels:
         return [problem]
     if not all(problem.branches):  # it matches more than one
@@ -154,7 +154,7 @@ def _resolved(problem: Problem, levels: int = _LEVELS) -> _Branch:
     given = _kind(problem.value)
     for candidate in branches:
         here = [each for each in candidate if each.path == problem.path]
-        # one that takes values of another kind than the one that is given can't be meant
+        # a branch for values of another type can't be meant
         is_other = any(
             each.keyword == "type"
             or (each.keyword in LISTED and given not in map(_kind, options(each)))
@@ -204,7 +204,7 @@ def _unlisted(problem: Problem, branches: list[_Branch]) -> _Branch:
 
 
 def _lacking(problem: Problem, branches: list[_Branch]) -> _Branch:
-    """Return what is missing whichever branch is meant, if nothing else is wrong with any."""
+    """Return the names that are missing in every branch, if they are the only problem of one."""
     names = [
         branch[0].expected
         for branch in branches
@@ -222,7 +222,7 @@ def _lacking(problem: Problem, branches: list[_Branch]) -> _Branch:
 
 
 def _distance(branch: _Branch, parent: Problem) -> int:
-    """Return how far a value is from a branch; what is wrong deep below one key counts once.
+    """Return the distance of a value from a branch; problems deep below one key count once.
 
     A wrong discriminator speaks against its branch most, names too many or too few come next.
     """
@@ -251,11 +251,11 @@ _LONGEST_LIST = 20
 
 
 MAX_HINTS = 20
-"""How many lines of an explanation have suggestions; finding them takes longest."""
+"""The number of lines of an explanation that have suggestions; finding them is slow."""
 
 
 def describe(problem: Problem, *, with_hint: bool = True) -> str:
-    """Return what a value must be and is not: ``must be an integer, not the string "five"``."""
+    """Return the requirement that a value breaks: ``must be an integer, not the string "five"``."""
     if problem.keyword == "enum":
         return _enum(problem, with_hint=with_hint)
     if problem.keyword in ("anyOf", "oneOf"):
@@ -323,13 +323,13 @@ def _cut(text: str, length: int = _LONGEST_PATTERN) -> str:
 
 
 MAX_MESSAGE = 4000
-"""How many characters of an exception a model reads."""
+"""The number of characters of an exception that a model reads."""
 MAX_NAME = 200
-"""How many characters of a name that it made up."""
+"""The number of characters of a name that the model invented."""
 
 
 def brief(text: str, limit: int = MAX_MESSAGE, *, length: int | None = None) -> str:
-    """Return the text, or its beginning and how much was omitted of its ``length``."""
+    """Return the text, or its beginning and the omitted part of its ``length``."""
     left_out = (len(text) if length is None else length) - limit
     return text if left_out <= 0 else f"{text[:limit]}… [{left_out:,} characters omitted]"
 
@@ -340,7 +340,7 @@ def place(path: Path) -> str:
 
 
 def named(value: JSON) -> str:
-    """Return the value with its type: ``the string "five"``; containers by their type alone."""
+    """Return the value with its type: ``the string "five"``; containers only by their type."""
     if isinstance(value, dict | list):
         return with_article(kind(value))
     if value is None:

@@ -16,7 +16,7 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.explainer import IsValid
 
 SLOWNESS = 100
-"""How many times as long as the other engine it takes, at least."""
+"""A factor by which it is slower than the other engine, at least."""
 _FORMATS = FormatChecker(formats=["regex"])
 
 

@@ -87,7 +87,7 @@ def _objects(document: dict[str, JSON]) -> Iterator[_Place]:
 
 
 def _named(places: list[_Place]) -> tuple[dict[str, Path], dict[str, int]]:
-    """Return the places by their addresses, and how many have each dynamic name."""
+    """Return the places by their addresses, and the number of places of each dynamic name."""
     named: dict[str, Path] = {}
     dynamic: dict[str, int] = {}
     for each in places:

@@ -1,4 +1,4 @@
-"""Schemas of OpenAPI as they apply to what a client sends."""
+"""OpenAPI's schemas, as they apply to a client's requests."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Requests:
 
 
 def together(schema: JSON, root: JSON) -> Iterator[dict[str, JSON]]:
-    """Yield a schema, and those that it refers to or has in ``allOf``, up to a bound."""
+    """Yield a schema, its reference's target and the members of its ``allOf``, up to a bound."""
     pending, known = [schema], set[int]()
     for each in pending:  # which grows meanwhile
         if len(known) == _MOST_PARTS:
@@ -108,7 +108,7 @@ def _with_required(schema: dict[str, JSON], root: JSON) -> dict[str, JSON]:
 
 
 def _discriminated(schema: dict[str, JSON], root: JSON) -> dict[str, JSON]:
-    """Return a schema in which a property's value decides which alternative counts."""
+    """Return a schema in which a property's value selects the alternative."""
     found = schema.get("discriminator")
     name = found.get("propertyName") if isinstance(found, dict) else None
     mapping = found.get("mapping") if isinstance(found, dict) else None
@@ -128,7 +128,7 @@ def _discriminated(schema: dict[str, JSON], root: JSON) -> dict[str, JSON]:
 
 
 def _values(reference: str, mapping: Iterable[tuple[str, JSON]]) -> list[str]:
-    """Return the values that represent a schema: those of the mapping, or else its name."""
+    """Return the values that represent a schema: the mapping's, or else its name."""
     said = [value for value, target in mapping if target in (reference, *_names(reference))]
     return said or [*_names(reference)]
 
@@ -139,7 +139,7 @@ def _names(reference: str) -> tuple[str, ...]:
 
 
 def _decided(branch: dict[str, JSON], name: str, values: list[str], root: JSON) -> JSON:
-    """Return an alternative for these values of a property, unless it says itself which it is."""
+    """Return an alternative for these values of a property, unless it lists its values itself."""
     parts = [*together(branch, root)]
     own = [properties_of(each)[name] for each in parts if name in properties_of(each)]
     every = [each for schema in own for each in together(schema, root)]

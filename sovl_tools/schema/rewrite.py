@@ -1,6 +1,6 @@
 """Copies of schemas, in one walk, with every reference to a definition in one place.
 
-Every target of a reference becomes a definition, also one with an anchor or its own ``$id``. Unused
+Every target of a reference becomes a definition, also targets with an anchor or an ``$id``. Unused
 definitions are omitted. A dynamic reference with only one possible target becomes a plain one. A
 reference that only an engine can follow is unchanged.
 """
@@ -97,7 +97,7 @@ class Rewrite:
     Attributes:
         definitions: the names of the targets.
         base: the path of the schema itself; all paths begin with it.
-        copies: the copied definitions; None for one that is being copied.
+        copies: the copied definitions; None during the copy.
     """
 
     dropped: ClassVar[frozenset[str]] = IDENTITY
@@ -109,7 +109,7 @@ class Rewrite:
         self.copies: dict[str, JSON] = {}
 
     def changed(self, schema: dict[str, JSON], copy: dict[str, JSON], path: Path) -> JSON:
-        """Return what replaces a subschema.
+        """Return the replacement of a subschema.
 
         Args:
             schema: the original.
@@ -120,7 +120,7 @@ class Rewrite:
         return copy
 
     def decided(self, schema: bool, path: Path) -> JSON:  # noqa: FBT001 - a schema, no switch
-        """Return what replaces a subschema that is true or false."""
+        """Return the replacement of a subschema that is true or false."""
         del path
         return schema
 
@@ -136,7 +136,7 @@ class Rewrite:
     def definition(self, name: str) -> JSON:
         """Return the copy of a definition; None while it is being copied."""
         if name not in self.copies:
-            # a definition that refers to itself asks for its own copy meanwhile
+            # a definition that refers to itself needs its own copy meanwhile
             self.copies[name] = None
             found = self.definitions.targets[name]
             self.copies[name] = self.schema(found.target, (*self.base, *found.path))
@@ -163,7 +163,7 @@ class Rewrite:
         return schema
 
     def value(self, keyword: str, value: JSON, path: Path) -> JSON:
-        """Return the copy of a keyword's value, also of one that is wrong there."""
+        """Return the copy of a keyword's value, also of an invalid value."""
         kind, holds = type(value), NESTING.get(keyword)
         if holds == "schema":
             return self.single(keyword, value, path)

@@ -9,7 +9,7 @@ from sovl_tools.model.errors import SchemaError
 from sovl_tools.schema.explainer import IsValid
 
 SLOWNESS = 1
-"""How many times as long as this engine it takes to check a value, at least."""
+"""A factor by which checks are slower than this engine's, at least."""
 
 
 def compiled(schema: JSON, *, with_formats: bool) -> IsValid:

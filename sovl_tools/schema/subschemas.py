@@ -45,7 +45,7 @@ class SchemaNode(NamedTuple):
         return self.owner is not None and self.path[-1] in self.owner.get("required", ())
 
     def is_below(self, keywords: Container[str]) -> bool:
-        """Return whether one of some keywords leads to it, not only a property of that name."""
+        """Return whether a keyword leads to it, not only a property of that name."""
         path = self.path[len(self.base) :]
         return any(
             key in keywords and NESTING.get(str(before)) != "schemas by name"
@@ -136,7 +136,7 @@ def lookup(root: JSON, reference: str) -> Reference:
 def follow(schema: JSON, root: JSON) -> JSON:
     """Return the schema at the end of a chain of references; the schema itself without ``$ref``.
 
-    It is None if a reference leads nowhere, or if only an engine can follow it.
+    It is None if a reference has no target, or if only an engine can follow it.
     """
     for _ in range(_MOST_REFERENCES):
         if not (isinstance(schema, dict) and isinstance(schema.get("$ref"), str)):
@@ -221,7 +221,7 @@ def detached(node: SchemaNode) -> JSON:
 
 
 def is_static(root: dict[str, JSON], reference: str) -> bool:
-    """Return True if a ``$dynamicRef`` has the target of a ``$ref``, whatever led to it.
+    """Return True if a ``$dynamicRef`` has the target of a ``$ref`` in every context.
 
     That is certain if only one place has the name. The schema compiles.
     """

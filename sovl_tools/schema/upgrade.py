@@ -29,7 +29,7 @@ def upgrade(
     Args:
         schema: in any dialect.
         root: the document where its references are looked up; None for the schema itself.
-        requests: the schemas of an OpenAPI document, if it describes what a client sends.
+        requests: the schemas of an OpenAPI document, if it describes a client's requests.
     """
     definitions = Definitions(schema if root is None else root)
     copy = _Upgrade(definitions, requests)

@@ -1,1 +1,1 @@
-"""What a function takes: read from it or from its text, and held against a schema."""
+"""The parameters of functions: read from the object or its source, and compared with a schema."""

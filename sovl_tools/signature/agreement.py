@@ -117,7 +117,7 @@ def _is_supplied(place: Path, parameters: Mapping[str, Any]) -> bool:
 def _parameter_difference(
     parameter: Parameter, *, is_listed: bool, signature: Signature
 ) -> list[Difference]:
-    """Return what is wrong with a parameter that the model can't give an argument for."""
+    """Return the problem of a parameter that the model can't give an argument for."""
     name, kind, default, annotation = parameter
     found: Kind | None = None
     if annotation.is_context:
@@ -130,7 +130,7 @@ def _parameter_difference(
 
 
 def value_differences(parameters: dict[str, JSON], own: dict[str, JSON]) -> list[Difference]:
-    """Return the differences between the values of a manifest and those of a function.
+    """Return the differences between the values of a manifest and a function's.
 
     ``own`` is the schema that the function's annotations imply.
     """
@@ -236,7 +236,7 @@ def _in_values(
 
 
 def _in_members(each: SchemaDifference, owner: dict[str, JSON]) -> Iterator[Difference]:
-    """Yield a member that the function doesn't take, or one that it needs and isn't listed."""
+    """Yield a member that the function doesn't take, or a required one that isn't listed."""
     path: Path = (*PARAMETERS, *(each.path or ()))
     name, member = each.name, str(path[-1])
     name = name.removesuffix(member).removesuffix(".")

@@ -1,4 +1,4 @@
-"""What the annotation of a parameter says: read from the object, its text or the syntax tree."""
+"""The annotation of a parameter: read from the object, its text or the syntax tree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Annotation(NamedTuple):
     Attributes:
         source: the annotation itself, or its text.
         optional: whether it is ``Optional[T]`` or ``T | None``; None if unknown.
-        is_context: whether it asks for the ``ToolContext``; None if unknown.
+        is_context: whether it is the ``ToolContext``; None if unknown.
         value: the evaluated text, if ``source`` is text.
         is_plain: whether it certainly admits values as JSON has them; so it is if there isn't one.
     """
@@ -52,7 +52,7 @@ _CONTEXT = Annotation(ToolContext, is_context=True, is_plain=False)
 
 
 def from_object(annotation: object, lookup: Lookup | None = None) -> Annotation:
-    """Return what an annotation says; ``lookup`` knows the names in the text within it."""
+    """Return an annotation's meaning; ``lookup`` resolves the names in the text within it."""
     if isinstance(annotation, str):
         return from_text(annotation, lookup or conventional)
     if annotation is ToolContext or annotation is HIDDEN:
@@ -61,7 +61,7 @@ def from_object(annotation: object, lookup: Lookup | None = None) -> Annotation:
 
 
 def from_text(text: str, lookup: Lookup) -> Annotation:
-    """Return what the text of an annotation says, as far as its names are known."""
+    """Return the meaning of an annotation's text, as far as its names can be resolved."""
     try:
         node = _parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -70,7 +70,7 @@ def from_text(text: str, lookup: Lookup) -> Annotation:
 
 
 def from_node(node: ast.expr, lookup: Lookup) -> Annotation:
-    """Return what an annotation in the source says, as far as its names are known."""
+    """Return the meaning of an annotation in the source, as far as its names can be resolved."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return from_text(node.value, lookup)
     value = evaluate(node, lookup)
@@ -99,7 +99,7 @@ def _from_type_form(annotation: object, lookup: Lookup) -> Annotation:
     try:
         is_json = is_plain(annotation)
     except RecursionError:
-        is_json = False  # asking for its schema or its conversion says so
+        is_json = False  # making its schema or its conversion shows it
     _, optional, is_context, value, _ = found
     return Annotation(annotation, optional, is_context, value, is_json)
 
@@ -120,7 +120,7 @@ _CONVENTIONAL: dict[str, Any] = {
 
 
 def conventional(name: str) -> Any:
-    """Return what a name is usually called for: a built-in type, or one of ``typing``."""
+    """Return the usual meaning of a name: a built-in type, or one of ``typing``."""
     return _CONVENTIONAL.get(name, HIDDEN)
 
 
@@ -132,7 +132,7 @@ def evaluate(node: ast.expr, lookup: Lookup) -> Any:
     """Return the type that an expression makes, HIDDEN where a name in it is unknown."""
     try:
         return _value(node, lookup)
-    except Exception:  # noqa: BLE001 - types refuse what they are given in many ways
+    except Exception:  # noqa: BLE001 - types reject arguments in many ways
         return HIDDEN
 
 
@@ -151,7 +151,7 @@ def _value(node: ast.expr, lookup: Lookup) -> Any:
             owner = _value(inner, lookup)
             found = member(owner, name) if isinstance(owner, types.ModuleType) else HIDDEN
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            found = Union[_value(left, lookup), _value(right, lookup)]  # noqa: UP007 - what is joined may know no |
+            found = Union[_value(left, lookup), _value(right, lookup)]  # noqa: UP007 - the operands may not support |
         case ast.Subscript(value=inner, slice=within):
             found = _subscript(_value(inner, lookup), within, lookup)
         case ast.Call(func=function, args=[_, inner]):
@@ -163,7 +163,7 @@ def _value(node: ast.expr, lookup: Lookup) -> Any:
 
 
 def member(module: types.ModuleType, name: str) -> Any:
-    """Return what a module has of a name; HIDDEN for a module that it only imports.
+    """Return a module's value of a name; HIDDEN for a module that it only imports.
 
     ``typing.sys`` would lead from a stranger's annotation to all that the process has.
     """
@@ -174,7 +174,7 @@ def member(module: types.ModuleType, name: str) -> Any:
 
 def _subscript(generic: Any, within: ast.expr, lookup: Lookup) -> Any:
     parts = within.elts if isinstance(within, ast.Tuple) else [within]
-    # one that is unpacked represents any number
+    # an unpacked argument represents any number
     if generic is HIDDEN or any(isinstance(each, ast.Starred) for each in parts):
         return HIDDEN
     if generic is typing.Literal:

@@ -1,4 +1,4 @@
-"""What a function says of its arguments by annotations and defaults: their JSON Schema."""
+"""A function's annotations and defaults as the JSON Schema of its arguments."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Inference(NamedTuple):
-    """What a function says of its arguments.
+    """The description of a function's arguments.
 
     Attributes:
-        parameters: the JSON Schema of the arguments, the caller's own; ``{}`` of one of which
-            nothing is known.
+        parameters: the JSON Schema of the arguments, the caller's own; ``{}`` for an argument of
+            unknown type.
         types: the resolved annotation of each property, Any where there isn't one.
-        warnings: parameters, and what their author should know about them.
+        warnings: parameters, each with a warning for their author.
         described: the parameters that their annotations describe.
-        errors: by parameter, why its annotation can't be used, or not as it is written.
+        errors: by parameter, the reason why its annotation can't be used, or not unchanged.
         inexact: by parameter, the JSON of a default that a call would not make of it again; it
             is not in the schema.
     """
@@ -78,7 +78,7 @@ def infer(
     documentation: Documentation | None = None,
     described: Container[str] = (),
 ) -> Inference:
-    """Return what a function says of its arguments, its docstring included.
+    """Return the description of a function's arguments, its docstring included.
 
     The first parameter of a method that is not bound yet is omitted, and every ``ToolContext``.
 
@@ -129,7 +129,7 @@ def name_of(function: Any) -> str:
 def parameters_of(
     function: Any, signature: Signature, *, is_method: bool = False
 ) -> tuple[Parameter, ...]:
-    """Return what a function takes; of a method, without its instance.
+    """Return a function's parameters; a method's without its instance.
 
     Raises:
         InferenceError: that is unknown, or the method takes no instance.
@@ -181,7 +181,7 @@ def _is_of_strands(function: Any) -> bool:
 
 
 def _is_expressible(default: Any) -> bool:
-    """Return whether a default can be JSON, or isn't known."""
+    """Return whether a default can be JSON, or is unknown."""
     if default is None or default is REQUIRED or default is UNKNOWN:
         return True
     try:
@@ -204,13 +204,13 @@ _NOT_BY_KEYWORD: dict[ParameterKind, tuple[str, str]] = {
 
 
 def blamed(error: Exception, function: str, parameter: str | None = None) -> InferenceError:
-    """Return the error of a parameter of a function, for what was raised over its annotation.
+    """Return the error of a parameter of a function, for the exception of its annotation.
 
     An annotation can be anything, and so may what its library raises.
     """
     cause: BaseException | None = error
     if isinstance(error, InexpressibleError):
-        while isinstance(cause, InexpressibleError):  # to what the author's own code raised
+        while isinstance(cause, InexpressibleError):  # to the exception of the author's own code
             cause = cause.__cause__
     elif isinstance(error, RecursionError):
         error = InexpressibleError("it is nested too deep")
@@ -230,12 +230,12 @@ def implied(
     described: Container[str] = (),
     with_none: bool = False,
 ) -> Inference:
-    """Return what a function says of its arguments, as far as it is known.
+    """Return the description of a function's arguments, as far as it can be resolved.
 
     Args:
         signature: how the function can be called, read from it or from its module's text.
-        function: where the names in text within annotations are known, if it was imported.
-        texts: descriptions by parameter, for those that their annotations don't describe.
+        function: resolves the names in text within annotations, if it was imported.
+        texts: descriptions by parameter, for parameters that their annotations don't describe.
         described: parameters whose schemas are given elsewhere, so that their types need no JSON.
         with_none: whether fields that are None by default show null.
     """
@@ -263,7 +263,7 @@ class _UnusableError(Exception):
 def _inferred(
     arguments: list[_Argument], texts: Mapping[str, str], *, with_none: bool
 ) -> Inference:
-    """Return what is known of the arguments.
+    """Return the description of the arguments.
 
     Raises:
         _UnusableError: an argument has no schema.
@@ -302,13 +302,13 @@ class _Argument(NamedTuple):
 
     Attributes:
         name: the parameter's.
-        default: the parameter's; ``EMPTY`` if it is not known.
+        default: the parameter's; ``EMPTY`` if it is unknown.
         hint: its type, resolved.
         inner: that type without None; ``EMPTY`` if it is unknown.
         is_bare: whether it has no annotation.
-        is_required: whether it has no default, and may not be None.
+        is_required: whether it has no default, and can't be None.
         is_rest: whether it is for ``**kwargs``.
-        error: why the annotation can't be used, or not as it is written.
+        error: the reason why the annotation can't be used, or not unchanged.
     """
 
     name: str
@@ -332,7 +332,7 @@ def _arguments(signature: Signature, function: Any) -> Iterator[_Argument]:
             if has_text(hint):
                 hint, error = _hint(annotation, function)
             inner, is_optional = (hint, False) if is_rest else without_none(hint)
-        except Exception as raised:  # noqa: BLE001 - an annotation runs whatever its author wrote
+        except Exception as raised:  # noqa: BLE001 - an annotation runs its author's code
             hint, inner, error = Any, EMPTY, raised
         # only now it may turn out that the context is meant
         if annotation.is_context is not None or not from_object(inner).is_context:
@@ -366,7 +366,7 @@ def _hint(annotation: Annotation, function: Any) -> tuple[Any, Exception | None]
 def _property(
     builder: SchemaBuilder, argument: _Argument, text: str | None, inexact: dict[str, JSON]
 ) -> dict[str, JSON]:
-    """Return the schema of an argument; a default that would not come back is put aside."""
+    """Return the schema of an argument; a default that JSON can't represent is omitted."""
     name, default, _, inner, is_bare, _, is_rest, _ = argument
     if inner is EMPTY:
         return {}

@@ -48,7 +48,7 @@ def returned(function: Callable[..., Any]) -> dict[str, JSON] | None:
             return None
         builder = SchemaBuilder(with_none=True)
         schema = builder.with_definitions(builder.build(hint))
-    except Exception:  # noqa: BLE001 - an annotation runs whatever its author wrote
+    except Exception:  # noqa: BLE001 - an annotation runs its author's code
         return None
     for node in nodes(schema, ()):
         if node.schema.get("additionalProperties") is False:

@@ -31,7 +31,7 @@ ParameterKind: TypeAlias = Literal[
     "positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"
 ]
 BY_KEYWORD = frozenset({"positional_or_keyword", "keyword_only"})
-"""Kinds of parameters to which an argument can be passed by name."""
+"""Kinds of parameters whose argument can be passed by name."""
 
 
 class Missing(Enum):
@@ -62,9 +62,9 @@ class Signature(NamedTuple):
 
     Attributes:
         parameters: in the order of the definition.
-        shape: what the name is bound to; ``"value"`` can't be called at all.
+        shape: the object that the name is bound to; ``"value"`` can't be called at all.
         is_certain: False if calls go through a decorator that may supply arguments, or take some
-            of its own; the parameters are those of the function below it.
+            parameters; the parameters are the wrapped function's.
     """
 
     parameters: tuple[Parameter, ...] = ()
@@ -97,7 +97,7 @@ class Signature(NamedTuple):
 
 
 ANYTHING = Signature((Parameter("arguments", "var_keyword"),), "callable")
-"""Of a callable of which nothing is known."""
+"""The signature of an unknown callable."""
 
 _KINDS: dict[Any, ParameterKind] = {
     inspect.Parameter.POSITIONAL_ONLY: "positional_only",
@@ -109,7 +109,7 @@ _KINDS: dict[Any, ParameterKind] = {
 
 
 def from_function(value: Any) -> Signature:
-    """Return how a value can be called.
+    """Return the signature of a value.
 
     A decorator with ``**kwargs`` may do anything with them. So the parameters of the function that
     it wraps are only likely ones, and the signature is not certain.
@@ -137,7 +137,7 @@ def from_function(value: Any) -> Signature:
 
 
 def _called(value: Any) -> Any:
-    """Return what decides how a callable can be called, whatever its ``__wrapped__`` says."""
+    """Return the function that decides how a callable is called, ignoring its ``__wrapped__``."""
     if isinstance(getattr(value, "__signature__", None), inspect.Signature):
         return value
     if isinstance(value, partial):
@@ -153,13 +153,13 @@ def _is_open(function: FunctionType) -> bool:
 
 
 def _inspect(read: Callable[..., inspect.Signature], function: Any) -> inspect.Signature:
-    """Return what Python says of a callable, as far as its annotations can be read."""
+    """Return Python's signature of a callable, as far as its annotations can be read."""
     found: inspect.Signature = read_annotations(read, function, "annotation_format")
     return found
 
 
 def _parameters(signature: inspect.Signature, function: Any) -> tuple[Parameter, ...]:
-    """Return the parameters, with what their annotations say where the function was written."""
+    """Return the parameters, with the annotations as they were written."""
     found = [
         _with_field(
             Parameter(
@@ -191,7 +191,7 @@ def fields_of(function: Any) -> dict[str, Any]:
 
 
 def _with_field(parameter: Parameter) -> Parameter:
-    """Return a parameter whose default is pydantic's ``Field(…)`` with what the field means."""
+    """Return a parameter whose default is pydantic's ``Field(…)`` with the field's meaning."""
     field, annotation = parameter.default, parameter.annotation
     if not is_field(field):
         return parameter
@@ -230,12 +230,12 @@ def _with_unpacked(parameters: list[Parameter], function: Any) -> tuple[Paramete
 
 
 def _read(annotation: Any, function: Any) -> Annotation:
-    """Return what an annotation says; text is evaluated where the function was made."""
+    """Return an annotation's value; text is evaluated where the function was made."""
     if type(annotation) is not str:
         return from_object(annotation, partial(_look_up, function))
     try:
         value = eval(compile_annotation(annotation), function.__globals__)  # noqa: S307 - code of the function's author
-    except (Exception, SystemExit):  # noqa: BLE001 - the annotation may be any expression, or none
+    except (Exception, SystemExit):  # noqa: BLE001 - the annotation can be any expression, or invalid
         return from_text(annotation, partial(_look_up, function))._replace(source=annotation)
     found = from_object(value, partial(_look_up, function))
     if type(value) is str:
@@ -268,7 +268,7 @@ def signature_for(definition: ToolDefinition) -> Signature:
 
 
 def call_schema(parameters: dict[str, JSON], signature: Signature) -> dict[str, JSON]:
-    """Return what a call checks: arguments that the function can't take are rejected as well."""
+    """Return the parameters that a call checks: other arguments are rejected as well."""
     if signature.takes_any_keyword or parameters.get("unevaluatedProperties") is False:
         return parameters
     schema = {key: each for key, each in parameters.items() if key != "additionalProperties"}

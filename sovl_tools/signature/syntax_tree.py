@@ -1,4 +1,4 @@
-"""What a module binds and how its functions can be called, without running a line of it."""
+"""A module's bindings and the signatures of its functions, without running it."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _TRANSPARENT = frozenset({"cache", "final", "hook", "lru_cache", "override", "to
 
 
 def from_name(name: str, found: Bindings) -> Signature | None:
-    """Return how what a name is bound to can be called; None if the module surely lacks it.
+    """Return the signature of a name's value; None if the module surely lacks it.
 
-    Nothing is known of what is imported, called or bound in one of several branches. A function
+    Imports, calls and names bound in several branches are unknown. A function
     with a decorator can be called in ways that the text does not tell.
     """
     node, seen = found.names.get(name), {name}
     while isinstance(node, ast.Name) and node.id in found.names and node.id not in seen:
         seen.add(node.id)
         node = found.names[node.id]
-    # on the way to the definition one of the names may mean something else
+    # on the way to the definition one of the names may mean another object
     if not seen.isdisjoint(found.unsettled):
         return ANYTHING
     if node is None:
@@ -53,7 +53,7 @@ def from_name(name: str, found: Bindings) -> Signature | None:
 
 
 def from_expression(node: ast.AST, found: Bindings) -> Signature:
-    """Return how the value of a definition or an expression can be called."""
+    """Return the signature of a definition's or an expression's value."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         decorators = (
             each.func if isinstance(each, ast.Call) else each for each in node.decorator_list
@@ -93,7 +93,7 @@ def _parameter(
 
 
 def literal(node: ast.AST | None) -> Any:
-    """Return the value of a literal, UNKNOWN of any other expression, None of nothing."""
+    """Return the value of a literal, UNKNOWN for any other expression, None without one."""
     if node is None:
         return None
     try:
@@ -108,9 +108,9 @@ _MOST_LOOKUPS = 20_000
 
 
 def lookup_in(found: Bindings) -> Lookup:
-    """Return what the names in a module's annotations represent, as far as its text tells.
+    """Return the values of the names in a module's annotations, as far as its text tells.
 
-    Forty lines that each name the line before twice represent a million million names: what is
+    Forty lines that each name the line before twice represent a million million names: the
     too much is unknown.
     """
     pending: set[str] = set()
@@ -163,7 +163,7 @@ _LIBRARIES = frozenset(
         "typing", "typing_extensions", "uuid",
     }
 )  # fmt: skip
-"""Modules with types of which importing them does nothing else."""
+"""Modules with types; importing them has no other effect."""
 
 
 def _library(name: str) -> Any:
@@ -190,7 +190,7 @@ def place_of(source: bytes, place: ModulePlace) -> tuple[int, int]:
     target = found.targets[place.name]
     line, column = getattr(target, "lineno", 1), _column(lines, target)
     if isinstance(target, DEFINITIONS):
-        # the parser tells where ``def`` or ``class`` begins
+        # the parser gives the place of ``def`` or ``class``
         column = lines[line - 1].find(place.name, column + len("def")) + 1
     return line, column
 
