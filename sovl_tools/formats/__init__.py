@@ -1,5 +1,5 @@
-"""Definitions of tools as each provider wants them, and what is lost on the way.
+"""Definitions of tools in each provider's format, and the losses of the conversion.
 
-A format is a plain dictionary; no SDK is needed to make one. Nothing is cut silently: whatever
+A format is a plain dictionary; no SDK is needed to make one. Losses are never silent: everything
 a definition does not say anymore is reported as a Loss.
 """

@@ -33,12 +33,12 @@ def _define(tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool) -
 
 _FORM = Form(ANTHROPIC, _define)
 
-# so long at the most is the place of what is said of all arguments, whose properties it adds
+# at most as long as the words about all arguments, whose properties it adds
 _OF_ROOT = 2
 
 
 def convert(tool: ToolDefinition, options: Options) -> Shape:
-    """Return one tool, with those of its examples that have arguments."""
+    """Return one tool, with its examples that have arguments."""
     shape = _completed(loose(tool, _FORM), options)
     return (
         _enforced(shape, options, dict.fromkeys(ANTHROPIC.strict, 0)) if options.strict else shape
@@ -50,8 +50,8 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
 
     Args:
         shape: the tool.
-        options: what is wanted of the format.
-        spent: what the strict tools so far have of what is limited; this one's is added.
+        options: the format's options.
+        spent: the share of the limits that the strict tools so far use; this tool's is added.
     """
     schema = shape.tool.parameters
     optional = schema.get("properties", {}).keys() - schema.get("required", ())
@@ -68,7 +68,7 @@ def _enforced(shape: Shape, options: Options, spent: dict[str, int]) -> Shape:
         "unions": spent["unions"] + size.unions,
     }
     excess = next((name for name, count in after.items() if count > ANTHROPIC.strict[name]), None)
-    if excess is not None:  # a tool that isn't strict in the end spends nothing
+    if excess is not None:  # a tool that isn't strict in the end uses none
         return not_strict(shape, _beyond(excess))
     spent.update(after)
     return _completed(found, options)
@@ -79,7 +79,7 @@ def _beyond(name: str) -> StrictError:
 
 
 def _completed(shape: Shape, options: Options) -> Shape:
-    """Return a shape with what is said next to the schema: deferral, and examples that match."""
+    """Return a shape with the keys next to the schema: deferral, and valid examples."""
     if shape.tool.name in options.defer_loading:
         shape.definition["defer_loading"] = True
     given = (each.get("input") for each in shape.tool.examples)
@@ -107,7 +107,7 @@ def _completed(shape: Shape, options: Options) -> Shape:
 def apply_limits(shapes: Sequence[Shape], options: Options) -> list[Shape]:
     """Return the shapes with as many of them strict as there can be in one request.
 
-    It takes them as they are when they are not strict, so that no one makes more than can be.
+    Tools that aren't strict are unchanged, so that no needless forms are made.
     """
     if not options.strict:
         return list(shapes)
@@ -116,13 +116,13 @@ def apply_limits(shapes: Sequence[Shape], options: Options) -> list[Shape]:
     for shape in shapes:
         if spent["strict tools"] < ANTHROPIC.strict["strict tools"]:
             found.append(_enforced(shape, options, spent))
-        else:  # there is no room for any other, whatever it is like
+        else:  # the limits leave no room for any other tool
             found.append(not_strict(shape, full))
     return found
 
 
 def collect(shapes: Sequence[Shape], options: Options) -> tuple[Any, tuple[Loss, ...]]:
-    """Return the definitions as a list, the last one that can be cached with its mark."""
+    """Return the definitions as a list, the last cacheable one with its mark."""
     found = [shape.definition for shape in shapes]
     loaded = [place for place, each in enumerate(found) if "defer_loading" not in each]
     if options.cache_control is not None and loaded:

@@ -1,4 +1,4 @@
-"""What a format is, what becomes of a tool in it and how long that is, and which there are."""
+"""Formats: their table, a tool in one, and the length of a definition."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Kind: TypeAlias = Literal[
 
 - ``dropped``: it is not said anymore.
 - ``moved``: it is in a description, in words, so that no one enforces it.
-- ``rewritten``: it is said otherwise, and less exactly.
-- ``loose``: the tool is not strict, although that was asked for.
+- ``rewritten``: it is expressed differently, and less exactly.
+- ``loose``: the tool is not strict, although the caller wanted that.
 - ``limit``: it is more, longer or deeper than the provider accepts.
 - ``name``: the provider rejects a property's name.
 - ``doubt``: the provider may reject or ignore it.
@@ -33,13 +33,13 @@ Kind: TypeAlias = Literal[
 
 
 class Loss(NamedTuple):
-    """What a provider's definition does not say as the manifest does, or what it rejects.
+    """A part of the manifest that a provider's definition lacks, or that the provider rejects.
 
     Attributes:
         kind: how it gets lost.
         path: the place in the manifest, such as ``("parameters", "properties", "city")``.
-        message: what is lost, in words that begin with the place's own name or keyword.
-        help: what the author may do about it.
+        message: the loss, in words that begin with the place's own name or keyword.
+        help: advice for the author.
     """
 
     kind: Kind
@@ -52,7 +52,7 @@ Compile: TypeAlias = Callable[[dict[str, JSON]], Callable[[JSON], bool]]
 """From a schema to what says whether a value matches it."""
 
 Undo: TypeAlias = Callable[[dict[str, JSON], Compile], dict[str, JSON]]
-"""From the arguments that a model sent to those of the manifest; changes nothing it is given."""
+"""Turns the model's arguments into the manifest's; doesn't change its input."""
 
 
 class Shape(NamedTuple):
@@ -60,9 +60,9 @@ class Shape(NamedTuple):
 
     Attributes:
         tool: the tool, without dynamic parts.
-        definition: what the provider is sent: JSON, the caller's own.
+        definition: the JSON for the provider, the caller's own.
         losses: what that does not say.
-        undo: what must be done to arguments that a model sends; None for nothing.
+        undo: converts the model's arguments back; None if they need no conversion.
         is_strict: whether the provider enforces the schema.
     """
 
@@ -77,8 +77,8 @@ class Options(NamedTuple):
     """What someone wants of a format next to the tools.
 
     Attributes:
-        strict: whether schemas must be converted to what the provider can enforce.
-        cache_control: marks the last tool that can be cached, for providers that know that.
+        strict: whether schemas must be converted to the provider's enforced subset.
+        cache_control: marks the last cacheable tool, for providers that support it.
         defer_loading: names of tools that the provider shows a model only when it searches.
     """
 
@@ -98,11 +98,11 @@ def too_many(count: int, most: int, provider: str) -> tuple[Loss, ...]:
 def as_list(
     shapes: Sequence[Shape], _: Options, *, most: int | None = None, provider: str = ""
 ) -> tuple[list[JSON], tuple[Loss, ...]]:
-    """Collect definitions as a list, for formats that have nothing to add to it.
+    """Collect definitions as a list, for formats without more.
 
     Args:
         shapes: the tools.
-        most: how many of them the provider takes in one request; None for any number.
+        most: the maximum number of tools in one request; None for any number.
         provider: the name of the provider, for the message about too many.
     """
     losses = () if most is None else too_many(len(shapes), most, provider)
@@ -118,7 +118,7 @@ class Format:
         collect: returns the definitions of several tools, and what their number or their sum
             exceeds.
         apply_limits: returns the shapes as they must be next to each other, before they are
-            collected. Where there is one, ``convert`` is asked for what is not strict.
+            collected. Where there is one, ``convert`` always makes loose tools.
     """
 
     convert: Callable[[ToolDefinition, Options], Shape]
@@ -141,14 +141,14 @@ FORMATS = {
 """Where each format is; its module is imported when it is first used."""
 
 STRICT = frozenset({"openai", "openai-responses", "anthropic", "openrouter"})
-"""Formats of which there is a strict form."""
+"""Formats with a strict form."""
 
 
 def format_of(name: str, *, strict: bool = False) -> Format:
     """Return a format by its name.
 
     Raises:
-        ValueError: the format is unknown, or has no strict form and ``strict`` asks for one.
+        ValueError: the format is unknown, or ``strict`` is wanted and it has no strict form.
     """
     check_text("format", name)
     if name not in FORMATS:
@@ -169,13 +169,13 @@ _IDEOGRAPHS = 0x2E80
 
 
 def estimate(definition: JSON) -> int:
-    """Return about how many tokens a definition takes in a request: JSON, or text as it is.
+    """Return an estimate of the tokens of a definition in a request: JSON, or plain text.
 
     It is an estimate and no bill. Four characters of ASCII make a token, two of other alphabets,
     one ideograph or emoji. Providers rewrite definitions before a model reads them, each with a
-    tokenizer of its own: by the two examples for which they publish numbers, this is a third too
+    tokenizer: by the two examples for which they publish numbers, this is a third too
     high for OpenAI's gpt-4o and half too high for Anthropic's older models, of whose text newer
-    ones make about 30 % more tokens. What a request with tools costs next to them is not in it;
+    ones make about 30 % more tokens. The cost of a request with tools is not in it;
     at Anthropic that is a system prompt of some 300 to 700 tokens.
 
     Source: the Gemini API's rule of four characters a token; the OpenAI cookbook's

@@ -1,4 +1,4 @@
-"""Keywords said in others, for a provider that doesn't know them."""
+"""Keywords written as other ones, for a provider that doesn't support them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Said(NamedTuple):
 
     Attributes:
         schema: the schema.
-        note: what it leaves unsaid; None for nothing.
+        note: the part it can't express; None for no such part.
         kind: how that gets lost.
-        message: what is lost.
+        message: the loss.
     """
 
     schema: dict[str, JSON]
@@ -28,7 +28,7 @@ class Said(NamedTuple):
 
 
 Say: TypeAlias = Callable[[dict[str, JSON], str], Said]
-"""From a schema and one of its keywords."""
+"""Takes a schema and one of its keywords."""
 
 _BOUNDS: dict[str, tuple[str, Callable[[float], int], Callable[..., float]]] = {
     "exclusiveMinimum": ("minimum", lambda bound: math.floor(bound) + 1, max),
@@ -38,7 +38,7 @@ _LISTED = frozenset({"string", "integer", "number"})
 
 
 def as_inclusive(schema: dict[str, JSON], keyword: str) -> Said:
-    """Say an exclusive bound as an inclusive one, which is the same for integers alone."""
+    """Write an exclusive bound as an inclusive one, which is the same only for integers."""
     rest = {key: each for key, each in schema.items() if key != keyword}
     inclusive, nearest, tighter = _BOUNDS[keyword]
     bound, types = schema[keyword], schema.get("type", ())
@@ -80,7 +80,7 @@ def _alternatives(values: list[JSON]) -> list[dict[str, JSON]]:
     """Return schemas that together admit only the given values; none where that fails."""
     kinds = {kind(value) for value in values}
     switches = {value for value in values if isinstance(value, bool)}
-    # true alone can't be said: no enum takes it, and the type boolean admits false, too
+    # a lone true has no other form: no enum takes it, and the type boolean admits false, too
     if len(switches) == 1 or not kinds.isdisjoint({"array", "object"}):
         return []
     plain = [value for value in values if type(value) in (str, int, float)]

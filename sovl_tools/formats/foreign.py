@@ -1,7 +1,7 @@
-"""Definitions of tools in other systems' forms, read as what a manifest says.
+"""Definitions of tools in other systems' forms, read as a manifest.
 
 OpenAI (Chat Completions and Responses), Anthropic, Gemini, Bedrock, MCP, and the neutral
-``{name, description, parameters}``; one alone, in a list, or in an object around the list.
+``{name, description, parameters}``; a single one, in a list, or in an object around the list.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class ForeignTool(NamedTuple):
         place: where it is in the document that was read.
         description: can be empty.
         title: a name for people.
-        output_schema: the schema of what it returns.
+        output_schema: the schema of its result.
         annotations: by the names that a manifest has for them.
         metadata: what else must be kept.
         tags: words to find it by.
-        requires: what a manifest has under that key.
-        unread: keys of the definition that mean nothing here.
+        requires: the manifest's key.
+        unread: unsupported keys of the definition.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Flaw(NamedTuple):
 
 
 class ProviderTool(NamedTuple):
-    """A tool that the provider brings itself, such as its web search: nothing to be written."""
+    """A tool that the provider brings itself, such as its web search: it needs no folder."""
 
     place: Path
     name: str
@@ -94,7 +94,7 @@ Definition: TypeAlias = ForeignTool | ProviderTool | Flaw
 
 
 class Selection(NamedTuple):
-    """Shell patterns of the tools that are wanted, by name and whatever else they go by."""
+    """Shell patterns that select tools by name and by their other labels."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ def definitions_in(
     document: JSON,
     selection: Selection = Selection(),  # noqa: B008 - immutable
 ) -> list[Definition]:
-    """Return what a document defines, in its order, with what is wrong in it."""
+    """Return the definitions in a document, in its order, with their problems."""
     if depth(document) > _DEEPEST:
         return [Flaw((), f"it is nested more than {_DEEPEST} levels deep")]
     return [
@@ -129,8 +129,8 @@ def definitions_in(
     ]
 
 
-class UnfitDefinition(Exception):  # noqa: N818 - caught by those who read definitions
-    """What is at a place can't become a tool."""
+class UnfitDefinition(Exception):  # noqa: N818 - caught by the readers of definitions
+    """The value at a place can't become a tool."""
 
     def __init__(self, place: Path, message: str) -> None:
         super().__init__(message)
@@ -163,7 +163,7 @@ def _entries(value: JSON, place: Path) -> Iterator[tuple[Path, JSON]]:
 
 
 def read_definition(value: JSON, place: Path = ()) -> Definition:
-    """Return what one definition says."""
+    """Return one definition."""
     try:
         return _read(value, place)
     except UnfitDefinition as error:

@@ -1,7 +1,7 @@
 """How a provider takes tools: strict where it can enforce the schema, and loose otherwise.
 
 Where it wants every property to be required, an optional one can be null instead. Such a null is
-taken out again before the tool is called.
+removed again before the tool is called.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Define(Protocol):
     def __call__(
         self, tool: ToolDefinition, schema: dict[str, JSON], *, is_strict: bool
     ) -> dict[str, JSON]:
-        """Return a definition that holds the schema itself."""
+        """Return a definition that contains the schema itself."""
         ...
 
 
@@ -40,7 +40,7 @@ class Form(NamedTuple):
     """How a provider takes tools.
 
     Attributes:
-        provider: what it takes.
+        provider: its tables.
         define: makes the definition of a tool.
     """
 
@@ -49,7 +49,7 @@ class Form(NamedTuple):
 
 
 def convert_tool(form: Form, tool: ToolDefinition, options: Options) -> Shape:
-    """Return a tool in a form, strict if that is asked for and can be."""
+    """Return a tool in a form, strict if that is wanted and possible."""
     if not options.strict:
         return loose(tool, form)
     try:
@@ -68,7 +68,7 @@ def strict(tool: ToolDefinition, form: Form) -> Shape:
     """Return a tool whose schema the provider enforces.
 
     Raises:
-        StrictError: it says what the provider can't enforce.
+        StrictError: the provider can't enforce the schema.
     """
     parameters, dialect, most = tool.parameters, form.provider.dialect, form.provider.size
     try:
@@ -91,7 +91,7 @@ def strict(tool: ToolDefinition, form: Form) -> Shape:
 
 
 def not_strict(shape: Shape, why: StrictError) -> Shape:
-    """Return a loose tool that says why it is not strict."""
+    """Return a loose tool with the reason why it is not strict."""
     loss = Loss("loose", why.path, f"not strict: {why.message}", why.help)
     return Shape(shape.tool, shape.definition, (loss, *shape.losses))
 
@@ -101,7 +101,7 @@ _MOST = 64
 
 
 class Restore:
-    """Takes nulls out of arguments that represent properties omitted.
+    """Removes nulls that represent omitted properties from arguments.
 
     Where a null may represent itself as well, or a value for several alternatives, the manifest
     decides: the first way to read the arguments that matches it is taken.
@@ -153,7 +153,7 @@ class Restore:
             if known is None or each is not None or name in schema["required"]:
                 ways = [each] if known is None else self._ways(each, known, compile_schema)
                 kept = [((name, way),) for way in ways]
-            # here a null can be meant, or represent nothing: both ways are tried
+            # a null can be meant here, or represent an omission: both ways are tried
             elif accepts_null(known, self._schema.get("$defs", {})):
                 kept = [((name, None),), ()]
             else:
@@ -165,12 +165,12 @@ class Restore:
     def _alternatives(
         self, value: JSON, branches: list[dict[str, JSON]], compile_schema: Compile
     ) -> list[JSON]:
-        """Return the ways in which a value is one of the alternatives."""
+        """Return the possible readings of a value as one of the alternatives."""
         found: list[JSON] = []
         for branch in branches:
             ways = self._ways(value, branch, compile_schema)
             if len(branches) > 1:  # an anyOf of one, which wraps a reference, leaves no choice
-                # The branches live as long as this does, so that nothing else gets their ids.
+                # The branches live as long as this object, so that their ids stay unique.
                 if id(branch) not in self._checks:
                     whole = {**_rerooted(branch), "$defs": self._definitions()}
                     self._checks[id(branch)] = compile_schema(whole)
@@ -191,7 +191,7 @@ _ROOT = "(root)"  # no name of a definition that anyone writes
 
 def _rerooted(schema: JSON) -> JSON:
     """Return a schema that can be in another: ``#`` leads to a definition."""
-    if not isinstance(schema, dict):  # that there are no other properties
+    if not isinstance(schema, dict):  # false: other properties are forbidden
         return schema
     if schema.get("$ref") == "#":
         return {**schema, "$ref": f"#/$defs/{_ROOT}"}

@@ -1,7 +1,7 @@
 """Gemini: function declarations with ``parametersJsonSchema``, in the names of the wire.
 
-Gemini ignores the keywords that it does not know, so that the description says them. Whether
-schemas are enforced is said of a whole request (``toolConfig``), not of a tool. Source: Google's
+Gemini ignores unknown keywords, so the description has them in words. Whether
+schemas are enforced is set for a whole request (``toolConfig``), not for a tool. Source: Google's
 API reference (``FunctionDeclaration``, ``FunctionCallingConfig``; generateContent, the keywords
 listed at ``responseJsonSchema``), the types of its SDK (``google.genai.types``, among them
 ``JSONSchema``), and its guide "Structured output".
@@ -38,7 +38,7 @@ DECLARATIONS = Format(convert, partial(as_list, most=GEMINI.tools, provider=GEMI
 
 
 def _infinite_recursions(found: Transformed) -> Iterator[Loss]:
-    """Yield definitions that contain themselves through nothing that can be omitted."""
+    """Yield definitions that contain themselves without an optional property on the way."""
     if not found.definitions.are_used:
         return
     schemas = {f"#/$defs/{name}": each for name, each in found.schema.get("$defs", {}).items()}

@@ -1,10 +1,10 @@
 """Tools with their schemas as the manifest has them: neutrally, and for MCP.
 
-The neutral form is ``{name, description, parameters}``. What a server of the Model Context Protocol
+The neutral form is ``{name, description, parameters}``. A server of the Model Context Protocol
 lists has the names of the wire; the protocol takes all of JSON Schema (draft 2020-12), with
-definitions, anchors and conditions, and knows no strict tools. Clients hand the definitions on to a
+definitions, anchors and conditions, and has no strict tools. Clients pass the definitions to a
 provider, though: alternatives of all arguments together are omitted, which every provider
-rejects, and names of arguments must suit Anthropic, too. Icons are those of
+rejects, and names of arguments must suit Anthropic, too. Icons follow
 ``"metadata": {"icons": [{"src": …}]}``. Source: modelcontextprotocol.io, specification of revision
 2026-07-28, Tools.
 """
@@ -23,11 +23,11 @@ HINTS = {
     "idempotent": "idempotentHint",
     "open_world": "openWorldHint",
 }
-"""What the protocol calls a manifest's annotations."""
+"""The protocol's names of a manifest's annotations."""
 
 
 def _neutral(tool: ToolDefinition, _: Options) -> Shape:
-    """Return one tool; nothing is lost but what no provider sees either."""
+    """Return one tool; the only losses are keys that no provider reads."""
     parameters = copied(tool.parameters)
     definition = {"name": tool.name, "description": tool.description, "parameters": parameters}
     return Shape(tool, definition)

@@ -14,9 +14,9 @@ from sovl_tools.schema.keywords import SILENT
 
 
 def note(keyword: str, value: JSON) -> str:
-    """Return one sentence that says what a keyword says: ``At least 1.`` for ``minimum`` 1.
+    """Return one sentence for a keyword: ``At least 1.`` for ``minimum`` 1.
 
-    Schemas in the value, and the value of a keyword that is not known, are compact JSON.
+    Schemas in the value, and the value of an unknown keyword, are compact JSON.
     """
     wording = _WORDINGS.get((keyword, type(value))) or _ANY_KIND.get(keyword)
     return wording(value) if wording else f"{keyword}: {text_of(value)}."
@@ -153,7 +153,7 @@ _WORDINGS: dict[tuple[str, type], _Wording] = {
 
 _SILENT = SILENT | {"discriminator", "externalDocs", "xml"}
 _DEFINITION = "#/$defs/"
-# values with which a keyword says nothing, so that nothing is lost without it
+# values that make a keyword redundant, so that omitting it is no loss
 _IDLE: dict[str, JSON] = {
     "uniqueItems": False, "minItems": 0, "minLength": 0, "minProperties": 0, "deprecated": False,
     "readOnly": False, "writeOnly": False, "required": [], "examples": [], "patternProperties": {},
@@ -161,12 +161,12 @@ _IDLE: dict[str, JSON] = {
 
 
 def is_idle(keyword: str, value: JSON) -> bool:
-    """Return whether a keyword has the value that says nothing."""
+    """Return whether a keyword's value makes it redundant."""
     return keyword in _IDLE and _IDLE[keyword] == value and type(_IDLE[keyword]) is type(value)
 
 
 def is_silent(keyword: str) -> bool:
-    """Return whether a keyword says nothing of a value, to a model or to anyone else."""
+    """Return whether a keyword has no meaning for values, to a model or a validator."""
     return keyword in _SILENT or keyword.startswith("x-")
 
 

@@ -22,17 +22,17 @@ PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Media types that every provider checks; Gemini does not take GIF from a tool."""
 
 NOTHING = "(nothing)"
-"""What is said where Anthropic rejects an empty text."""
+"""The text where Anthropic rejects an empty one."""
 
 
 class CallOutput(NamedTuple):
-    """What a model reads of a call.
+    """A call's result as the model reads it.
 
     Attributes:
         tool: the tool's name.
-        call_id: by which the provider knows the call; Gemini can do without.
+        call_id: the provider's id of the call; optional for Gemini.
         content: a string or content blocks of the Model Context Protocol.
-        is_error: whether the text says what went wrong.
+        is_error: whether the text is an error message.
         value: the result as JSON, where it is neither content nor an error.
     """
 
@@ -44,11 +44,11 @@ class CallOutput(NamedTuple):
 
 
 def to_message(result: ToolResult, provider: str, call_id: str | None) -> Made:
-    """Return the message in which a provider's API wants a result; see ``ToolResult.to_message``.
+    """Return a result as the message of a provider's API; see ``ToolResult.to_message``.
 
     Raises:
-        ValueError: there are no messages of that format.
-        TypeError: the provider wants to know which call it was.
+        ValueError: the format has no messages.
+        TypeError: the provider needs the call's id.
     """
     if provider not in MESSAGES:
         hint = did_you_mean(provider, MESSAGES) or f"there are {', '.join(MESSAGES)}"
@@ -61,7 +61,7 @@ def to_message(result: ToolResult, provider: str, call_id: str | None) -> Made:
 
 
 def content_of(result: ToolResult) -> JSON:
-    """Return what a model reads of a result: a string, or content blocks."""
+    """Return a result's content for the model: a string, or content blocks."""
     if result.error is not None:
         return encodable(result.error.message)
     if result.content:
@@ -92,7 +92,7 @@ def responses_picture(block: Made) -> Made:
 
 
 def anthropic(output: CallOutput) -> Made:
-    """Return a message of Messages; of an error it is a string, and one that says something."""
+    """Return a message of Messages; an error is a string, and never empty."""
     block: Made = {"type": "tool_result", "tool_use_id": output.call_id}
     if output.is_error:
         block |= {"content": as_one_text(output.content) or NOTHING, "is_error": True}
@@ -152,8 +152,8 @@ MESSAGES: dict[str, Callable[[CallOutput], Made]] = {
 def parts(content: JSON, text: Callable[[str], Made], picture: Callable[[Made], Made]) -> JSON:
     """Return a content with its blocks in a provider's form; a string stays unchanged.
 
-    What the provider can't be shown becomes a string that says what it was. No blocks are a string
-    without a letter.
+    Content that the provider can't show becomes a string that describes it. Without blocks it is a
+    string without a letter.
     """
     if isinstance(content, str) or not content:
         return content or ""
@@ -181,7 +181,7 @@ def described(block: Made) -> str:
 
 
 def data_url(block: Made) -> str:
-    """Return a picture as a URL that holds it (RFC 2397)."""
+    """Return a picture as a data URL (RFC 2397)."""
     return f"data:{block['mimeType']};base64,{block['data']}"
 
 

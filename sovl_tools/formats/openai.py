@@ -1,8 +1,8 @@
-"""OpenAI's formats, and that of OpenRouter, which passes requests on to every provider.
+"""OpenAI's formats, and OpenRouter's, which passes requests on to every provider.
 
 Chat Completions: ``{"type": "function", "function": {…}}``, as compatible servers have taken it
 over; ``strict`` is in it only if it is true. Responses: flat, with ``strict`` always said, because
-leaving it out means "try". OpenRouter takes the form of Chat Completions, and schemas that suit
+omitting it means "try". OpenRouter takes the form of Chat Completions, and schemas that suit
 all providers. Source: OpenAI's guides "Function calling" and "Structured outputs" (supported
 schemas), the types of its SDK (``openai.types.chat.ChatCompletionToolParam``,
 ``openai.types.responses.FunctionToolParam``); OpenRouter's API reference (tools) and its guide
@@ -55,7 +55,7 @@ _DEFAULTS = "sovl_tools.authoring.aitool"
 
 
 def _route(tool: ToolDefinition, options: Options) -> Shape:
-    """Return one tool; what a subclass of ``AITool`` says of itself is kept."""
+    """Return one tool; the definition of a subclass of ``AITool`` wins."""
     try:
         own = _own(tool)
     except KeyboardInterrupt:
@@ -73,7 +73,7 @@ def _route(tool: ToolDefinition, options: Options) -> Shape:
 
 
 def _own(tool: ToolDefinition) -> Any:
-    """Return what a subclass says of itself, None if it says nothing."""
+    """Return a subclass's own definition, None without one."""
     make = getattr(tool.instance, "get_openrouter_tool_definition", None)
     if make is None or getattr(make, "__module__", "") == _DEFAULTS:
         return None

@@ -47,9 +47,9 @@ ANSWERS: dict[FailureKind, Answer] = {
 }
 """The answer to each kind of failure; the status tells them apart, the body says more.
 
-Arguments that do not match get 400 rather than 422 because those that aren't JSON are of the same
+Arguments that do not match get 400 rather than 422 because malformed JSON gets the same
 kind. HTTP has no status for a call that was cancelled; after 409, unlike 503, no client tries again
-by itself.
+status.
 """
 
 PROBLEM_TYPE = "urn:sovl-tools:problem:"
@@ -67,8 +67,8 @@ def convert(tool: ToolDefinition, _: Options) -> Shape:
     """Return one tool as its path, the schema of its arguments, and other named schemas.
 
     A default stays only if it certainly matches its own schema, because checkers reject a document
-    for one that does not; any other is in the description. Definitions, wherever they are, and
-    anchors become components and references to those.
+    for a schema that does not; other keywords are in the description. Definitions, from any place,
+    and anchors become components and references to those.
     """
     name = f"{tool.name}.arguments"
     operation = _operation(tool, _SCHEMAS + name)
@@ -178,7 +178,7 @@ _Components: TypeAlias = tuple[
 
 
 def _components(schema: dict[str, JSON], name: str, base: Path) -> _Components:
-    """Return a schema as a component, its definitions X as others, NAME.X, and what is lost."""
+    """Return a schema as a component, its definitions X as components NAME.X, and its losses."""
     work = _Component(
         Definitions(schema, lambda part: _SCHEMAS + (name if part is None else f"{name}.{part}")),
         base,
@@ -189,10 +189,10 @@ def _components(schema: dict[str, JSON], name: str, base: Path) -> _Components:
 
 
 class _Component(Rewrite):
-    """A copy of a schema in which checkers of documents find nothing to reject.
+    """A copy of a schema that passes checkers of documents.
 
     Attributes:
-        losses: what it does not say.
+        losses: the parts that it lacks.
     """
 
     dropped = IDENTITY | {"$schema"}
@@ -207,7 +207,7 @@ class _Component(Rewrite):
         return (self.definitions.address(reference) if is_object else None) or reference
 
     def changed(self, schema: dict[str, JSON], made: dict[str, JSON], path: Path) -> JSON:
-        """Return a subschema without what can be rejected, and note what goes."""
+        """Return a subschema without the keywords that checkers reject, and record their loss."""
         notes = []
         is_readable = "pattern" not in schema or _is_readable(schema["pattern"])
         if "default" in schema:
@@ -231,7 +231,7 @@ class _Component(Rewrite):
         return with_notes(made, notes)
 
     def _replace(self, made: dict[str, JSON], keyword: str, path: Path) -> None:
-        """Put what a reference leads to instead, if that isn't a component so far."""
+        """Inline a reference's target, if that isn't a component so far."""
         reference = made.pop(keyword)
         target = lookup(self.definitions.root, reference).target
         if isinstance(target, bool):
@@ -258,7 +258,7 @@ def _is_readable(pattern: str) -> bool:
 
 
 def _complete(component: dict[str, JSON]) -> dict[str, JSON]:
-    """Return a component that requires next to an ``allOf`` only what it describes itself.
+    """Return a component that requires next to an ``allOf`` only its own properties.
 
     Checkers reject others, since they overlook what conditions describe.
     """

@@ -1,6 +1,6 @@
-"""What each provider takes of tools: one table of what it takes, enforces and limits.
+"""One table per provider: the keywords it takes, enforces and limits.
 
-The modules of the formats say in which pages of the provider it stands.
+The modules of the formats name the provider's pages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sovl_tools.formats.equivalents import Say, as_choice, as_inclusive
 from sovl_tools.formats.size import Size
 from sovl_tools.model.document import JSON
 
-# an escaped parenthesis opens nothing, but one after an escaped backslash does
+# an escaped parenthesis begins no group, but one after an escaped backslash does
 _LOOKAROUND = re.compile(r"(?<!\\)(?:\\\\)*\((?:\?[=!]|\?<[=!])")
 _ELABORATE = re.compile(r"\\[1-9]|\\k<|\(\?P=|[*+?}]\?")
 
@@ -46,19 +46,19 @@ class Dialect:
     """The JSON Schema that a provider takes, or that it enforces.
 
     Attributes:
-        keeps: keywords that may stay unchanged, but for those of ``admits``; None for all.
+        keeps: keywords that stay unchanged, except ``admits``; None for all.
         admits: tells it of the values of some keywords.
         says: keywords that others say.
         doubtful: keywords that can be ignored.
-        root: keywords that can't stand next to the properties of the root.
-        needs_members: whether arrays must say what their items are, and objects what their
+        root: keywords that can't be next to the properties of the root.
+        needs_members: whether arrays must have ``items``, and objects
             properties are.
         require_all: whether every property must be required; an optional one can be null instead.
         is_recursive: whether definitions may refer to themselves.
         wraps_references: whether a reference with other keywords next to it becomes an ``anyOf`` of
             one, next to which they can be.
         tells_by_first: whether objects that are alternatives must differ in their first names.
-        minds_case: whether strings to choose from come back in the case in which they were given.
+        minds_case: whether a model returns the values of an enum in their original case.
     """
 
     keeps: frozenset[str] | None = None
@@ -75,7 +75,7 @@ class Dialect:
 
     @cached_property
     def plain(self) -> frozenset[str]:
-        """Those of the commonest keywords without subschemas that may stay whatever they say."""
+        """The commonest keywords without subschemas that stay with any value."""
         return frozenset(each for each in _PLAIN if each not in self.admits and self.takes(each, 0))
 
     def takes(self, keyword: str, value: JSON) -> bool:
@@ -86,16 +86,16 @@ class Dialect:
 
 
 class Provider(NamedTuple):
-    """What a provider takes.
+    """A provider's requirements.
 
     Attributes:
         name: what people call it.
         loose: the JSON Schema that it takes without enforcing it.
         dialect: the part of JSON Schema that it enforces for strict tools.
         size: how large the schema of a strict tool can be; None for any size.
-        tools: how many tools there can be in one request.
-        strict: how much there can be in the strict tools of one request together.
-        names: what the names of properties must match; None for any name.
+        tools: the maximum number of tools in one request.
+        strict: the limits of all strict tools of one request together.
+        names: the pattern of property names; None for any name.
         is_sure: whether other names of arguments are rejected for certain.
     """
 

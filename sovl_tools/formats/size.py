@@ -70,7 +70,7 @@ def size_of(schema: dict[str, JSON]) -> Size:
 def excess_of(schema: dict[str, JSON], most: Size) -> str | None:
     """Return the first size above its limit, in words; None if a schema is within all limits."""
     size = size_of(schema)
-    if size.levels > most.levels:  # only those that are nested count
+    if size.levels > most.levels:  # only nested ones count
         size = size._replace(levels=_depth(schema, schema.get("$defs", {}), ()))
     for words, count, limit in zip(_WORDS, size, most, strict=False):
         if count > limit:

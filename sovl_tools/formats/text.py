@@ -1,7 +1,7 @@
 """Tools as text: for a system prompt, and as a catalogue in Markdown for people.
 
 The first is for models that have no function calling. Each keyword of a schema is a few words
-behind the description of its argument; what lies in an argument is indented below it.
+after its argument's description; the members of an argument are indented below it.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _STRUCTURE = frozenset(
 _UNNAMED = _STRUCTURE - {"properties"}
 # keywords that lead to other schemas for the same value
 _FOLLOWED = frozenset({*_REFERENCES, "allOf", "anyOf", "oneOf"})
-# keywords that have their own place in the text, or say nothing to a model
+# keywords that have their own place in the text, or don't concern a model
 _PLACED = _STRUCTURE | SILENT | {"type", "title", "description", "default", "required", "allOf"}
 
-# whether these are said elsewhere depends on their values
+# whether these have another place depends on their values
 _MAYBE_PLACED = frozenset({*_REFERENCES, "items", "additionalProperties"})
 _json = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _PLURALS = {each: f"{each}s" for each in JSON_KINDS}
@@ -49,7 +49,7 @@ def _instructed(tool: ToolDefinition, _: Options) -> Shape:
     lines = [f"## {tool.name}", tool.description.strip()]
     lines.append(" ".join(["Arguments:" if inner else "Arguments: none.", *whole.notes]))
     lines += inner
-    # a reference that could not be followed is in the text as it is written
+    # the text contains an unresolved reference unchanged
     if "$defs" in parameters and any('"#' in line for line in lines[2:]):
         lines.append(note("$defs", parameters["$defs"]))
     if tool.instructions and tool.instructions.strip():
@@ -66,15 +66,15 @@ PROMPT = Format(_instructed, _joined)
 
 
 class Described(NamedTuple):
-    """What the text says of an argument, in parts.
+    """The text about an argument, in parts.
 
     Attributes:
         name: the argument's.
         type: in words, ``any`` if anything goes.
         mark: ``required``, ``optional`` or the default.
         meaning: the description, or else the title.
-        notes: a sentence for each thing that is asked of it next to its type.
-        inner: lines about what lies in it.
+        notes: a sentence for each requirement next to its type.
+        inner: lines about its members.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Described(NamedTuple):
 
 
 def described(parameters: dict[str, JSON]) -> Iterator[Described]:
-    """Yield what is said of each argument of a tool."""
+    """Yield the text about each argument of a tool."""
     text, names = _Text(parameters), argument_names(parameters)
     for name, place in names.places.items():
         value = _Value(value_at(parameters, place), text, _label(name))
@@ -95,10 +95,10 @@ def described(parameters: dict[str, JSON]) -> Iterator[Described]:
 
 
 class _Text:
-    """What the arguments of one tool have in common.
+    """The context shared by the arguments of one tool.
 
     Attributes:
-        root: the schema in which references are looked up.
+        root: the schema that resolves references.
         places: where schemas are described so far, by their identity; it grows with the text.
     """
 
@@ -108,13 +108,13 @@ class _Text:
         self._targets: dict[str, JSON] = {}
 
     def follow(self, reference: str) -> JSON:
-        """Return what a reference leads to, None if it leads nowhere."""
+        """Return a reference's target, None without a target."""
         if reference not in self._targets:
             self._targets[reference] = lookup(self.root, reference).target
         return self._targets[reference]
 
     def schemas(self, schema: JSON, seen: set[int]) -> list[dict[str, JSON]]:
-        """Return a schema and those that a value must match because of it."""
+        """Return a schema and the schemas that a value must match because of it."""
         if not isinstance(schema, dict) or id(schema) in seen:
             return []
         found = [schema]
@@ -160,10 +160,10 @@ class _Text:
 
 
 class _Value:
-    """What is known of a value.
+    """The facts about a value.
 
     Attributes:
-        types: those that it can have.
+        types: its possible types.
         type: the same in words: ``array of strings``, ``string or null``.
         meaning: its description, or else its title.
         notes: a sentence for each keyword that has no other place, each sentence once.
@@ -180,7 +180,7 @@ class _Value:
         notes: list[str] = []
         repeated: list[str] = []
         for each in every:
-            if id(each) in text.places:  # what is described already is not described again
+            if id(each) in text.places:  # a schema is described once
                 repeated.append(f"The same as {text.places[id(each)]} above.")
                 continue
             self._schemas.append(each)
@@ -206,11 +206,11 @@ class _Value:
         self.type = named[0] if len(named) == 1 else " or ".join(named)
 
     def _notes_of(self, schema: dict[str, JSON], keywords: tuple[str, ...]) -> list[str]:
-        """Return a sentence for each keyword but for those that do have a place."""
+        """Return a sentence for each keyword without its own place."""
         notes = []
         for keyword in keywords:
             value = schema[keyword]
-            if keyword in _REFERENCES:  # what can be followed is described instead
+            if keyword in _REFERENCES:  # the target is described instead
                 is_noted = not isinstance(self._text.follow(value), dict)
             else:  # a schema is, too
                 is_noted = keyword not in _MAYBE_PLACED or value is (keyword != "items")
@@ -227,7 +227,7 @@ class _Value:
         return [array if each == "array" else each for each in self.types]
 
     def default(self) -> str:
-        """Return what happens if it is omitted."""
+        """Return the effect of omitting it."""
         for each in self._schemas:
             if "default" in each:
                 return f"default {_json(each['default'])}"
@@ -243,7 +243,7 @@ class _Value:
         return [first, *[(_INDENT + each).rstrip() for each in (*others, *self.inner())]]
 
     def inner(self) -> list[str]:
-        """Return the lines about what lies in it, and remember that."""
+        """Return the lines about its members, and remember that."""
         if not self._structured:
             return []
         named: dict[str, list[JSON]] = {}
@@ -262,7 +262,7 @@ class _Value:
         return lines
 
     def _unnamed(self, schema: dict[str, JSON]) -> Iterator[str]:
-        """Yield the lines about what has no name of its own."""
+        """Yield the lines about members without a name."""
         for pattern, each in schema.get("patternProperties", {}).items():
             label = f"any name that matches `{pattern}`"
             yield from self._below(each, label).lines(label)
@@ -295,9 +295,9 @@ class _Value:
 
 @lru_cache(maxsize=4096)
 def _told_apart(keywords: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """Return which of a schema's keywords have no place of their own, or not always.
+    """Return the keywords of a schema that have no place of their own, or not always.
 
-    The other value is whether something may lie in what it describes.
+    The other value is whether the described value can have members.
     """
     noted = tuple(
         each
@@ -368,7 +368,7 @@ def _catalogue(shapes: Sequence[Shape], _: Options) -> tuple[Any, tuple[Loss, ..
 
 
 def _arguments(tool: ToolDefinition) -> Iterator[str]:
-    """Yield a table of the arguments, and lists of what lies in them."""
+    """Yield a table of the arguments, and lists of their members."""
     found = list(described(tool.parameters))
     if not found:
         yield "It takes no arguments."
@@ -405,13 +405,13 @@ def _code(value: JSON) -> str:
 
 
 def _fence(text: str, least: int) -> str:
-    """Return more backticks than follow upon each other in a string, where they would end it."""
+    """Return more backticks than a string has in a row, where they would end it."""
     return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
 
 
 def _escaped(texts: Iterable[str]) -> list[str]:
     """Return strings, each on one line, without what Markdown would read as its own."""
-    # searched together, which costs little more than to search one of them
+    # searched together, which is hardly slower than to search one of them
     lines = "\n".join([" ".join(each.split()) for each in texts])
     return _SPECIAL.sub(_escape, lines).split("\n")
 

@@ -96,7 +96,7 @@ class Transformer(Rewrite):
         return Transformed(made, self.losses_in_manifest(), self.definitions)
 
     def root(self) -> tuple[dict[str, JSON], Path]:
-        """Return the schema of all arguments and its path; references alone are followed."""
+        """Return the schema of all arguments and its path; it follows bare references."""
         whole = self.definitions.root
         root, path = self.direct(whole, ROOT)
         seen = [whole]
@@ -175,7 +175,7 @@ class Transformer(Rewrite):
         return self.changed(schema, made, path)
 
     def _kept(self, schema: dict[str, JSON], path: Path) -> tuple[dict[str, JSON], list[str]]:
-        """Return the keywords that may stay, and the names of the others."""
+        """Return the keywords that stay, and the names of the others."""
         made: dict[str, JSON] = {}
         moved, plain = [], self.dialect.plain
         for keyword, value in schema.items():
@@ -274,7 +274,7 @@ class Transformer(Rewrite):
         """Return in words the keywords that can't stay, and record that they are lost."""
         said = [each for each in moved if not is_idle(each, schema[each])]
         named = [each for each in said if each not in _CONSEQUENCES]
-        if not named:  # consequences of no condition say nothing
+        if not named:  # consequences without a condition have no effect
             return []
         message = f"{_listed(named)} {'is' if len(named) == 1 else 'are'} in the description only"
         self.record("moved", (*path, named[0]), message)

@@ -10,11 +10,11 @@ class Action(NamedTuple):
     """A built-in action of steps.
 
     Attributes:
-        keys: what a step of it may say next to what every step may.
-        blocks: those of them that hold steps: a list of them, or lists by name.
-        has_value: whether something comes of it that a variable can keep.
+        keys: the keys of its step next to every step's.
+        blocks: the keys with steps: a list of them, or lists by name.
+        has_value: whether it has a value that a variable can keep.
         ends: whether it ends the procedure.
-        has_effects: whether it must not be done again without asking the journal.
+        has_effects: whether the journal must be checked before it is repeated.
         is_concurrent: whether its steps can run at once, so that none of them may return.
     """
 

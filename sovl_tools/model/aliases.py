@@ -7,7 +7,7 @@ PARAMETERS = (
     "args_schema", "parameter_definitions", "parameterDefinitions", "args", "arguments", "inputs",
     "params",
 )  # fmt: skip
-"""Keys that hold the arguments: a JSON Schema, a map by name, or a list of parameters."""
+"""Keys with the arguments: a JSON Schema, a map by name, or a list of parameters."""
 
 WRAPPERS = {
     "function": "OpenAI",
@@ -17,7 +17,7 @@ WRAPPERS = {
     "toolSpec": "Bedrock",
     "toolConfig": "Bedrock",
 }
-"""Keys that hold a definition or a list of them, and the systems."""
+"""Keys with a definition or a list of them, and the systems."""
 
 TYPES = {
     "str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number",

@@ -10,10 +10,10 @@ from sovl_tools.model.document import JSON
 from sovl_tools.model.result import FailureKind
 
 Mode: TypeAlias = Literal["inline", "thread", "process"]
-"""Where a tool runs: in the thread that calls, on one of the Tooler's own, in a worker process."""
+"""Where a tool runs: the caller's thread, one of the Tooler's threads, or a worker process."""
 
 SERVER_TIMEOUT: Final = 30.0
-"""How long an MCP server must answer when it is connected to, or lists its tools, in seconds."""
+"""The time an MCP server has to answer a connection or a listing, in seconds."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 
@@ -26,7 +26,7 @@ class ToolCall(NamedTuple):
     """A call that is about to run: the tool is there and the arguments are valid.
 
     Attributes:
-        tool: the definition with which the call began, and with which it ends.
+        tool: the definition that the call began with, and ends with.
         arguments: as the function is going to get them, with defaults. They are not to be
             changed: ``with_arguments`` returns another call.
         call_id: the caller's own, or one that the Tooler made.
@@ -52,15 +52,15 @@ class CallEvent(NamedTuple):
     """A call that has ended.
 
     Attributes:
-        tool: the name that was asked for, whether there is such a tool or not.
+        tool: the requested name, also if the tool doesn't exist.
         call_id: the call's.
         started: when it began, in seconds since 1970.
-        duration: how long it took, in seconds.
+        duration: its time, in seconds.
         kind: what sort of failure; None for a success.
         error_type: the class name of the exception that the tool raised, if it raised one.
         is_abandoned: whether a thread or task was abandoned that can still be at it.
-        arguments: what was given, unchecked and as it was given.
-        value: what came of it; None for a failure.
+        arguments: the given arguments, unchecked and unchanged.
+        value: its value; None for a failure.
     """
 
     tool: str
@@ -80,7 +80,7 @@ class CallEvent(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a running call is: ``done`` of ``total``, in a unit of the tool's own."""
+    """The progress of a running call: ``done`` of ``total``, in the tool's own unit."""
 
     tool: str
     call_id: str

@@ -78,12 +78,12 @@ class SampleRequest(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """What the client's model answered.
+    """The answer of the client's model.
 
     Attributes:
         text: the strings of the answer.
         model: the name of the model, which the client chooses.
-        stop_reason: why it ended, such as ``"endTurn"`` or ``"maxTokens"``, if that is known.
+        stop_reason: the reason of its end, such as ``"endTurn"`` or ``"maxTokens"``, if available.
         content: the blocks of the answer, as in MCP.
     """
 
@@ -94,10 +94,10 @@ class Sample(NamedTuple):
 
 
 class RootsRequest(NamedTuple):
-    """A running call wants to know the directories in which the client works.
+    """A running call's request for the directories that the client works in.
 
     Attributes:
-        tool: the name of the tool that asks.
+        tool: the name of the requesting tool.
         key: as of a ``Question``.
     """
 
@@ -141,7 +141,7 @@ class Approval(NamedTuple):
     Attributes:
         approved: whether the call can be made.
         reason: why not; the model reads it.
-        remember: whether the answer holds for all later calls of the tool.
+        remember: whether the answer is valid for all later calls of the tool.
     """
 
     approved: bool

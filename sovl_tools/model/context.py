@@ -234,16 +234,16 @@ class ToolContext:
     async def elicit(
         self, message: str, schema: dict[str, JSON] | None = None, *, key: str = ""
     ) -> Answer:
-        """Ask the user a question, and await the answer.
+        """Send the user a question, and await the answer.
 
         Args:
             message: the question.
             schema: the JSON Schema of the answer, an object whose properties are strings, numbers,
-                booleans or enums; None to ask for consent alone.
+                booleans or enums; None for a plain request for consent.
             key: identifies the question to clients since 2026-07-28; without it they see a number.
 
         Raises:
-            ElicitationError: no user can be asked, or the answer doesn't match the schema. The
+            ElicitationError: there's no user to answer, or the answer doesn't match the schema. The
                 model reads the message unless the tool catches the error.
             ValueError: the schema's type isn't ``object``.
         """
@@ -253,12 +253,12 @@ class ToolContext:
     def elicit_sync(
         self, message: str, schema: dict[str, JSON] | None = None, *, key: str = ""
     ) -> Answer:
-        """Ask the user a question in a sync tool, and wait for the answer; see ``elicit``."""
+        """Send the user a question in a sync tool, and wait for the answer; see ``elicit``."""
         answer: Answer = self._wait_for("elicit", self._question(message, schema, key))
         return answer
 
     async def elicit_url(self, message: str, url: str, *, key: str = "") -> Answer:
-        """Ask the user to open a page, such as a login; the client can't see the input.
+        """Request that the user opens a page, such as a login; the client can't see the input.
 
         The answer has no content. It says that the user agreed, not that the user is done.
 
@@ -268,14 +268,14 @@ class ToolContext:
             key: as for ``elicit``.
 
         Raises:
-            ElicitationError: no user can be asked.
+            ElicitationError: there's no user to answer.
             ValueError: the URL's scheme isn't http or https.
         """
         answer: Answer = await self._await(self._page(message, url, key))
         return answer
 
     def elicit_url_sync(self, message: str, url: str, *, key: str = "") -> Answer:
-        """Ask the user to open a page in a sync tool, and wait for consent; see ``elicit_url``."""
+        """Request that the user opens a page in a sync tool, and wait; see ``elicit_url``."""
         answer: Answer = self._wait_for("elicit_url", self._page(message, url, key))
         return answer
 
@@ -307,7 +307,7 @@ class ToolContext:
                 ``stop_sequences``, strings that end the answer; ``key``, as for ``elicit``.
 
         Raises:
-            SamplingError: no model can be asked, or it doesn't answer. The calling model reads the
+            SamplingError: there's no model to answer, or it doesn't. The calling model reads the
                 message unless the tool catches the error.
             ValueError: the prompt is neither a string nor a list of messages, or a number is out of
                 range.

@@ -95,7 +95,7 @@ class ToolDefinition:
         source: its folder, module or distribution.
         output_schema: the JSON Schema of the result, if the author gave one.
         returns: the function's return value, in words.
-        types: the resolved annotations of the function, as far as known.
+        types: the resolved annotations of the function, as far as they can be resolved.
         remarks: weaknesses, each with the name of a parameter or None.
         is_dynamic: whether the parameters contain functions, as in ``{"enum": names}``.
         instance: the argument of these functions; None for none.
@@ -137,7 +137,7 @@ class ToolDefinition:
     if not TYPE_CHECKING:  # to a type checker, a missing attribute stays missing
 
         def __getattr__(self, name: str) -> Any:
-            """Say what an attribute of another system is called here."""
+            """Return the name that an attribute of another framework has here."""
             refuse_attribute("ToolDefinition", name)
 
     def __post_init__(self) -> None:
@@ -150,7 +150,7 @@ class ToolDefinition:
             object.__setattr__(self, "types", {**types, **self.types})
 
     def current_instructions(self) -> str | None:
-        """Return what a system prompt says of the tool now: an ``AITool`` is asked each time."""
+        """Return the tool's text for a system prompt; an ``AITool`` computes it each time."""
         ask = getattr(self.instance, "get_ai_prompt_instructions", None)
         try:
             text = None if ask is None else ask()
@@ -184,7 +184,7 @@ class ToolDefinition:
         written, properties = self.parameters.get("properties"), parameters.get("properties", {})
         if not isinstance(written, Mapping) or "required" not in parameters:
             return parameters
-        # the author of a function doesn't know whether its schema will have a default
+        # the author of a function can't tell whether its schema will have a default
         brought = [name for name, each in written.items() if callable(each)]
         supplied = [
             name

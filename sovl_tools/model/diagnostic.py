@@ -1,4 +1,4 @@
-"""What a tool's author got wrong: findings, the rules that make them, located diagnostics."""
+"""Findings about tools, the rules that make them, and diagnostics with places."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ModulePlace(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A place known outright; ``path`` is relative to the tool's folder, empty for the folder."""
+    """A fixed place; ``path`` is relative to the tool's folder, empty for the folder."""
 
     path: str = ""
     line: int = 1
@@ -64,7 +64,7 @@ Place: TypeAlias = ManifestPlace | ModulePlace | Position
 
 
 class Finding(NamedTuple):
-    """What a rule found, and where, before anyone knows the line.
+    """A rule's finding and its place, before its line is computed.
 
     ``other`` is the other side of a contradiction; its place ends the help.
     """
@@ -89,12 +89,12 @@ class Diagnostic(NamedTuple):
 
     @property
     def has_line(self) -> bool:
-        """Whether it lies in a file; a folder and a package have no lines."""
+        """Whether it is in a file; a folder and a package have no lines."""
         return self.path.endswith(FILE_SUFFIXES) or (self.line, self.column) != (1, 1)
 
     @property
     def place(self) -> str:
-        """Its place in words: ``path:line:column``, or the path alone."""
+        """Its place in words: ``path:line:column``, or only the path."""
         return f"{self.path}:{self.line}:{self.column}" if self.has_line else self.path
 
     def __str__(self) -> str:
@@ -121,7 +121,7 @@ class Rule(NamedTuple):
     Attributes:
         code: such as ``"ST402"``.
         severity: of all its findings.
-        check: a generator function that yields findings. It reads nothing but its argument. Its
+        check: a generator function that yields findings. It reads only its argument. Its
             docstring is what ``sovl-tools explain CODE`` prints.
     """
 
@@ -141,7 +141,7 @@ class Rule(NamedTuple):
 
     @property
     def explanation(self) -> str:
-        """What the rule finds, why that hurts, and what to do."""
+        """The rule's explanation: what it finds, why that hurts, and what to do."""
         return inspect.getdoc(self.check) or ""
 
 
@@ -167,10 +167,10 @@ def rule(
 def ask(
     rules: Iterable[Rule], *subjects: object, severity: Severity | None = None
 ) -> list[Verdict]:
-    """Return what each rule in turn finds in the subjects; with a severity, only those rules ask.
+    """Return the findings of each rule in turn; with a severity, only those rules run.
 
     The first hundred findings of each rule are reported; one more says where others begin. A rule
-    that fails is an internal error, as severe as the rule; the others are still asked.
+    that fails is an internal error, as severe as the rule; the next rules still run.
     """
     found: list[Verdict] = []
     for each in rules:
@@ -187,7 +187,7 @@ def ask(
                     found.append(Verdict(each, Finding(finding.place, words, advice)))
                     break
                 found.append(Verdict(each, finding))
-        except Exception as error:  # noqa: BLE001 - the barrier: no rule takes the others down
+        except Exception as error:  # noqa: BLE001 - the barrier: a failing rule doesn't stop the next
             rule, finding = internal_verdict(error)
             found.append(Verdict(rule._replace(severity=each.severity), finding))
     return found
@@ -203,7 +203,7 @@ def internal_error(error: Exception) -> Iterator[Finding]:
     Report it with the tool and the traceback, which ``sovl-tools -v`` shows and the logger
     ``sovl_tools`` has at level ERROR.
     """
-    # a module of ours that is not there is our mistake; any other is one of the installation
+    # a missing module of ours is our mistake; any other is one of the installation
     package = str(getattr(error, "name", None)).partition(".")[0]
     if isinstance(error, ModuleNotFoundError) and package != __name__.partition(".")[0]:
         words = f"the package {package!r} is not installed, which sovl-tools needs"
@@ -229,7 +229,7 @@ def internal_diagnostic(error: Exception, path: str, tool: str | None = None) ->
 def _shown(error: Exception) -> str:
     try:
         return traceback.format_exception_only(error)[-1].strip()[:500]
-    except Exception:  # noqa: BLE001 - its own code may be the tool's
+    except Exception:  # noqa: BLE001 - its own code can be the tool's
         return type(error).__name__
 
 

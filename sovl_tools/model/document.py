@@ -184,7 +184,7 @@ def size_of(value: JSON, most: float = math.inf) -> int:
 
 
 _LETTERS = 64
-"""How many characters of a string are counted as one value."""
+"""The number of characters of a string that count as one value."""
 
 
 def canonical(value: JSON) -> str:

@@ -12,7 +12,8 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 def parse_env(text: str) -> dict[str, str]:
     """Return the variables in a string of lines such as ``NAME=value``.
 
-    Values can be in single or double quotes, and `` #`` begins a comment. Nothing is expanded.
+    Values can be in single or double quotes, and `` #`` begins a comment. Variables aren't
+    expanded.
 
     Raises:
         ValueError: a line is something else; the message has its number.

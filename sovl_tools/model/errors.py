@@ -8,7 +8,7 @@ from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.suggestion import as_hint
 
 TRACE = 5
-"""The level of the log at which tracebacks have the lines of sovl_tools in them, too."""
+"""The log level at which tracebacks include the lines of sovl_tools."""
 
 
 class SovlToolsError(Exception):
@@ -19,10 +19,10 @@ class ToolNotFoundError(SovlToolsError, KeyError):
     """No tool of that name is in the registry.
 
     Attributes:
-        name: the name that was asked for.
+        name: the requested name.
         suggestion: the nearest name that exists, if one is near.
         reason: why a tool of that name did not load, if there is such a folder.
-        among: where it was searched for, such as ``" among those in the cache"``; "" for
+        among: the place of the search, such as ``" among those in the cache"``; "" for
             everywhere.
     """
 
@@ -41,7 +41,7 @@ class ToolNotFoundError(SovlToolsError, KeyError):
         self.reason = reason
 
     def __str__(self) -> str:
-        # KeyError's own would be the name in quotes, and nothing else.
+        # KeyError's own would only be the name in quotes.
         # There is such a folder: another name would be the wrong advice.
         if self.reason is not None:
             return f"tool {self.name!r} is not available: {self.reason}"
@@ -49,7 +49,7 @@ class ToolNotFoundError(SovlToolsError, KeyError):
 
 
 class ToolLoadError(SovlToolsError):
-    """Some tools did not load; ``diagnostics`` says which, where and why."""
+    """Some tools did not load; ``diagnostics`` has the tools, places and reasons."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__(diagnostics)
@@ -70,7 +70,7 @@ class SchemaError(SovlToolsError, ValueError):
 
 
 class DuplicateToolError(SovlToolsError, ValueError):
-    """Another tool of that name is in force; ``source`` says where it is from."""
+    """Another tool of that name is in force; ``source`` is its origin."""
 
     def __init__(self, name: str, source: str) -> None:
         super().__init__(name, source)
@@ -94,12 +94,12 @@ class ResolutionError(SovlToolsError):
 
 
 class InferenceError(SovlToolsError, TypeError):
-    """A function, or a type, of which no JSON Schema can be made.
+    """A function, or a type, that has no JSON Schema.
 
     Attributes:
-        function: the function's qualified name; ``""`` for a type alone.
+        function: the function's qualified name; ``""`` for a lone type.
         parameter: the parameter that is to blame; None for the function as a whole.
-        message: what is there.
+        message: the reason.
         help: what would be right, as an imperative; None where that is unknown.
     """
 
@@ -135,7 +135,7 @@ class ConfigurationError(SovlToolsError):
 
 
 class LockError(ConfigurationError):
-    """The file that says what was reviewed is missing or damaged."""
+    """The lock file with the reviewed tools is missing or damaged."""
 
 
 class ToolError(SovlToolsError):
@@ -143,7 +143,7 @@ class ToolError(SovlToolsError):
 
 
 class ElicitationError(ToolError):
-    """A question of a tool that no one can be asked, or to which there's no fitting answer."""
+    """A tool's question to the user without a user, or without a valid answer."""
 
 
 class ApprovalError(ToolError):
@@ -151,11 +151,11 @@ class ApprovalError(ToolError):
 
 
 class SamplingError(ToolError):
-    """A question of a tool that no model can be asked, or that it does not answer."""
+    """A tool's question to a model without a model, or without an answer."""
 
 
 class RootsError(ToolError):
-    """A client that does not say in which directories it works."""
+    """A client that does not list its directories."""
 
 
 class TimeLimitError(SovlToolsError):

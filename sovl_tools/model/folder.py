@@ -99,7 +99,7 @@ class Manifest(NamedTuple):
 
     Attributes:
         document: the parsed JSON object.
-        text: the file's text, in which positions are found for diagnostics.
+        text: the file's text, which the places of diagnostics are computed from.
     """
 
     document: Mapping[str, JSON]
@@ -156,7 +156,7 @@ class Settings(NamedTuple):
 
 
 def name_problem(name: str) -> str | None:
-    """Return why a name can't be a tool's, or None if it can."""
+    """Return the reason why a name can't be a tool's, or None if it can."""
     if not (name.isascii() and name.isidentifier()):
         return "it is not an ASCII identifier"
     if iskeyword(name):

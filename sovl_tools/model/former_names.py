@@ -1,4 +1,4 @@
-"""Names of other systems for what has another name here: the errors that say so.
+"""Other frameworks' names of things that have another name here, for error messages.
 
 ``docs/migration.md`` has the table, which ``scripts/docs/names.py`` writes.
 """

@@ -1,4 +1,4 @@
-"""How a running call reaches whoever started it."""
+"""The way from a running call back to its caller."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Host:
 
     Attributes:
         on_event: called with progress and log messages; None for the log.
-        on_elicit: asks the user a ``Question``; returns an ``Answer``.
-        on_sample: asks a model, with a ``SampleRequest``; returns a ``Sample``.
-        on_list_roots: returns the directories in which the client works, a list of ``Root``.
-        on_approve: asks whether a call can be made, with an ``ApprovalRequest``; returns an
+        on_elicit: sends the user a ``Question``; returns an ``Answer``.
+        on_sample: sends a model a ``SampleRequest``; returns a ``Sample``.
+        on_list_roots: returns the directories that the client works in, a list of ``Root``.
+        on_approve: decides on an ``ApprovalRequest``; returns an
             ``Approval``, or short: True, False or the reason against it.
 
     Each ``on_…`` but the first takes a request, on its own thread where it can wait for a
@@ -44,4 +44,4 @@ class Host:
 
 
 NO_HOST = Host()
-"""Reaches no one: what a tool asks is an error, and messages go to the log."""
+"""Has no one: a tool's questions are errors, and messages are logged."""

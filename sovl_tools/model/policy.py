@@ -1,4 +1,4 @@
-"""What is said of the calls of tools, wherever they are called."""
+"""The settings of the calls of tools, for every entry point."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ Approving: TypeAlias = Literal["never", "destructive", "always"] | tuple[str, ..
 class Policy:
     """How tools are called: the same settings in Python, the configuration and the commands.
 
-    A manifest's ``execution`` wins over a policy, except over the two ceilings, and what a call
-    says wins over both.
+    A manifest's ``execution`` wins over a policy, except over the two ceilings, and the settings of
+    a call says wins over both.
 
     Attributes:
-        timeout: how long a call can take, in seconds; None for no limit.
+        timeout: a call's limit, in seconds; None for no limit.
         mode: where tools run; see ``Tooler``.
         coerce: ``"lenient"`` repairs arguments where there is one way to do so.
         max_result_bytes: results that are longer as UTF-8 are cut.
-        max_concurrency: how many calls of each tool can run at a time; others wait.
-        retry: how often the call of an idempotent tool is made at most, the first time included.
-        cache_seconds: how long equal calls of a read-only tool get the same result.
-        rate_limit: how many calls of each tool can begin in a time, such as ``"5/s"``,
+        max_concurrency: the number of calls of each tool that can run at a time; others wait.
+        retry: the maximum number of attempts for a call of an idempotent tool, the first included.
+        cache_seconds: the time that equal calls of a read-only tool get the same result.
+        rate_limit: the number of calls of each tool that can begin in a time, such as ``"5/s"``,
             ``"100/min"`` or ``"1000/h"``.
         approval: which calls the host must approve: ``"never"``, ``"destructive"``, ``"always"``,
             or shell patterns of tool names. None is ``"destructive"`` where a model chooses the
             calls, as for an ``Agent``, and ``"never"`` elsewhere.
-        timeout_ceiling: the longest timeout that a manifest or a call can ask for, in seconds.
-        result_ceiling: the longest result that a manifest can ask for, in bytes.
+        timeout_ceiling: the longest timeout that a manifest or a call can set, in seconds.
+        result_ceiling: the longest result that a manifest can set, in bytes.
 
     Raises:
         ValueError: a number isn't more than 0, or a word is unknown.
@@ -82,7 +82,7 @@ class Policy:
         """Return the policy with the values that are given and not None.
 
         Raises:
-            TypeError: there's no such setting.
+            TypeError: the setting doesn't exist.
             ValueError: as for the class.
         """
         return replace(self, **{key: value for key, value in given.items() if value is not None})
@@ -130,7 +130,7 @@ def calls_per_second(text: str) -> tuple[int, float]:
 
 
 def check_approval(approval: Any) -> Approving:
-    """Return which calls need approval.
+    """Return the calls that need approval, after checking them.
 
     Raises:
         ValueError: it is another word.
@@ -140,5 +140,5 @@ def check_approval(approval: Any) -> Approving:
         if approval not in ("never", "destructive", "always"):
             words = "'never', 'destructive', 'always' or a list of shell patterns"
             raise ValueError(f"approval must be {words}, not {approval!r:.80}")
-        return approval  # type: ignore[return-value]  # one of the words
+        return approval  # one of the words
     return check_names("approval", approval, "shell patterns")
