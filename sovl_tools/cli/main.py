@@ -40,6 +40,7 @@ GROUPS = {
         "export": ("sovl_tools.cli.export:export", "Print tools in a provider's format."),
     },
     "Live": {
+        "dev": ("sovl_tools.cli.dev:dev", "Show the tools in the browser while you edit them."),
         "watch": ("sovl_tools.cli.watch:watch", "Reload tools as they are edited."),
         "serve": ("sovl_tools.cli.serve:serve", "Offer tools to editors and assistants (MCP)."),
         "install": (

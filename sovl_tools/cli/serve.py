@@ -33,6 +33,7 @@ from sovl_tools.dispatch.prepared import Observer
 from sovl_tools.dispatch.tooler import Tooler
 from sovl_tools.model.call import Mode
 from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.model.policy import Policy
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.serving.error_output import passed_on
@@ -107,7 +108,7 @@ def _listening(
 
     try:
         security = Security(
-            tokens=tuple(map(_token, token_env)), hosts=allow_host, origins=allow_origin
+            tokens=tuple(map(token_of, token_env)), hosts=allow_host, origins=allow_origin
         )
         listening = listen(host, port, security, allow_all=allow_unauthenticated)
     except (ValueError, ListeningError) as error:
@@ -130,7 +131,12 @@ def _serve_http(
     asyncio.run(serve(make_app(**app_options), listening, on_start=on_start))
 
 
-def _token(name: str) -> str:
+def token_of(name: str) -> str:
+    """Return the token in an environment variable.
+
+    Raises:
+        Misuse: there is none.
+    """
     value = os.environ.get(name, "").strip()
     if not value:
         raise Misuse(f"the environment variable {plain(name)} holds no token")
@@ -235,9 +241,7 @@ def serve(
             except ImportError as error:
                 raise click.ClickException(str(error)) from error
             observers.append(OpenTelemetry())  # environment variables configure it
-        policy = found.policy.but(timeout=timeout, mode=mode)
-        if approve and policy.approval in {None, "never"}:
-            policy = policy.but(approval="destructive")
+        policy = with_approval(found.policy.but(timeout=timeout, mode=mode), approve=approve)
         with Tooler(registry, policy=policy, observers=observers) as tooler:
             server = registry.mcp_server(tooler, search_tools=search_tools)
             watching: AbstractContextManager[object] = nullcontext()
@@ -247,6 +251,13 @@ def serve(
                 watching = registry.watch(poll=poll, libraries=found.watch)
             with watching:
                 _serve(server, serve_http)
+
+
+def with_approval(policy: Policy, *, approve: bool) -> Policy:
+    """Return a policy with the approval of ``--approve``, unless it wants another one."""
+    if approve and policy.approval in {None, "never"}:
+        return policy.but(approval="destructive")
+    return policy
 
 
 def _log(server: Any) -> Callable[[CatalogChange], None]:

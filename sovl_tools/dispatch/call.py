@@ -225,6 +225,7 @@ def emit(
         is_abandoned=error is not None and error.is_abandoned,
         arguments=given,
         value=result.value,
+        message=None if error is None else error.message,
     )
     for observer in observers:
         try:

@@ -61,6 +61,7 @@ class CallEvent(NamedTuple):
         is_abandoned: whether a thread or task was abandoned that can still be at it.
         arguments: the given arguments, unchecked and unchanged.
         value: its value; None for a failure.
+        message: what the model reads of a failure; None for a success.
     """
 
     tool: str
@@ -72,6 +73,7 @@ class CallEvent(NamedTuple):
     is_abandoned: bool = False
     arguments: Any = None
     value: JSON = None
+    message: str | None = None
 
     @property
     def ok(self) -> bool:

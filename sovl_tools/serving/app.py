@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from hashlib import sha256
@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from sovl_tools.dispatch.async_runner import await_thread, serving
 from sovl_tools.dispatch.tooler import Tooler
@@ -47,12 +47,14 @@ from sovl_tools.serving.security import LOCAL_ORIGINS, Guard, Security
 from sovl_tools.serving.traffic import CLIENT, BusyError, Traffic
 
 
-def make_app(
+def make_app(  # noqa: PLR0913 - each is a decision of its own
     registry: ToolRegistry,
     tooler: Tooler,
     *,
     mcp: McpEndpoint | None = None,
     security: Security | None = None,
+    routes: Iterable[BaseRoute] = (),
+    asks: Asks | None = None,
 ) -> Starlette:
     """Return the application that serves the tools of a registry.
 
@@ -63,6 +65,8 @@ def make_app(
         tooler: makes the calls.
         mcp: answers at ``/mcp``, behind the same checks.
         security: who can call and how much; without it, what ``Security()`` says.
+        routes: what else there is, behind the same checks.
+        asks: what calls ask of clients that answer at ``/answers``, if others share it.
     """
     checks = security or Security()
     traffic = Traffic(checks.max_concurrency)
@@ -87,10 +91,11 @@ def make_app(
 
     app = Starlette(
         routes=[
-            *Api(registry, tooler, is_guarded=bool(checks.tokens)).routes(),
+            *Api(registry, tooler, is_guarded=bool(checks.tokens), asks=asks).routes(),
             Route("/healthz", _healthy),
             Route("/readyz", _ready),
             *endpoints,
+            *routes,
         ],
         middleware=middleware,
         exception_handlers={HTTPException: _refused, BusyError: _busy, Exception: _broken},
@@ -166,14 +171,22 @@ class Api:
         registry: the tools, which may change at any time.
         tooler: makes the calls.
         is_guarded: whether requests need a bearer token, which the OpenAPI document says.
+        asks: what running calls ask; None for this API's own.
     """
 
-    def __init__(self, registry: ToolRegistry, tooler: Tooler, *, is_guarded: bool = False) -> None:
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        tooler: Tooler,
+        *,
+        is_guarded: bool = False,
+        asks: Asks | None = None,
+    ) -> None:
         self._registry = registry
         self._tooler = tooler if registry.whole is registry else tooler.through(registry)
         self._is_guarded = is_guarded
         self._listing: Listing | None = None
-        self._asks = Asks()
+        self._asks = Asks() if asks is None else asks
 
     def routes(self) -> list[Route]:
         """Return what there is, by path."""

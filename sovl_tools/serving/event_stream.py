@@ -21,7 +21,7 @@ from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.asks import Ask, Asks
 from sovl_tools.serving.limits import PING, PROMPT
 from sovl_tools.serving.problems import ProblemAnswer, encoded, problem_of, without_directories
-from sovl_tools.serving.reports import Report, Reports
+from sovl_tools.serving.reports import Reports
 from sovl_tools.serving.traffic import Client
 
 
@@ -29,19 +29,35 @@ class Event(NamedTuple):
     """A server-sent event: progress, log, ask or item, and at the end result or problem.
 
     A comment, which keeps the connection open, has no name.
+
+    Attributes:
+        name: what happened.
+        data: what is known of it.
+        id: by which a client that connects again says which event was its last.
     """
 
     name: str
     data: JSON = None
+    id: str = ""
 
     def encoded(self) -> bytes:
         """Return the event as it is sent."""
         if not self.name:
             return b":\n\n"
-        return b"event: %b\ndata: %b\n\n" % (self.name.encode(), encoded(self.data))
+        head = f"id: {self.id}\n" if self.id else ""
+        return b"%bevent: %b\ndata: %b\n\n" % (
+            head.encode(), self.name.encode(), encoded(self.data),
+        )  # fmt: skip
 
 
-_PING = Event("")
+PING_EVENT = Event("")
+"""A comment."""
+
+
+class Item(NamedTuple):
+    """A value of a tool that is a generator."""
+
+    value: JSON
 
 
 class Calling(NamedTuple):
@@ -101,7 +117,32 @@ async def call_events(
     calling: Calling, name: str, arguments: Arguments, *, client: Client
 ) -> AsyncGenerator[Event]:
     """Make a call and yield its events; closing it early cancels the call."""
-    reports = Reports[Report | Ask]()
+    async with aclosing(call_reports(calling, name, arguments, client=client)) as reports:
+        async for each in reports:
+            is_end = isinstance(each, ToolResult)
+            yield _ending(each, calling.registry) if is_end else event_of(each)
+
+
+async def call_reports(
+    calling: Calling,
+    name: str,
+    arguments: Arguments,
+    *,
+    client: Client,
+    reports: Reports[Any] | None = None,
+) -> AsyncGenerator[Any]:
+    """Make a call and yield what it reports, asks and makes, and its result at the end.
+
+    None means that nothing has happened for a while. Closing it early cancels the call.
+
+    Args:
+        calling: what the calls share.
+        name: of the tool.
+        arguments: of the call.
+        client: who calls.
+        reports: where the reports of the call go, and those of others that are to be yielded.
+    """
+    reports = Reports[Any]() if reports is None else reports
     host = calling.asks.host(reports.keep)
     stream = calling.tooler.stream(name, arguments, host=host, on_event=reports.add)
     with client.counted():
@@ -112,11 +153,11 @@ async def call_events(
                 try:
                     await asyncio.wait_for(reports.news.wait(), pause)
                 except TimeoutError:
-                    yield _PING
+                    yield None
                 pause = PING
                 is_done = item.done()
                 for report in reports.take():
-                    yield _event_of(report)
+                    yield report
                 if is_done:
                     try:
                         value = item.result()
@@ -124,20 +165,14 @@ async def call_events(
                         break
                     # a tool that isn't a generator has its value as the only item, after the result
                     if stream.result is None:
-                        yield Event("item", value)
+                        yield Item(value)
                     item = _begin(anext(items), reports)
         finally:
             item.cancel()
             with suppress(asyncio.CancelledError, StopAsyncIteration):
                 await item
             await items.aclose()
-    result = cast("ToolResult", stream.result)
-    if result.error is None:
-        yield Event("result", {"value": result.value, "duration": result.duration})
-    else:
-        document = problem_of(without_directories(result.error, calling.registry))
-        where = {} if result.error.place is None else {"place": _short(result.error.place)}
-        yield Event("problem", {**document, "duration": result.duration, **where})
+    yield cast("ToolResult", stream.result)
 
 
 def _begin(item: Awaitable[JSON], reports: Reports[Any]) -> asyncio.Future[JSON]:
@@ -151,10 +186,23 @@ def _short(place: str) -> str:
     return "/".join(Path(place).parts[-2:])
 
 
-def _event_of(report: Report | Ask) -> Event:
-    if isinstance(report, Ask):
-        return Event("ask", report.to_json())
-    if isinstance(report, Progress):
-        data = {"done": report.done, "total": report.total, "message": report.message}
-        return Event("progress", data)
+def event_of(report: Any) -> Event:
+    """Return the event that tells a client what a running call reports, asks or makes."""
+    match report:
+        case None:
+            return PING_EVENT
+        case Ask():
+            return Event("ask", report.to_json())
+        case Item(value):
+            return Event("item", value)
+        case Progress(done=done, total=total, message=message):
+            return Event("progress", {"done": done, "total": total, "message": message})
     return Event("log", {"level": report.level, "message": report.message})
+
+
+def _ending(result: ToolResult, registry: ToolRegistry) -> Event:
+    if result.error is None:
+        return Event("result", {"value": result.value, "duration": result.duration})
+    document = problem_of(without_directories(result.error, registry))
+    where = {} if result.error.place is None else {"place": _short(result.error.place)}
+    return Event("problem", {**document, "duration": result.duration, **where})

@@ -87,7 +87,7 @@ class Security:
             and origin is not None
             and b"access-control-request-method" in headers
         )
-        if not (is_preflight or path_of(scope) in OPEN_PATHS):
+        if not (is_preflight or self.is_open(path_of(scope))):
             refused = self._unauthorized(headers.get(b"authorization"))
             if refused is not None:
                 return refused
@@ -96,6 +96,10 @@ class Security:
         if length.isdecimal() and int(length[:20]) > self.max_body_bytes:
             return self.too_long()
         return None
+
+    def is_open(self, path: str) -> bool:
+        """Return True if requests for a path need no token."""
+        return path in OPEN_PATHS
 
     def too_long(self) -> Response:
         """Return the answer to a request whose body is too long."""

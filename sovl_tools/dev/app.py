@@ -1,0 +1,302 @@
+"""The server of the page: its files, and what they ask for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from importlib import resources
+from time import time
+from typing import Final, cast
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sovl_tools import __version__
+from sovl_tools.configuration import Configuration
+from sovl_tools.dev.calls import call_events
+from sovl_tools.dev.history import KIND, EventLog, History, milliseconds
+from sovl_tools.dev.tools import TARGETS, Row, Tools, as_target
+from sovl_tools.dispatch.async_runner import await_thread, serving
+from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.model.catalog import CatalogChange
+from sovl_tools.model.document import JSON, parse_json
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.serving.app import make_app
+from sovl_tools.serving.asks import Asks
+from sovl_tools.serving.event_stream import PING_EVENT, Calling, Event, EventStream
+from sovl_tools.serving.limits import PING
+from sovl_tools.serving.mcp_http import McpEndpoint
+from sovl_tools.serving.security import Security, path_of
+from sovl_tools.serving.traffic import CLIENT
+
+_CSP: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data: blob:; media-src data: blob:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types lit-html"
+)
+_HEADERS: Final = {
+    "content-security-policy": _CSP,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-cache",
+}
+
+
+class DevSecurity(Security):
+    """The requirements of the page's server: this machine's name, and a token for all but files."""
+
+    def __init__(self, token: str) -> None:
+        # a name that resolves to this machine isn't enough, even with the token
+        super().__init__(tokens=(token,), hosts=("localhost",))
+
+    def is_open(self, path: str) -> bool:
+        """Return True for the page and its files, which know nothing."""
+        return super().is_open(path) or path == "/" or path.startswith("/static/")
+
+
+class _Outermost:
+    """The middleware that notes where calls come from, and adds headers for browsers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path = path_of(scope)
+        KIND.set("page" if path.startswith("/dev/") else "mcp" if path == "/mcp" else "http")
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                found = {name.lower() for name, _ in message["headers"]}
+                more = [(k.encode(), v.encode()) for k, v in _HEADERS.items()]
+                more = [each for each in more if each[0] not in found]
+                message = {**message, "headers": [*message["headers"], *more]}
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class DevError(Exception):
+    """A request that can't be answered as it was meant; ``members`` say more."""
+
+    def __init__(self, status: int, type_: str, message: str, **members: JSON) -> None:
+        super().__init__(message)
+        self.status = status
+        self.error = {"type": type_, "message": message, **members}
+
+
+class DevApi:
+    """What the page asks for.
+
+    Args:
+        registry: the tools.
+        settings: the configuration.
+        make_tooler: makes the Tooler of all calls, given their observer.
+    """
+
+    def __init__(
+        self,
+        registry: ToolRegistry,
+        settings: Configuration,
+        make_tooler: Callable[[History], Tooler],
+    ) -> None:
+        self.events = EventLog()
+        self.history = History(registry, self.events)
+        self.tools = Tools(registry, settings)
+        self.tooler = make_tooler(self.history)
+        self.calling = Calling(self.tooler, registry, Asks())
+        self._root = os.path.basename(os.path.dirname(settings.file or "") or os.getcwd())
+        self._generation = 0
+        self._last_change: dict[str, JSON] | None = None
+        registry.subscribe(self._changed)
+
+    def _changed(self, change: CatalogChange) -> None:
+        """Tell the page of a change; in the thread that made it."""
+        self._generation += 1
+        found = self.tools.change(change)
+        news = {"text": found.pop("text"), "level": found.pop("level")}
+        self._last_change = {"time": time(), "ms": milliseconds(change.duration), **news}
+        self.events.add(
+            "change",
+            {"generation": self._generation, **found, "last_change": self._last_change},
+        )
+
+    def app(self, token: str) -> Starlette:
+        """Return the application: the page, its requests, the JSON API and MCP."""
+        security = DevSecurity(token)
+        server = self.calling.registry.mcp_server(self.tooler)
+        endpoint = McpEndpoint(server.server, max_body_bytes=security.max_body_bytes)
+        app = make_app(
+            self.calling.registry,
+            self.tooler,
+            mcp=endpoint,
+            security=security,
+            routes=self.routes(),
+            asks=self.calling.asks,
+        )
+        app.add_middleware(_Outermost)
+        app.add_exception_handler(DevError, _refused)
+        return app
+
+    def routes(self) -> list[BaseRoute]:
+        """Return the page, its files, and what it asks for."""
+        place = str(resources.files("sovl_tools.serving") / "page")
+        return [
+            Route("/", partial(_page, os.path.join(place, "index.html"))),
+            Mount("/static", StaticFiles(directory=place, check_dir=False)),
+            Route("/dev/state", self.state),
+            Route("/dev/events", self.stream),
+            Route("/dev/history", self.past),
+            Route("/dev/find", self.find),
+            Route("/dev/tools/{name}", self.tool),
+            Route("/dev/tools/{name}/call", self.call, methods=["POST"]),
+            Route("/dev/tools/{name}/as", self.targets),
+            Route("/dev/tools/{name}/as/{target}", self.target),
+        ]
+
+    async def state(self, _: Request) -> Response:
+        """Answer with all tools, each in a row."""
+        event = self.events.last  # before the rows: what comes meanwhile comes again
+        rows = await await_thread(self.tools.rows)
+        every = [each.values for each in rows.values()]
+        return JSONResponse(
+            {
+                "version": __version__,
+                "root": self._root,
+                "generation": self._generation,
+                "session": self.events.session,
+                "tools": [each for each in every if not each["procedure"]],
+                "procedures": [each for each in every if each["procedure"]],
+                "views": await await_thread(self.tools.views),
+                "targets": list(TARGETS),
+                "last_change": self._last_change,
+                "event": event,
+            }
+        )
+
+    async def stream(self, request: Request) -> Response:
+        """Answer with what happens, and what happened since the last event that the page knows."""
+        known = request.headers.get("last-event-id", "")
+        return EventStream(PING_EVENT, self._happening(known))
+
+    async def _happening(self, known: str) -> AsyncGenerator[Event]:
+        with self.events.listening() as news:
+            known = known or self.events.last
+            while True:
+                news.clear()
+                found = self.events.since(known)
+                if found is None:  # it missed something
+                    found = [Event("reset", {}, self.events.last)]
+                for each in found:
+                    known = each.id
+                    yield each
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(news.wait(), PING)
+                    continue
+                yield PING_EVENT
+
+    async def past(self, _: Request) -> Response:
+        """Answer with the last calls."""
+        return JSONResponse({"calls": self.history.rows})
+
+    async def find(self, request: Request) -> Response:
+        """Answer with the phrases in a text, and the tools that a search for it finds."""
+        text = request.query_params.get("q", "")
+        registry = self.calling.registry
+        phrases = [
+            {"tool": each.tool, "phrase": each.phrase, "start": each.start, "end": each.end,
+             "share": each.score}
+            for each in registry.match(text)
+        ]  # fmt: skip
+        found = [
+            {"tool": each.tool, "score": each.score,
+             "words": [{"word": word, "fields": [*fields]} for word, fields in each.words.items()]}
+            for each in registry.search(text)
+        ]  # fmt: skip
+        return JSONResponse({"phrases": phrases, "search": found})
+
+    async def _row(self, request: Request) -> Row:
+        name = request.path_params["name"]
+        row = await await_thread(partial(self.tools.row, name))
+        if row is None:
+            raise DevError(404, "unknown_tool", f"there is no tool {name[:80]!r}")
+        return row
+
+    async def tool(self, request: Request) -> Response:
+        """Answer with a tool: its schema, files and findings."""
+        row = await self._row(request)
+        return JSONResponse(await await_thread(partial(self.tools.detail, row)))
+
+    async def call(self, request: Request) -> Response:
+        """Make a call, and answer with what it reports and its result as events."""
+        given = await body_of(request)
+        row = await self._row(request)
+        name, version = row.candidate.name, row.values["version"]
+        events = call_events(
+            self.calling,
+            name,
+            given.get("arguments"),
+            client=request.scope[CLIENT],
+            version=version,
+        )
+        with serving():
+            return EventStream(await anext(events), events)
+
+    async def targets(self, request: Request) -> Response:
+        """Answer with what each provider gets and loses of a tool."""
+        found = [await self._as(request, each) for each in TARGETS]
+        return JSONResponse([{k: v for k, v in e.items() if k != "definition"} for e in found])
+
+    async def target(self, request: Request) -> Response:
+        """Answer with what a provider gets of a tool."""
+        return JSONResponse(await self._as(request, request.path_params["target"]))
+
+    async def _as(self, request: Request, target: str) -> dict[str, JSON]:
+        tool = (await self._row(request)).made_of[1]
+        if tool is None:
+            raise DevError(409, "unavailable", "the tool can't be called, so no provider gets it")
+        try:
+            make = partial(as_target, self.calling.registry.catalog, tool, target)
+            return await await_thread(make)
+        except ValueError as error:
+            raise DevError(404, "unknown_target", str(error)) from error
+
+
+async def body_of(request: Request) -> Mapping[str, JSON]:
+    """Return the JSON object of a request.
+
+    Raises:
+        DevError: it isn't one.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise HTTPException(415, "the body must be sent as application/json")
+    try:
+        given = parse_json(await request.body())
+    except ValueError as error:
+        raise DevError(400, "bad_request", f"the body isn't JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise DevError(400, "bad_request", "the body must be a JSON object")
+    return given
+
+
+async def _refused(_: Request, reason: Exception) -> Response:
+    error = cast("DevError", reason)
+    return JSONResponse({"error": error.error}, error.status)
+
+
+async def _page(path: str, _: Request) -> Response:
+    if not os.path.isfile(path):  # noqa: ASYNC240 - a file of the package
+        raise HTTPException(404, "the page isn't installed")
+    return FileResponse(path, media_type="text/html; charset=utf-8")

@@ -1,0 +1,190 @@
+"""What happens at a server: events that clients can catch up on, and the calls of all clients."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from secrets import token_hex
+from threading import Lock
+from time import time
+from typing import Any, Final, NamedTuple
+
+from sovl_tools.dispatch.telemetry import LONGEST, as_json, shortened
+from sovl_tools.model.call import CallEvent, ToolCall
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.document import JSON, parse_json
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.text import cut
+from sovl_tools.serving.event_stream import Event
+
+MOST_EVENTS: Final = 1_000
+"""The number of events that are kept for clients that connect again."""
+
+MOST_CALLS: Final = 200
+"""The number of calls that the history has."""
+
+_SHORT: Final = 500
+"""The number of characters of a result in the history."""
+
+KIND: ContextVar[str] = ContextVar("sovl_tools_client", default="page")
+"""Where the current call comes from: ``page``, ``mcp`` or ``http``."""
+
+
+class EventLog:
+    """The last events, in order. Events are added in any thread.
+
+    Attributes:
+        session: names this log, so that no other log's events are taken for its own.
+    """
+
+    def __init__(self) -> None:
+        self.session = token_hex(4)
+        self._events: deque[tuple[int, Event]] = deque(maxlen=MOST_EVENTS)
+        self._count = 0
+        self._lock = Lock()
+        self._listeners: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+
+    @property
+    def last(self) -> str:
+        """The id of the last event."""
+        return f"{self.session}.{self._count}"
+
+    def add(self, name: str, data: JSON) -> None:
+        """Add an event, and wake who listens."""
+        with self._lock:
+            self._count += 1
+            self._events.append((self._count, Event(name, data, self.last)))
+            listeners = [*self._listeners.items()]
+        for news, loop in listeners:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(news.set)
+
+    def since(self, id_: str) -> list[Event] | None:
+        """Return the events after that one; None if some of them are no longer known."""
+        session, _, number = id_.rpartition(".")
+        with self._lock:
+            oldest = self._count - len(self._events)
+            if session != self.session or not number.isdecimal():
+                return None
+            if not oldest <= int(number[:20]) <= self._count:
+                return None
+            return [event for count, event in self._events if count > int(number)]
+
+    @contextmanager
+    def listening(self) -> Iterator[asyncio.Event]:
+        """Yield an event that is set when there is news, for as long as a block."""
+        news = asyncio.Event()
+        with self._lock:
+            self._listeners[news] = asyncio.get_running_loop()
+        try:
+            yield news
+        finally:
+            with self._lock:
+                del self._listeners[news]
+
+
+def version_of(tool: ToolDefinition) -> str:
+    """Return a hash of what a tool is: of its code, which a folder's module is named by, too."""
+    said = [
+        getattr(tool.function, "__module__", None), tool.title, tool.description, tool.parameters,
+        tool.output_schema, tool.annotations, tool.execution, tool.tags, tool.examples,
+    ]  # fmt: skip
+    text = json.dumps(said, default=repr, sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+class History:
+    """The calls of all clients: an observer of a Tooler.
+
+    Args:
+        registry: the tools.
+        events: gets an event at the beginning and at the end of each call.
+    """
+
+    def __init__(self, registry: ToolRegistry, events: EventLog) -> None:
+        self._registry = registry.whole
+        self._events = events
+        self._versions: dict[str, str] = {}
+        self._calls: deque[_Call] = deque(maxlen=MOST_CALLS)
+        self._lock = Lock()
+
+    @property
+    def rows(self) -> list[dict[str, JSON]]:
+        """The last calls that have ended, newest first."""
+        with self._lock:
+            return [each.row for each in reversed(self._calls)]
+
+    def value(self, tool: str, arguments: JSON, version: str) -> JSON:
+        """Return the JSON text of the last result of a call, "" if there is none.
+
+        A result of more than ``LONGEST`` characters isn't kept.
+        """
+        wanted = {"tool": tool, "arguments": arguments, "version": version, "ok": True}
+        with self._lock:
+            for row, text in reversed(self._calls):
+                if wanted.items() <= row.items():
+                    return text
+        return ""
+
+    def hook(self, call: ToolCall, following: Any) -> Generator[Any, Any, Any]:
+        """Note that a call begins."""
+        self._versions[call.call_id] = version_of(call.tool)
+        row = {"id": call.call_id, "tool": call.name, "client": KIND.get(), "state": "running"}
+        self._events.add("call", {**row, "time": time()})
+        try:
+            return (yield following(call))
+        finally:
+            # a call that is given up ends without an event of its end
+            if len(self._versions) > MOST_EVENTS:
+                self._versions.clear()
+
+    def __call__(self, event: CallEvent) -> None:
+        """Note that a call has ended."""
+        tool = self._registry.get(event.tool)
+        version = self._versions.pop(event.call_id, None)
+        if version is None:  # it was rejected before it began
+            version = "" if tool is None else version_of(tool)
+        text = as_json(event.value) if event.ok else ""
+        row = {
+            "id": event.call_id,
+            "tool": event.tool,
+            "client": KIND.get(),
+            "state": "done",
+            "time": event.started,
+            "ms": milliseconds(event.duration),
+            "ok": event.ok,
+            "type": event.kind,
+            "error": None if event.message is None else shortened(event.message),
+            "arguments": _arguments(event.arguments),
+            "result": cut(text, _SHORT) if event.ok else None,
+            "version": version,
+        }
+        with self._lock:
+            self._calls.append(_Call(row, text if len(text) <= LONGEST else ""))
+        self._events.add("call", row)
+
+
+class _Call(NamedTuple):
+    """A call that has ended, and its result as JSON text."""
+
+    row: dict[str, JSON]
+    text: str
+
+
+def milliseconds(seconds: float) -> float:
+    """Return a duration as the page shows it."""
+    return round(seconds * 1000, 1)
+
+
+def _arguments(given: Any) -> JSON:
+    """Return arguments as JSON, whether they were given as text or not."""
+    if isinstance(given, str | bytes):
+        with suppress(ValueError, RecursionError):
+            given = parse_json(given)
+    text = as_json({} if given is None else given)
+    return json.loads(text) if len(text) <= LONGEST else shortened(text)

@@ -1,0 +1,292 @@
+"""What the page shows of tools: their states, findings, files, and what providers get."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from sovl_tools.configuration import Configuration
+from sovl_tools.dev.history import version_of
+from sovl_tools.formats.base import FORMATS, STRICT, estimate
+from sovl_tools.formats.export import Target
+from sovl_tools.linting.fixes import DRIFT, Fix, fixes_in
+from sovl_tools.linting.rules import RULES
+from sovl_tools.linting.selection import Selection, selection_of
+from sovl_tools.linting.suppressions import suppress_findings, suppressions_of
+from sovl_tools.loading.exporting import exported
+from sovl_tools.loading.rules.formats import RULES as OF_FORMATS
+from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
+from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.diagnostic import Diagnostic
+from sovl_tools.model.document import JSON, pointer
+from sovl_tools.model.errors import ResolutionError
+from sovl_tools.model.folder import ToolFolder
+from sovl_tools.procedures.parse.files import SUFFIXES
+from sovl_tools.registry import ToolRegistry
+from sovl_tools.reporting.text import excerpt, read_text
+from sovl_tools.schema.dynamic import without_functions
+
+TARGETS = tuple(
+    each for name in FORMATS for each in (name, *([f"{name}-strict"] if name in STRICT else []))
+)
+"""The formats of providers, with their strict forms."""
+
+_UNASKED = [each.code for each in OF_FORMATS]
+_LANGUAGES = {".json": "json", ".py": "python", ".yaml": "yaml", ".yml": "yaml"}
+_WHOLE_LINE = 1_000_000
+
+
+class Row(NamedTuple):
+    """A tool as the list shows it, and what it was made of.
+
+    Attributes:
+        made_of: the candidate, the definition that serves, and the findings between tools.
+        found: the findings that are shown.
+        values: the row.
+    """
+
+    made_of: tuple[Candidate, ToolDefinition | None, tuple[Diagnostic, ...]]
+    found: tuple[Diagnostic, ...]
+    values: dict[str, JSON]
+
+    @property
+    def candidate(self) -> Candidate:
+        """What became of the tool's source."""
+        return self.made_of[0]
+
+
+def folder_of(candidate: Candidate) -> ToolFolder | None:
+    """Return the folder of a tool; None for one in code, and for a procedure."""
+    if candidate.line or not os.path.isdir(candidate.location):
+        return None
+    return ToolFolder(candidate.name, candidate.path, candidate.location)
+
+
+def is_procedure(candidate: Candidate) -> bool:
+    """Return whether a candidate is the file of a procedure."""
+    return candidate.location.endswith(SUFFIXES)
+
+
+class Tools:
+    """The tools and procedures of a registry, as the page shows them. Thread-safe.
+
+    Args:
+        registry: the tools, which may change at any time.
+        settings: which findings are shown, and which views there are.
+    """
+
+    def __init__(self, registry: ToolRegistry, settings: Configuration) -> None:
+        self.registry = registry
+        self._selection: Selection = selection_of(settings)
+        self._views = settings.views
+        self._rows: Mapping[str, Row] = {}
+
+    def rows(self) -> Mapping[str, Row]:
+        """Return all rows by name; those that haven't changed are the same objects as before."""
+        catalog, known = self.registry.catalog, self._rows
+        between: dict[str, list[Diagnostic]] = {}
+        for found in catalog.diagnostics:
+            between.setdefault(found.tool or "", []).append(found)
+        rows: dict[str, Row] = {}
+        for each in catalog.candidates:
+            # of several of one name it is the one that serves
+            if each.name in rows and each.status != "loaded":
+                continue
+            served = catalog.tools.get(each.name)
+            made_of = each, served, tuple(between.get(each.name, ()))
+            before = known.get(each.name)
+            if before is not None and _are_same(before, made_of):
+                rows[each.name] = before
+            else:
+                rows[each.name] = self._row(*made_of)
+        self._rows = dict(sorted(rows.items()))
+        return self._rows
+
+    def _row(
+        self, candidate: Candidate, served: ToolDefinition | None, between: tuple[Diagnostic, ...]
+    ) -> Row:
+        report = LoadReport((candidate,), (*candidate.diagnostics, *between))
+        folder = folder_of(candidate)
+        asked = suppressions_of(folder) if folder is not None else ()
+        procedures = [candidate.path] if is_procedure(candidate) else []
+        shown, _ = suppress_findings(report, asked, procedures, unasked=_UNASKED)
+        found = self._selection.of(shown).diagnostics
+        errors = sum(each.severity == "error" for each in found)
+        values = {
+            "name": candidate.name,
+            "title": served.title if served else None,
+            "description": served.description if served else candidate.description,
+            "category": served.category if served else None,
+            "tags": [*served.tags] if served else [],
+            "state": _state(candidate, served, has_warnings=len(found) > errors),
+            "errors": errors,
+            "warnings": len(found) - errors,
+            "version": version_of(served) if served else "",
+            "procedure": is_procedure(candidate),
+        }
+        return Row((candidate, served, between), found, values)
+
+    def views(self) -> list[JSON]:
+        """Return the configured views with the names of their tools."""
+        return [
+            {"name": name, "tools": [each.name for each in self.registry.filter(criteria)]}
+            for name, criteria in self._views.items()
+        ]
+
+    def row(self, name: str) -> Row | None:
+        """Return the row of a tool or procedure, if there is one."""
+        return self.rows().get(name)
+
+    def detail(self, row: Row) -> dict[str, JSON]:
+        """Return all that the page shows of a tool."""
+        candidate, served, _ = row.made_of
+        reason = "; ".join(candidate.reasons) or None
+        schema: JSON = {"type": "object", "properties": {}}
+        if served is not None:
+            try:
+                schema = served.resolve().parameters
+            except ResolutionError as error:
+                schema, reason = without_functions(served.parameters), str(error)
+        examples = [] if served is None else served.examples
+        return {
+            **row.values,
+            "path": candidate.path,
+            "reason": reason,
+            "schema": schema,
+            "output_schema": served.output_schema if served else None,
+            "annotations": dict(served.annotations) if served else {},
+            "examples": [_example(number, each) for number, each in enumerate(examples)],
+            "files": [*_files(candidate)],
+            "findings": self._findings(row),
+        }
+
+    def fixes(self, row: Row) -> dict[Diagnostic, Fix]:
+        """Return the safe fixes of a tool's findings."""
+        folder = folder_of(row.candidate)
+        found = {} if folder is None else fixes_in(folder, row.found)
+        return {each: fix for each, fix in found.items() if fix.applicability == "safe"}
+
+    def _findings(self, row: Row) -> list[JSON]:
+        fixes = self.fixes(row)
+        is_folder = folder_of(row.candidate) is not None
+        found = []
+        for each in row.found:
+            mark = excerpt(each, width=_WHOLE_LINE)
+            column = each.column + (mark.length if mark else 1)
+            is_fixable = each in fixes or (is_folder and each.code in DRIFT)
+            more = {"name": RULES[each.code].name, "end_line": each.line, "end_column": column}
+            found.append({**each._asdict(), **more, "fixable": is_fixable, "url": None})
+        return found
+
+    def change(self, change: CatalogChange) -> dict[str, JSON]:
+        """Return what a change of the registry changes on the page."""
+        before, rows = self._rows, self.rows()
+        others = [row.values for name, row in rows.items() if row is not before.get(name)]
+        return {
+            "tools": [each for each in others if not each["procedure"]],
+            "procedures": [each for each in others if each["procedure"]],
+            "removed": [name for name in before if name not in rows],
+            **_news(change, rows),
+        }
+
+
+def _are_same(before: Row, made_of: Sequence[object]) -> bool:
+    (candidate, served, between), now = before.made_of, made_of
+    return candidate is now[0] and served is now[1] and between == now[2]
+
+
+def _state(candidate: Candidate, served: ToolDefinition | None, *, has_warnings: bool) -> str:
+    if candidate.status == "loaded":
+        return "warnings" if has_warnings else "loaded"
+    if candidate.previous is not None and candidate.previous.definition is served:
+        return "last_good"
+    return "unavailable" if candidate.status == "waiting" else candidate.status
+
+
+def _news(change: CatalogChange, rows: Mapping[str, Row]) -> dict[str, JSON]:
+    """Return a change in a line, and how bad it is."""
+    kept = [each for each in change.rejected if each in rows and _serves(rows[each])]
+    lost = [each for each in change.rejected if each not in kept]
+    kinds = {
+        "rejected; the last good version keeps serving": kept,
+        "rejected": lost,
+        "added": change.added,
+        "updated": change.updated,
+        "removed": change.removed,
+        "waiting for files": change.waiting,
+    }
+    checked = sorted({each.tool or each.path for each in change.diagnostics})
+    words = [f"{_listed(names)} {what}" for what, names in kinds.items() if names]
+    touched = [rows[each].values for each in (*change.added, *change.updated) if each in rows]
+    warns = bool(change.removed) or any(each["warnings"] for each in touched)
+    level = "error" if change.rejected else "warning" if warns else "ok"
+    return {"text": "; ".join(words) or f"{_listed(checked)} checked", "level": level}
+
+
+def _serves(row: Row) -> bool:
+    return bool(row.values["state"] == "last_good")
+
+
+_MOST_NAMES = 3
+
+
+def _listed(names: Sequence[str]) -> str:
+    first = ", ".join(names[:_MOST_NAMES])
+    left = len(names) - _MOST_NAMES
+    return f"{first} and {left} more" if left > 0 else first
+
+
+def _example(number: int, document: JSON) -> dict[str, JSON]:
+    given = document.get("input")
+    found = {"index": number, "name": document.get("description"), "arguments": given}
+    return {**found, **({"result": document["output"]} if "output" in document else {})}
+
+
+def _files(candidate: Candidate) -> Iterator[dict[str, JSON]]:
+    """Yield the manifest and the modules of a tool's folder, or the file that it is in."""
+    folder = folder_of(candidate)
+    if folder is None:
+        places = {candidate.path: candidate.path}
+    else:
+        names = (folder.manifest_name, folder.module_name)
+        others = [each for each in sorted(os.listdir(folder.location)) if each.endswith(".py")]
+        every = dict.fromkeys((*names, *others))
+        places = {f"{folder.path}/{each}": f"{folder.location}/{each}" for each in every}
+    for path, location in places.items():
+        language = _LANGUAGES.get(os.path.splitext(path)[1])
+        text = read_text(location) if language else None
+        if text is not None:
+            yield {"path": path, "language": language, "text": text}
+
+
+def as_target(catalog: Catalog, tool: ToolDefinition, target: str) -> dict[str, JSON]:
+    """Return what a provider gets of a tool, and what that loses.
+
+    Raises:
+        ValueError: the target is unknown.
+    """
+    made = exported([tool], Target.of(target), catalog.candidates)
+    losses = [loss for _, loss in made.losses]
+    values: dict[str, JSON] = {
+        "target": target,
+        "definition": None,
+        "bytes": 0,
+        "tokens": 0,
+        "losses": [
+            {"kind": each.kind, "path": pointer(each.path), "message": each.message,
+             "help": each.help}
+            for each in losses
+        ],
+        "rejected": made.rejected.get(tool.name),
+    }  # fmt: skip
+    shape = made.shapes.get(tool.name)
+    if shape is None:
+        return {**values, "rejected": "; ".join(each.message for each in losses) or None}
+    definition = shape.definition
+    text = definition
+    if not isinstance(definition, str):
+        text = json.dumps(definition, ensure_ascii=False, separators=(",", ":"))
+    size = len(text.encode("utf-8", "replace"))
+    return {**values, "definition": definition, "bytes": size, "tokens": estimate(definition)}
