@@ -1,4 +1,4 @@
-"""From candidates to the catalog: a pure function, whatever was loaded before."""
+"""Turn candidates into the catalog: a pure function, independent of earlier loads."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def equal_descriptions(candidates: Iterable[Candidate]) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     known: dict[str, str] = {}
     for each in candidates:
-        # a tool in code has no manifest, and the others can't be called
+        # a tool in code has no manifest, and others can't be called
         if each.line or each.status != "loaded":
             continue
         words = each.description.casefold().split()

@@ -1,4 +1,4 @@
-"""The process in which ``validate`` imports tools. If it dies, its parent continues."""
+"""The process that imports tools for ``validate``. If it dies, its parent continues."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def report_pipe() -> FileIO:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # no user is there: a tool has sent it
     PrivatePackage.keeps_compiled = False
 
-    @after_fork  # a process that a tool forks isn't the one that reports
+    @after_fork  # a process that a tool forks must not report
     def close() -> None:
         with contextlib.suppress(OSError):
             reports.close()

@@ -288,7 +288,7 @@ def candidates_of(values: Iterable[Any], path: str) -> Iterator[Candidate | Diag
     for value in values:
         try:
             candidate = candidate_of(value)
-        except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
+        except Exception as error:  # noqa: BLE001 - the barrier: a failing tool doesn't affect others
             yield internal_diagnostic(error, path, str(getattr(value, "__name__", None)))
         else:
             if candidate is not None:
@@ -298,7 +298,7 @@ def candidates_of(values: Iterable[Any], path: str) -> Iterator[Candidate | Diag
 def members(module: ModuleType) -> list[Any]:
     """Return the tools in a module, each once; instead of a class its instances, if it has any.
 
-    They are in the order of binding, so that of several tools of one name the first wins.
+    They are in the order of binding, so that the first of several tools of one name wins.
     """
     found: dict[int, Any] = {}
     for value in [*vars(module).values()]:

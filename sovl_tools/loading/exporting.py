@@ -134,7 +134,7 @@ class Exporter:
         """Return tools of a catalog in a format, with what Options says; None are all of them.
 
         Raises:
-            ValueError: the format is unknown, or has no strict form and that is asked for.
+            ValueError: the format is unknown, or has no strict form although one is wanted.
         """
         target = Target(name, Options(**options))
         if tools is not None:

@@ -31,7 +31,7 @@ class FunctionSpec:
 
     Attributes:
         signature: of the function.
-        parameters: the JSON Schema of the arguments, without those in ``errors``, and without
+        parameters: the JSON Schema of the arguments, without the ones in ``errors``, and without
             descriptions from the docstring.
         document: reads the docstring, or the decorator's description.
         described: parameters whose schemas have a description, which wins over the docstring's.
@@ -109,7 +109,7 @@ class FunctionSpec:
         return (*self.left_out, *words)
 
     def undescribed(self, names: Collection[str]) -> list[str]:
-        """Return a message about those of some parameters that have no description, if any."""
+        """Return a message about the parameters without a description, if any."""
         bare = [name for name in self.names if name in names and not self.text_of(name)]
         return [undescribed(bare, self.document())] if bare else []
 
@@ -294,7 +294,7 @@ def _without_unwritable(spec: FunctionSpec, qualified: str) -> FunctionSpec:
     errors = {}
     definitions = schema.get("$defs", {})
     for name, each in schema["properties"].items():
-        # a definition goes with the only property that needs it
+        # a definition is removed with the only property that needs it
         flaw = unwritable(
             [each, *(definitions[key] for key in needed_definitions(each, definitions))]
         )

@@ -1,7 +1,7 @@
 """The importer of private packages, so that authors' modules shadow no others.
 
-A package has a source: the snapshot of a tool's folder, what the tools of a directory share, or the
-current files of a directory of modules. One finder knows all packages, and each package is the
+A package has a source: the snapshot of a tool's folder, a directory's shared modules, or the
+current files of a directory of modules. One finder serves all packages, and each package is the
 loader of its modules (PEP 451). Code is kept in ``.pyc`` files that are keyed on a hash of the
 source.
 """
@@ -192,7 +192,7 @@ def compiled(path: str, source: bytes, *, is_kept: bool = True) -> CodeType:
     """Return the code of a source, from its ``.pyc`` if that was made of the very same bytes.
 
     The ``.pyc`` is keyed on a hash of the source (PEP 552), not on time and size, so an edit of
-    equal length within the same second is seen. It is written unless Python is told to write
+    equal length within the same second is seen. It is written unless Python is configured to write
     none. Without ``is_kept`` it is neither read nor written.
 
     Raises:

@@ -41,8 +41,8 @@ class Interface(NamedTuple):
         registration: the signature of ``register_step_handlers``; None if it's missing.
         claims: actions that ``register_step_handlers`` added or overwrote.
         removals: actions of others that it took away.
-        function: what the tool's name is bound to, if the module was imported.
-        step_handlers: by action, those of ``register_step_handlers`` included, likewise.
+        function: the value of the tool's name, if the module was imported.
+        step_handlers: by action, including ``register_step_handlers``'s, likewise.
     """
 
     signature: Signature | None = None
@@ -62,7 +62,7 @@ class Interface(NamedTuple):
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """The kinds of steps that the module brings, as far as they are known."""
+        """The kinds of steps that the module brings, as far as they can be read."""
         if self.handlers is None and not self.claims:
             return ()
         own = self.handlers if isinstance(self.handlers, Mapping) else {}
@@ -98,7 +98,7 @@ def inspect_module(module: ModuleType, name: str, existing: Mapping[str, StepHan
     # plain strings, because the methods of a subclass are the module's own code
     if phrases is not None and isinstance(phrases, list | tuple):
         phrases = [str.__str__(each) if isinstance(each, str) else each for each in phrases]
-    # Most modules bring a function alone. Names are for suggestions, where that is missing.
+    # Most modules bring only a function. Names are for suggestions, where that is missing.
     if name in members and own is None and register is None:
         function = members[name]
         return Interface(from_function(function), phrases=phrases, function=function)
@@ -213,7 +213,7 @@ def sibling_imports(source: bytes, folder: ToolFolder) -> SiblingImports:
     absolute: list[ImportFailure] = []
     missing: list[ImportFailure] = []
     tree = bindings(source).tree
-    # a folder on the path makes an import in a function, too, one of every tool
+    # a folder on the path makes an import in a function one of every tool, too
     is_on_path = any(each in source for each in _PATH)
     statements = ast.walk(tree) if is_on_path else _unguarded(tree.body)
     imports = [each for each in statements if isinstance(each, ast.Import | ast.ImportFrom)]
@@ -293,7 +293,7 @@ def missing_above(folder: ToolFolder, name: str, place: Position) -> ImportFailu
 
 
 def _unguarded(body: Iterable[ast.AST]) -> Iterator[ast.stmt]:
-    """Yield the statements that run at import, except those in ``try`` and ``if``."""
+    """Yield the statements that run at import, except in ``try`` and ``if``."""
     for child in body:
         if isinstance(child, ast.stmt):
             yield child

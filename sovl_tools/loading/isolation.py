@@ -153,7 +153,7 @@ class Child:
         raise SovlToolsError(f"the child process did not start: {words}")
 
     def ended_by(self) -> str:
-        """End the process; return how it ended by itself, if it did."""
+        """End the process; return its outcome if it had ended already."""
         # it closes its pipe shortly before it ends
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_GRACE)
@@ -229,7 +229,7 @@ class _Loader(Child):
         self.send(request, is_last=True)
 
     def candidates(self) -> Iterator[Candidate]:
-        """Yield each candidate when it's ready; if the child fails, the last one says how.
+        """Yield each candidate when it's ready; if the child fails, the last one has the reason.
 
         Raises:
             SovlToolsError: the child has not started.
@@ -277,7 +277,7 @@ def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
 
 
 def ending(code: int) -> str:
-    """Return how a process ended, from its return code."""
+    """Return the outcome of a process in words, from its return code."""
     if code >= 0:
         return f"exit code {code}"
     try:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import Path
 
-# colons and white space say nothing that the other tokens don't
+# colons and white space add no information to the other tokens
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\],]|[^\s"{}\[\]:,]+', re.DOTALL)
 
 
@@ -37,7 +37,7 @@ class _Open:
         path: of the container.
         key: of the member that comes next, or is being read; None in an object before its key.
         key_offset: of that key; -1 in an array.
-        keys: those that an object has had.
+        keys: the object's keys so far.
         repeated: whether the object had the key before.
     """
 
@@ -97,7 +97,7 @@ def members(text: str, opening: Container[Path] | None = None) -> Iterator[Membe
 
 
 def _end_of_value(text: str, offset: int) -> int | None:
-    """Return where a value ends; None if it can't be read."""
+    """Return the end of a value; None if it can't be read."""
     try:
         return _LENIENT.raw_decode(text, offset)[1]
     except (ValueError, RecursionError):

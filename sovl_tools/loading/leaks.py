@@ -1,4 +1,4 @@
-"""What the import of a tool's module leaves behind in ``sys.path`` and ``sys.modules``.
+"""The changes that a module's import leaves in ``sys.path`` and ``sys.modules``.
 
 A tool that puts its folder on ``sys.path`` would share its helpers with all other tools, under
 names that can hide libraries.
@@ -32,7 +32,7 @@ class ImportState(NamedTuple):
         return cls(sys.path[:], len(sys.modules))
 
     def clean(self, folder: ToolFolder, source: bytes) -> list[ImportFailure]:
-        """Remove what an import added from the tools directory; return the modules it imported.
+        """Remove an import's additions from the tools directory; return the modules it imported.
 
         Entries of ``sys.path`` are removed, and modules of the directory with top-level names.
         """

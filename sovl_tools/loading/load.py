@@ -47,7 +47,7 @@ def load_folders(
     handlers = dict(existing or {})
     candidates: list[Candidate] = []
     while len(candidates) < len(folders):
-        # after a folder that stalled, the others get another thread
+        # after a folder that stalled, the rest get another thread
         loader = _Loader(folders[len(candidates) :], settings, handlers, observe)
         candidates += loader.outcome()
     return candidates
@@ -185,7 +185,7 @@ def load(
     """Take all tool folders of the paths through the pipeline, and combine the candidates."""
     moment, base = time_ns(), os.path.abspath("")
     collected = collect(paths, names=names, exclude=exclude)
-    if _PROGRESS.locations:  # what a tool's own import loads
+    if _PROGRESS.locations:  # imports by a tool's own code
         folders = [each for each in collected.folders if each.location not in _PROGRESS.locations]
         collected = collected._replace(folders=tuple(folders))
     contents = [read_folder(each, settings) for each in collected.folders]

@@ -1,8 +1,8 @@
-"""A module system of the tools' own: no name is shadowed, no path is touched, nothing leaks.
+"""The tools' module system: no name is shadowed, no path is touched, no import leaks.
 
 A directory of tools becomes a package, the folder ``tools/echo`` a package in it, and ``echo.py`` a
-module of that package. So a tool called ``json`` shadows nothing, two tools can each have a
-``helpers.py``, and ``from .._shared.x import y`` imports what the tools of a directory share.
+module of that package. So a tool called ``json`` shadows no module, two tools can each have a
+``helpers.py``, and ``from .._shared.x import y`` imports the directory's shared modules.
 
 Each module has two names. Its ``__name__``, such as ``sovl_tool_modules.<directory>.echo.echo``,
 depends only on its place: it stays the same over edits and in every process, for loggers and
@@ -15,7 +15,7 @@ A generation stays in ``sys.modules`` for as long as it has a user. Users are:
 - each definition of its tool (``keep_for``), which catalogs and running calls refer to,
 - its folder, until another generation of the folder is imported (``_keep_latest``).
 
-What the tools of a directory share stays for as long as a generation could import it.
+Shared modules stay for as long as a generation could import them.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _Package(PrivatePackage):
 
 
 class Directory(_Package):
-    """What the tools of one directory share: its folders whose names begin with ``_``."""
+    """The shared modules of one directory: its folders whose names begin with ``_``."""
 
 
 class Generation(_Package):
@@ -90,7 +90,7 @@ class Generation(_Package):
 
     Attributes:
         snapshot: the folder's Python files.
-        directory: what it shares with other tools.
+        directory: its shared modules.
     """
 
     def __init__(self, snapshot: Snapshot, directory: Directory, package: str) -> None:
@@ -161,7 +161,7 @@ class Generation(_Package):
 
 
 _DIRECTORIES: dict[str, Directory] = {}
-"""What is shared, by the names of the packages."""
+"""The shared modules, by the names of the packages."""
 _GENERATIONS: dict[str, Generation] = {}
 """All that have users, by the names of their packages."""
 _LATEST: dict[str, Generation] = {}
@@ -169,7 +169,7 @@ _LATEST: dict[str, Generation] = {}
 _SOURCES: WeakKeyDictionary[ToolDefinition, Sources] = WeakKeyDictionary()
 _PUBLIC: dict[str, list[ModuleType]] = {}
 """The modules that have a public name, the latest last."""
-# The collector may end a definition at any moment, also while its own thread holds this lock.
+# The collector can end a definition at any moment, also while its own thread has this lock.
 _LOCK = threading.RLock()
 _RENEWALS = itertools.count(1)
 _renewal = 0
@@ -236,7 +236,7 @@ def _publish(name: str, module: ModuleType) -> None:
 
 
 def _withdraw(name: str, module: ModuleType) -> None:
-    """Take a public name from a module; the latest of the others has it then."""
+    """Remove a public name from a module; the latest remaining owner gets it then."""
     others = [each for each in _PUBLIC.pop(name, ()) if each is not module]
     if others:
         _PUBLIC[name] = others

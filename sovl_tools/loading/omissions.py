@@ -1,4 +1,4 @@
-"""What a function says and its manifest omits: properties, defaults, values, descriptions."""
+"""A function's properties, defaults, values and descriptions that its manifest omits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _TOP = len((*PARAMETERS, "properties", "name"))
 
 
 class Omission(NamedTuple):
-    """What a function says and a manifest doesn't.
+    """A part of a function's signature that a manifest omits.
 
     Attributes:
         path: of a member or an item, from the manifest's root; for a required name, the name is
@@ -57,11 +57,11 @@ class Omission(NamedTuple):
 
 
 def omissions(document: Mapping[str, JSON], spec: FunctionSpec) -> list[Omission]:
-    """Return what a function says and a manifest omits, as far as the two don't contradict.
+    """Return a function's parts that a manifest omits, as far as the two don't contradict.
 
     Args:
         document: a manifest whose ``parameters`` are a valid schema.
-        spec: what the function says.
+        spec: the function's schema and descriptions.
     """
     parameters = document["parameters"]
     own = _with_known_definitions(Roots(parameters, spec.parameters))
@@ -83,7 +83,7 @@ def omissions(document: Mapping[str, JSON], spec: FunctionSpec) -> list[Omission
 
 
 def _of_place(pair: Pair, roots: Roots) -> Iterator[Omission]:
-    """Yield what the function says of the structure of one place."""
+    """Yield the function's structure at one place."""
     found, own, place = pair.schema, pair.own, (*PARAMETERS, *pair.path)
     if own.keys() <= _WITHOUT_STRUCTURE:
         return
@@ -181,14 +181,14 @@ def _of_member(
 def _of_properties(parameters: dict[str, JSON], spec: FunctionSpec) -> Iterator[Omission]:
     """Yield descriptions and defaults of the properties, and properties."""
     own, known = spec.parameters["properties"], parameters.get("properties", {})
-    owner: dict[str, JSON] = {"properties": known}  # what is required, the function says
+    owner: dict[str, JSON] = {"properties": known}  # the function decides which are required
     for name, each in known.items():
         if isinstance(each, dict):
             place = (*PARAMETERS, "properties", name)
             node = SchemaNode(place, each, parameters, PARAMETERS, owner)
             text = spec.text_of(name) if lacks_description(node) else None
             yield from _of_member(node, own.get(name, {}), text, is_needed=False)
-    # otherwise a decorator may supply what the manifest doesn't list
+    # otherwise a decorator may supply properties that the manifest doesn't list
     if spec.signature.is_certain:
         yield from _properties(PARAMETERS, argument_names(parameters).places, spec.properties)
 

@@ -153,7 +153,7 @@ def reimporting(path: str) -> Iterator[str]:
     before: dict[str, ModuleType] = {}
     for name in plugins.stale():
         parent, _, stem = name.rpartition(".")
-        # an abandoned import can hold the module's lock for ever
+        # an abandoned import can lock the module for ever
         vars(sys.modules["_frozen_importlib"]).get("_module_locks", {}).pop(name, None)
         # ``from . import helper`` looks here before it imports anything
         _variables(sys.modules.get(parent)).pop(stem, None)

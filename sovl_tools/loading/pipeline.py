@@ -124,7 +124,7 @@ def load_contents(
             return rejected(folder, verdicts)
         checked = check_manifest(folder, reading.manifest, verdicts)
         return _load(checked, contents.snapshot, settings, existing)
-    except Exception as error:  # noqa: BLE001 - the barrier: no tool takes the others down
+    except Exception as error:  # noqa: BLE001 - the barrier: a failing tool doesn't affect others
         return rejected(folder, [internal_verdict(error)])
 
 
@@ -137,7 +137,7 @@ def _load(
     """Take a folder whose manifest has been checked through the rest: import, or parse."""
     folder, document = checked.folder, checked.manifest.document
     if settings.locked is not None and isinstance(snapshot, Snapshot):
-        # of the very bytes that run, not of what is in the files by then
+        # of the very bytes that run, not of the current files
         manifest = checked.manifest._replace(document=checked.case.document)
         checked = checked.with_more(lock_verdicts(settings.locked, manifest, snapshot))
         snapshot = snapshot._replace(locked=settings.locked.get(folder.name, {}))
@@ -146,7 +146,7 @@ def _load(
     if isinstance(snapshot, Unreadable):
         return _candidate(checked.with_more(_unreadable(folder, snapshot)), "rejected")
     checked = replace(checked, source=snapshot.main)
-    # no module runs that would be rejected anyway: what it does at import can't be undone
+    # no module runs that would be rejected anyway: its effects at import can't be undone
     if checked.has_errors:
         return _candidate(replace(checked, is_module_left=True), "rejected")
     missing = unmet(document) + unmet_by_platform(document)
@@ -169,7 +169,7 @@ def check_manifest(
 ) -> CheckedFolder:
     """Check a manifest and its schemas for errors; ``verdicts`` are the findings so far."""
     document, verdicts = manifest.document, [*verdicts]
-    # no rule checks again what the meta-schema checks, or reads a key that it rejects
+    # no rule checks again the meta-schema's part, or reads a key that it rejects
     problems = published("tool").problems(document)
     case = ManifestCase(folder, document, problems)
     verdicts += ask(manifest_rules.RULES, case, severity="error")

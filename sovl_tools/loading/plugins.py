@@ -70,7 +70,7 @@ class EntryPoints(_Installed):
 
 
 def _entry_points(group: str, problems: list[Diagnostic]) -> Iterator[Any]:
-    """Yield the entry points of a group; a broken distribution doesn't affect the others.
+    """Yield the entry points of a group; a broken distribution doesn't affect others.
 
     ``importlib.metadata.entry_points`` would fail for all of them.
     """
@@ -175,7 +175,7 @@ class Modules:
         file = os.path.join(self.path, f"{name}.py")
         if os.path.isfile(file):
             return _imported(lambda: run(package, name), unit, self.limit)
-        # Python would say only that there is no such module
+        # Python's message would only be that the module is missing
         odd = "it isn't a plain file"
         if os.path.isdir(file):
             odd = "it is a folder, not a file"

@@ -50,7 +50,7 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
         # a broken link is reported as a tool whose folder is gone
         if not entry.is_dir():
             return entry.is_symlink() and not os.path.exists(entry.path)
-        # git leaves a folder with nothing else in it when a tool isn't in another revision
+        # git leaves a folder with empty subfolders when a tool isn't in another revision
         is_left_over = not os.path.exists(f"{entry.path}/{entry.name}.json") and (
             os.listdir(entry.path) == ["__pycache__"]
         )
@@ -260,8 +260,8 @@ class Snapshot(NamedTuple):
 
     Attributes:
         folder: where they were read.
-        files: bytes by path relative to the folder, with slashes; ``../_shared/x.py`` is one that
-            other tools share.
+        files: bytes by path relative to the folder, with slashes; ``../_shared/x.py`` is a shared
+            one that other tools share.
         digest: a hash of the content, the same in every process and place: 64 bits in hexadecimal.
         locked: the hashes that it was compared with, if there is a lock file: then only this
             content runs, and no code that was compiled before.
@@ -314,7 +314,7 @@ class SharedFiles(NamedTuple):
 def take_snapshot(folder: ToolFolder, *, is_run: bool = True) -> Snapshot | Unreadable:
     """Read the folder's module and every Python file next to and below it.
 
-    If the module won't run, the others don't matter.
+    If the module won't run, its helper files don't matter.
     """
     name = folder.module_name
     main = read_file(folder, name, limit=MAX_MODULE_BYTES)
@@ -349,7 +349,7 @@ def _read_helpers(folder: ToolFolder) -> dict[str, bytes]:
 
 
 def _read_shared(folder: ToolFolder, files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the contents of what the tools of a directory share, if a tool might import it."""
+    """Return the contents of the directory's shared modules, if a tool might import them."""
     if not any(map(_SHARING.search, files.values())):
         return {}
     directory = ToolFolder("", "", os.path.dirname(folder.location))
@@ -454,7 +454,7 @@ def matching(paths: Iterable[str], patterns: Sequence[str]) -> set[str]:
 
 
 def read_all_data(folder: ToolFolder, manifest: Manifest) -> dict[str, bytes] | Unreadable:
-    """Return the contents of all data files that a manifest lists, or one that can't be read."""
+    """Return the contents of all data files that a manifest lists, or the first unreadable one."""
     contents: dict[str, bytes] = {}
     for path in matching(_every_file(folder), manifest.data) if manifest.data else ():
         content = read_file(folder, path, limit=_MAX_DATA_BYTES)

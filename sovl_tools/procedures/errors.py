@@ -11,7 +11,7 @@ from sovl_tools.model.suggestion import as_hint
 
 
 class ProcedureError(SovlToolsError):
-    """A procedure that is unsound; ``diagnostics`` says where and why."""
+    """An invalid procedure; ``diagnostics`` has the places and reasons."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         super().__init__(diagnostics)
@@ -34,10 +34,10 @@ class ProcedureNotFoundError(SovlToolsError, KeyError):
 
 
 class UnreadableError(SovlToolsError, ValueError):
-    """A string of which no value can be made.
+    """A string that can't be evaluated.
 
     Attributes:
-        message: what is there.
+        message: the problem.
         line: where, from 1.
         column: where, in characters from 1.
         help: what would be right, as an imperative; None where that is unknown.
@@ -64,7 +64,7 @@ class StepError(SovlToolsError):
 
     Attributes:
         message: why, as a tool or a step says it.
-        key: of the step in the run; "" as long as no one knows.
+        key: of the step in the run; "" while it is unknown.
         path: where the step, or the template in it that has no value, is in its procedure.
         procedure: the name of that procedure.
         line: of the text at the path, from 1.
@@ -91,7 +91,7 @@ class StepError(SovlToolsError):
 
 
 class ChangedProcedureError(SovlToolsError):
-    """A procedure that is another than the one of the run that is to continue."""
+    """A procedure that differs from the one of the run to continue."""
 
     def __init__(self, name: str, run_id: str) -> None:
         super().__init__(name, run_id)
@@ -119,7 +119,7 @@ class JournalError(SovlToolsError):
 
     Attributes:
         path: of the journal's file.
-        message: what is there.
+        message: the problem.
         help: what would be right, as an imperative; None where that is unknown.
     """
 
@@ -151,7 +151,7 @@ class RunBusyError(SovlToolsError):
     Attributes:
         run_id: of the run.
         pid: the number of the process that runs it.
-        host: the name of the machine on which that process is.
+        host: the name of that process's machine.
     """
 
     def __init__(self, run_id: str, pid: int, host: str) -> None:
@@ -165,7 +165,7 @@ class RunBusyError(SovlToolsError):
 
 
 class RunOverError(SovlToolsError):
-    """A run of which nothing is left to do; ``state`` says how it ended."""
+    """A finished run; ``state`` is its outcome."""
 
     def __init__(self, run_id: str, state: str) -> None:
         super().__init__(run_id, state)
@@ -180,7 +180,7 @@ class TemplateError(SovlToolsError, ValueError):
     """A template or an expression that can't be read.
 
     Attributes:
-        message: what is there.
+        message: the problem.
         help: what would be right, as an imperative; None where that is unknown.
     """
 

@@ -1,4 +1,4 @@
-"""The journal of runs: what each did, so that one that was killed can continue.
+"""The journal of runs: the record of their steps, so that a killed run can continue.
 
 An SQLite database in WAL mode keeps the runs and their steps. Next to it is a lock file for each
 run in progress. The operating system releases that lock when the process dies.
@@ -90,7 +90,7 @@ class Database:
         patience: the number of seconds to wait for other processes that write to the file.
 
     Raises:
-        JournalError: the file can't be opened, isn't a journal, or is one of a newer format.
+        JournalError: the file can't be opened, isn't a journal, or has a newer format.
     """
 
     def __init__(self, path: str, *, create: bool, patience: float = 30.0) -> None:
@@ -105,7 +105,7 @@ class Database:
                 address(path, "rwc" if create else "rw"),
                 uri=True,
                 timeout=patience,
-                isolation_level=None,  # transactions begin where this module says so
+                isolation_level=None,  # transactions are explicit
                 check_same_thread=False,  # _lock sees to it that threads take turns
             )
         try:
@@ -138,7 +138,7 @@ class Database:
         """Return the runs or steps of a query.
 
         Raises:
-            JournalError: a row isn't one that a journal writes.
+            JournalError: a row isn't a journal's.
         """
         try:
             return [record_of(kind, row) for row in self.rows(query, values)]
@@ -152,7 +152,7 @@ class Database:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """Use the connection alone, and raise SQLite's errors as ``JournalError``."""
+        """Lock the connection, and raise SQLite's errors as ``JournalError``."""
         try:
             with self._lock:
                 yield
@@ -209,7 +209,7 @@ class Database:
 
 
 def address(path: str, mode: str) -> str:
-    """Return the URI by which SQLite opens a file in a mode: ``ro``, ``rw`` or ``rwc``."""
+    """Return the URI with which SQLite opens a file in a mode: ``ro``, ``rw`` or ``rwc``."""
     return f"{Path(path).absolute().as_uri()}?mode={mode}"
 
 
@@ -219,7 +219,7 @@ def _code(error: JournalError) -> int:
 
 
 class RunLock:
-    """A lock that a run holds while a process works on it.
+    """A run's lock while a process works on it.
 
     Attributes:
         path: of the lock's file.
@@ -239,7 +239,7 @@ class RunLock:
             JournalError: the file can't be made or locked.
         """
         try:
-            # Long enough for a reader that holds the lock to check the run.
+            # Long enough for a reader with the lock to check the run.
             self._lock.acquire(timeout=0.1, poll_interval=0.01)
         except TimeoutError:
             return False
@@ -248,7 +248,7 @@ class RunLock:
         return True
 
     def release(self) -> None:
-        """Remove the file and release the lock, if this holds it."""
+        """Remove the file and release the lock, if it is locked here."""
         if self._lock.is_locked:
             with suppress(OSError):  # Windows removes no open file
                 os.unlink(self.path)  # first: afterwards it can be another process's lock
@@ -256,13 +256,13 @@ class RunLock:
 
 
 _RUN, _STEP = ", ".join(RunRecord._fields), ", ".join(StepRecord._fields)
-_RUNS = f"SELECT {_RUN} FROM runs"  # noqa: S608 - names of ours
+_RUNS = f"SELECT {_RUN} FROM runs"  # noqa: S608 - our own names
 _ONE = f"{_RUNS} WHERE id = ?"
-_STEPS = f"SELECT {_STEP} FROM steps WHERE run = ? ORDER BY number"  # noqa: S608 - names of ours
+_STEPS = f"SELECT {_STEP} FROM steps WHERE run = ? ORDER BY number"  # noqa: S608 - our own names
 _BEGIN_RUN = f"""
     INSERT INTO runs (lock, {_RUN}) VALUES (''{", ?" * len(RunRecord._fields)})
     ON CONFLICT (id) DO NOTHING
-"""  # noqa: S608 - names of ours
+"""  # noqa: S608 - our own names
 _RESUME = """
     UPDATE runs SET state = 'running', result = NULL, error = NULL, ended = NULL,
         pid = ?, host = ?, resumed = resumed + 1
@@ -271,16 +271,16 @@ _RESUME = """
 
 
 class Journal:
-    """A file in which any number of processes and threads record their runs.
+    """A file where any number of processes and threads record their runs.
 
     With ``create`` a file that is missing or empty becomes a journal. Next to it is a lock file for
-    each run in progress; that of a killed process stays until someone checks the run.
+    each run in progress; a killed process's lock stays until a process checks the run.
 
     Attributes:
         path: of the file.
 
     Raises:
-        JournalError: the file can't be opened, isn't a journal, or is one of a newer format. The
+        JournalError: the file can't be opened, isn't a journal, or has a newer format. The
             methods raise it too, if the file can't be read or written.
     """
 
@@ -297,7 +297,7 @@ class Journal:
 
     def close(self) -> None:
         """Let others resume the runs that haven't ended, and close the file."""
-        for lock in tuple(self._locks):  # a copy, since each release takes one out
+        for lock in tuple(self._locks):  # a copy, since each release removes one
             self._release(lock)
         self._database.close()
 
@@ -329,7 +329,7 @@ class Journal:
             resumed=0,
         )
         moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(record.started))
-        while True:  # until the ID is one that no other run has
+        while True:  # until the ID is unique
             record = record._replace(id=f"{moment}-{os.urandom(2).hex()}")
             with self._held(record.id) as lock:
                 if lock is not None and self._database.write(_BEGIN_RUN, row_of(record)):
@@ -344,7 +344,7 @@ class Journal:
         steps of the run; if it raises, the run stays unchanged.
 
         Raises:
-            RunNotFoundError: there isn't one of that id.
+            RunNotFoundError: the run doesn't exist.
             RunOverError: it has succeeded.
             RunBusyError: it is running.
         """
@@ -370,7 +370,7 @@ class Journal:
         """Return a run.
 
         Raises:
-            RunNotFoundError: there isn't one of that id.
+            RunNotFoundError: the run doesn't exist.
         """
         return self._current(self._found(run_id))
 
@@ -378,7 +378,7 @@ class Journal:
         """Return the steps of a run, in the order in which they first began.
 
         Raises:
-            RunNotFoundError: there isn't one of that id.
+            RunNotFoundError: the run doesn't exist.
         """
         self._found(run_id)
         return self._database.records(StepRecord, _STEPS, (run_id,))
@@ -387,7 +387,7 @@ class Journal:
         """Return a run as a JSON object: its fields, and ``steps``.
 
         Raises:
-            RunNotFoundError: there isn't one of that id.
+            RunNotFoundError: the run doesn't exist.
         """
         run, steps = self.run(run_id), self.steps(run_id)
         return {"version": FORMAT, **run._asdict(), "steps": [step._asdict() for step in steps]}
@@ -416,7 +416,7 @@ class Journal:
         lock.release()
 
     def _found(self, run_id: str) -> RunRecord:
-        """Return a run as the database has it: one that was killed is still ``running``."""
+        """Return a run's row; a killed run is still ``running`` there."""
         # A command line may contain lone surrogates, which SQLite rejects.
         values = (run_id.encode(errors="replace").decode(),)
         for record in self._database.records(RunRecord, _ONE, values):
@@ -426,7 +426,7 @@ class Journal:
         raise RunNotFoundError(run_id, nearest(run_id, (str(each) for (each,) in known)))
 
     def _current(self, record: RunRecord) -> RunRecord:
-        """Return a run, interrupted if it is ``running`` and no process holds its lock."""
+        """Return a run, interrupted if it is ``running`` and not locked by a process."""
         if record.state == "running":
             with suppress(JournalError), self._held(record.id) as lock:
                 if lock is not None:
@@ -442,7 +442,7 @@ _LATER = ", ".join(
 _BEGIN_STEP = f"""
     INSERT INTO steps (run, {_STEP}) VALUES (?{", ?" * len(StepRecord._fields)})
     ON CONFLICT (run, key) DO UPDATE SET {_LATER}, attempt = attempt + excluded.attempt
-"""  # noqa: S608 - names of ours
+"""  # noqa: S608 - our own names
 _FINISH = """
     UPDATE steps SET state = ?, result = ?, error = ?, ended = ?
     WHERE run = ? AND key = ? AND state = 'started'
@@ -453,13 +453,13 @@ _END = "UPDATE runs SET state = ?, result = ?, error = ?, ended = ? WHERE id = ?
 class RunLog:
     """A run in progress: no other caller can resume it until this is closed.
 
-    What a method records survives the process as soon as it returns. Several threads can call
-    the methods. All raise ``JournalError`` if the journal can't be read or written, and those that
-    write also if this is closed.
+    A method's record survives the process as soon as it returns. Several threads can call
+    the methods. All raise ``JournalError`` if the journal can't be read or written, and the ones
+    that write also if this is closed.
 
     Attributes:
         run_id: of the run.
-        record: the run as it was when this was opened.
+        record: the run's record when this was opened.
     """
 
     def __init__(
@@ -485,12 +485,12 @@ class RunLog:
     def known(self, key: str, action: str, tool: str | None, arguments: JSON) -> StepRecord | None:
         """Return the record of an attempt that ended in an earlier process.
 
-        None if there isn't one, or if it was of another step: the procedure has changed since.
+        None if there isn't one, or if it belongs to another step: the procedure has changed since.
         """
         found = self._before.get(key)
         if found is None or found.state not in ENDED:
             return None
-        # Compared as they are written: JSON tells 1 from 1.0 and from true, Python doesn't.
+        # Compared as text: JSON distinguishes 1 from 1.0 and from true, Python doesn't.
         before = found.action, found.tool, written(found.arguments)
         return found if before == (action, tool, written(arguments)) else None
 

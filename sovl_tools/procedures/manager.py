@@ -61,14 +61,14 @@ class ProcedureManager:
     """
 
     def __init__(self, registry: ToolLookup, tooler: ToolCaller | None = None) -> None:
-        """Make a manager; ``tooler`` calls the tools, one of its own unless it is given."""
+        """Make a manager; ``tooler`` calls the tools, a new one by default."""
         self._registry = registry
         self._tooler = Tooler(registry) if tooler is None else tooler
         self._added: dict[str, ProcedureDocument] = {}
 
     @property
     def procedures(self) -> Mapping[str, Procedure]:
-        """Those that were added, by name."""
+        """The added procedures, by name."""
         found = {name: each.procedure for name, each in self._added.items()}
         return {name: each for name, each in found.items() if each is not None}
 
@@ -77,7 +77,7 @@ class ProcedureManager:
 
         Raises:
             ProcedureError: it can't be read, or does not match the schema.
-            OSError: there's no such file.
+            OSError: the file doesn't exist.
         """
         found = source if isinstance(source, ProcedureDocument) else read_procedure(source)
         procedure = found.sound()
@@ -85,10 +85,10 @@ class ProcedureManager:
         return procedure
 
     def add_directory(self, path: str | os.PathLike[str]) -> tuple[Diagnostic, ...]:
-        """Add the procedures of a directory; return what is wrong with those that can't be.
+        """Add the procedures of a directory; return the problems of the rest.
 
         Raises:
-            OSError: there's no such directory.
+            OSError: the directory doesn't exist.
         """
         wrong: list[Diagnostic] = []
         for file in files(check_path("path", path)):
@@ -99,11 +99,11 @@ class ProcedureManager:
         return tuple(wrong)
 
     def check(self, source: Named) -> tuple[Diagnostic, ...]:
-        """Return all that is wrong with a procedure, but not with those that it runs.
+        """Return all problems of a procedure, without its inner procedures'.
 
         Raises:
             ProcedureNotFoundError: none of that name was added.
-            OSError: there's no such file.
+            OSError: the file doesn't exist.
         """
         return self._check(self._find(source))
 
@@ -111,9 +111,9 @@ class ProcedureManager:
         """Return a procedure that can be run.
 
         Raises:
-            ProcedureError: it is unsound, or one that it runs is.
+            ProcedureError: it, or an inner procedure, is invalid.
             ProcedureNotFoundError: none of that name was added.
-            OSError: there's no such file.
+            OSError: the file doesn't exist.
         """
         return self._link(source).first
 
@@ -128,19 +128,19 @@ class ProcedureManager:
         """Run a procedure and await its result.
 
         Args:
-            source: the path of its file, a dictionary, or the name of one that was added.
+            source: the path of its file, a dictionary, or the name of an added procedure.
             inputs: as its schema wants them.
             journal: where the run is written down, so that it can be resumed.
             on_event: called with each event of the run, also from the threads of
                 tools.
 
         Raises:
-            ProcedureError: it is unsound, or one that it runs is; nothing has run.
+            ProcedureError: it, or an inner procedure, is invalid; no step has run.
             ProcedureNotFoundError: none of that name was added.
-            InputError: the inputs do not match; nothing has run.
+            InputError: the inputs do not match; no step has run.
             StepError: a step failed.
             JournalError: the journal can't be written.
-            OSError: there's no such file.
+            OSError: the file doesn't exist.
         """
         linked = self._link(source)
         procedure = linked.first
@@ -156,7 +156,7 @@ class ProcedureManager:
         )
         return await self._execute(linked, values, log, on_event)
 
-    async def resume(  # noqa: PLR0913 - each is a decision of its own
+    async def resume(  # noqa: PLR0913 - independent options
         self,
         journal: Journal,
         run_id: str,
@@ -168,27 +168,27 @@ class ProcedureManager:
     ) -> JSON:
         """Go on with a run that was interrupted, was cancelled or failed, and await its result.
 
-        Steps that have succeeded are not taken again, nor those that failed and after which the
-        run continued. Those that were running when it ended are, if their tools are
+        Succeeded steps are skipped, and so are failed ones after which the
+        run continued. Steps that were running when it ended are repeated if their tools are
         ``idempotent`` or ``read_only``.
 
         Args:
-            journal: in which the run is written down.
+            journal: the run's journal.
             run_id: of the run.
             source: the procedure, if it is elsewhere by now.
-            force: continue although the procedure has changed since. What was done is known by the
-                place of the step, its tool and its arguments.
-            repeat_unfinished: take steps again that were running, whatever they do.
+            force: continue although the procedure has changed since. Finished steps are found by
+                the place of the step, its tool and its arguments.
+            repeat_unfinished: repeat steps that were running, even if they have effects.
             on_event: called with each event of the run.
 
         Raises:
-            RunNotFoundError: there's no such run.
+            RunNotFoundError: the run doesn't exist.
             RunOverError: it has succeeded.
             RunBusyError: it is running.
-            ChangedProcedureError: the procedure, or one that it runs, is another than it was.
+            ChangedProcedureError: the procedure, or an inner one, has changed.
             ProcedureError: it is unsound by now.
             InputError: the inputs do not match a procedure that has changed.
-            UnfinishedError: a step was running, and nothing says that it can be repeated.
+            UnfinishedError: a step was running that isn't safe to repeat.
             StepError: a step failed.
             OSError: there's no file of the procedure anymore.
         """
@@ -199,7 +199,7 @@ class ProcedureManager:
             _check_unchanged(record, linked.first, prints)
         inputs = checked_inputs(linked.first, record.inputs)
 
-        # Asked while the journal is held, so that no one else takes the run up in between.
+        # Checked while the journal is locked, so that no other process resumes the run in between.
         def check(steps: list[StepRecord]) -> None:
             step = _unfinished_step(steps, linked, self._registry)
             if step is not None and not repeat_unfinished:
@@ -227,7 +227,7 @@ class ProcedureManager:
         """Return the step that makes a run need ``repeat_unfinished``, if there is one.
 
         Raises:
-            RunNotFoundError: there's no such run.
+            RunNotFoundError: the run doesn't exist.
         """
         linked = self._link_recorded(journal.run(run_id)) if source is None else self._link(source)
         return _unfinished_step(journal.steps(run_id), linked, self._registry)
@@ -245,7 +245,7 @@ class ProcedureManager:
         return read_procedure(source)
 
     def _check(self, first: ProcedureDocument) -> tuple[Diagnostic, ...]:
-        @cache  # several rules ask for the same
+        @cache  # several rules use it
         def other(name: str) -> Procedure | None:
             found = self._other(first, name, read_found_procedure)
             return None if found is None else found.procedure
@@ -256,7 +256,7 @@ class ProcedureManager:
         """Return a procedure with all that it runs, and what those run in turn.
 
         Raises:
-            ProcedureError: one of them is unsound.
+            ProcedureError: one of them is invalid.
         """
         first = self._find(source)
         related: dict[tuple[str, str], ProcedureDocument] = {}
@@ -288,7 +288,7 @@ class ProcedureManager:
         return None if path is None else read(path)
 
     def _link_recorded(self, record: RunRecord) -> LinkedProcedures:
-        """Return the procedure of a run as it is now."""
+        """Return the current procedure of a run."""
         if record.path:
             return self._link(record.path)
         # Without a file it was added by name or given as a dictionary, whose text is kept.
@@ -310,7 +310,7 @@ class ProcedureManager:
 
         if log is None:
             return await execute()
-        # Whatever else is raised leaves the run interrupted, as the death of the process does.
+        # Any other exception leaves the run interrupted, as the death of the process does.
         with log:
             try:
                 result = await execute()
@@ -331,15 +331,15 @@ _HARMLESS = {name for name, each in ACTIONS.items() if not each.has_effects}
 def _unfinished_step(
     steps: Iterable[StepRecord], linked: LinkedProcedures, registry: ToolLookup
 ) -> StepRecord | None:
-    """Return the first step that was running and is not known to do no harm if it is repeated."""
+    """Return the first step that was running and isn't safe to repeat."""
     every = list(steps)
     over = tuple(each.key for each in every if _is_over(each, linked))
     for each in every:
-        # No one takes up again what lies in a step that is over.
+        # The steps inside a finished step aren't repeated.
         is_below = any(each.key.startswith((f"{key}.", f"{key}[", f"{key}/")) for key in over)
         if each.state != "started" or is_below or each.action in _HARMLESS:
             continue
-        # Repeating a step does no harm if the tool says so that does it.
+        # A step is safe to repeat if its tool is idempotent or only reads.
         catalog = registry.catalog
         tool = catalog.tools.get(each.tool) if each.tool else tool_of_action(catalog, each.action)
         if tool is None or not any(map(tool.annotations.get, _REPEATABLE)):
@@ -348,9 +348,9 @@ def _unfinished_step(
 
 
 def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
-    """Return whether a step that holds others has ended, and the run continued.
+    """Return whether a step with inner steps has ended, and the run continued.
 
-    A failure that ends the procedure is no such end: the step is taken again with the run.
+    A failure that ends the procedure doesn't count: the step is repeated with the run.
     """
     if record.action not in _HARMLESS or record.state not in ENDED:
         return False
@@ -359,22 +359,22 @@ def _is_over(record: StepRecord, linked: LinkedProcedures) -> bool:
     step = linked.step(record.key)
     if step is None:
         return False
-    # Only the last attempt ends a step, and only if the run is to continue after its failure.
+    # Only the last attempt ends a step, and only if the run continues after its failure.
     attempt = record.key.rpartition("~")[2]
     is_last = (int(attempt) if attempt.isdigit() else 1) > step.on_error.retry
     return not is_last or step.on_error.then == "continue"
 
 
 def _check_unchanged(record: RunRecord, procedure: Procedure, prints: Mapping[str, str]) -> None:
-    """Refuse to continue with another procedure than the one with which a run began.
+    """Refuse to continue a run with a changed procedure.
 
     Args:
         record: of the run.
-        procedure: as it is now.
-        prints: the hashes of what it uses now.
+        procedure: the current one.
+        prints: the hashes of its current tools and inner procedures.
 
     Raises:
-        ChangedProcedureError: it has changed, or one that it runs has.
+        ChangedProcedureError: it, or an inner procedure, has changed.
     """
     if procedure.text != record.text:
         raise ChangedProcedureError(procedure.name, record.id)
@@ -392,14 +392,14 @@ def _changed(record: RunRecord, prints: Mapping[str, str]) -> list[str]:
 class Procedures(NamedTuple):
     """A directory of procedures (an origin of tools).
 
-    What they need of other tools is only known when they are called.
+    The tools that they call are only known when they run.
     """
 
     path: str
 
     @property
     def level(self) -> int:
-        """That of directories of modules."""
+        """The hash of directories of modules."""
         return MODULES
 
     @property
@@ -408,7 +408,7 @@ class Procedures(NamedTuple):
         return Directory(self.path, SUFFIXES)
 
     def look(self) -> OriginLoad:
-        """Read every file again; one whose text is the same stays the tool that it is."""
+        """Read every file again; a file with the same text keeps its tool."""
         try:
             sources = [read_found_procedure(each) for each in files(self.path)]
         except (OSError, ValueError) as error:  # a ValueError: no file can have such a path

@@ -22,7 +22,7 @@ class Outline(NamedTuple):
     """A step in words.
 
     Attributes:
-        title: what it does, or its name, and the variable that keeps what comes of it.
+        title: its action, or its name, and the variable for its value.
         notes: what else it says, a few words each.
         shape: what kind of thing it is.
         blocks: the steps in it.
@@ -190,7 +190,7 @@ class _Chart:
         return self._lines
 
     def _steps(self, steps: Iterable[Outline], ways: list[Way], level: int) -> list[Way]:
-        """Write steps to which ways lead; return the ways that lead on."""
+        """Write steps after their predecessors; return the last ones."""
         for step in steps:
             self._count += 1
             node = f"n{self._count}"

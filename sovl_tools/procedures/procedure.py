@@ -20,7 +20,7 @@ MAX_DEPTH = 100
 """How deep lists and mappings can be nested in it."""
 
 MAX_VALUES = 50_000
-"""How many values it can have; in YAML a long text counts as several."""
+"""The maximum number of its values; in YAML a long text counts as several."""
 
 COMMON = ("action", "name", "when", "save_as", "timeout", "on_error")
 """The keys that every step can have."""
@@ -45,7 +45,7 @@ class OnError(NamedTuple):
     Attributes:
         retry: the number of further attempts.
         delay: seconds before the second attempt.
-        backoff: the factor by which each further wait grows.
+        backoff: the factor that each further wait grows by.
         then: what happens after the last failure.
     """
 
@@ -60,7 +60,7 @@ class Step(NamedTuple):
 
     Attributes:
         path: where it is in the document.
-        action: what it does.
+        action: its action.
         fields: its keys other than the common ones, as written.
         blocks: the steps in it, by the place of each list below ``path``.
         name: its name; None to name it after its action.
@@ -93,10 +93,10 @@ class Procedure(NamedTuple):
 
     Attributes:
         name: its name.
-        description: what it does, and when to use it.
+        description: its purpose, and when to use it.
         inputs: the JSON Schema of its inputs, an object.
         steps: in order.
-        output: what a run returns unless a step returns; templates are rendered.
+        output: the value of a run unless a step returns; templates are rendered.
         text: its source text.
         source: the file, or ``""``.
         tags: words to find it by.
@@ -114,7 +114,7 @@ class Procedure(NamedTuple):
     timeout: float | None = None
 
     def every_step(self) -> Iterator[Step]:
-        """Yield all steps, each before those in it."""
+        """Yield all steps, each before its inner steps."""
         yield from _every(self.steps)
 
 
@@ -141,7 +141,7 @@ class Reference(NamedTuple):
 
 
 def assigned(steps: tuple[Step, ...]) -> Iterator[tuple[str, ManifestPlace]]:
-    """Yield the variables that steps assign, each with its place; not those of iterations."""
+    """Yield the variables that steps assign, each with its place; without the iterations'."""
     for step in steps:
         if step.action == "set":
             for name in step.fields["values"]:
@@ -190,8 +190,8 @@ def _step(document: Mapping[str, JSON], path: Path) -> Step:
 
 
 def _fields(action: str, document: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return the keys of a step's action; those that begin with ``x-`` are the user's own."""
-    if action not in ACTIONS:  # only its handler knows which keys it reads
+    """Return the keys of a step's action, without the user's own ``x-`` keys."""
+    if action not in ACTIONS:  # only its handler can list its keys
         return {key: each for key, each in document.items() if key not in COMMON}
     fields = {key: document[key] for key in ACTIONS[action].keys if key in document}
     return {**fields, "condition": _condition(fields["condition"])} if action == "if" else fields
@@ -225,7 +225,7 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
             inputs[name] = schema["default"]  # steps get copies of it
     problems = compile_schema(dict(procedure.inputs)).problems(inputs)
     if problems:
-        # Names are suggested at the top alone.
+        # Names are suggested only at the top.
         found = explanations(problems, lambda path: () if path else properties)
         words = "; ".join(f"{place(path)}: {said}".removeprefix(": ") for path, said in found)
         raise InputError(f"the inputs of {procedure.name} do not match: {words}")

@@ -40,7 +40,7 @@ class RunRecord(NamedTuple):
         ended: when, in the same unit; None if it hasn't.
         pid: the last process that ran it.
         host: the machine of that process.
-        resumed: how often it was resumed.
+        resumed: the number of times it was resumed.
     """
 
     id: str
@@ -112,7 +112,7 @@ def record_of(kind: type[Record], row: Sequence[Any]) -> Record:
 
 
 def _read(fields: Sequence[str], row: Sequence[Any]) -> Iterator[Any]:
-    # "interrupted" is never written: it is a running run whose lock no process holds.
+    # "interrupted" is never written: it is a running run without a locking process.
     states = get_args(StepState) if "key" in fields else (*get_args(Ending), "running")
     for field, value in zip(fields, row, strict=True):
         found = value
@@ -135,7 +135,7 @@ _LAST_MOMENT = 253_370_764_800
 """The year 9999 in seconds since 1970, the last that datetime can show."""
 
 _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{4}")
-"""What a run's ID looks like; nothing else may become part of the path of a lock."""
+"""The form of a run's ID; other strings must not become part of a lock's path."""
 
 _CHECKS: Mapping[str, Callable[[Any], bool]] = {
     "id": lambda value: _ID.fullmatch(value) is not None,

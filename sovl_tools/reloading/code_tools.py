@@ -1,4 +1,4 @@
-"""Tools in code: registered by hand, or found when an origin was last scanned."""
+"""Tools in code: registered in code, or found when an origin was last scanned."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def candidates_of(
 
 
 class Registrations(NamedTuple):
-    """The tools registered by hand.
+    """The tools registered in code.
 
     Attributes:
         candidates: the tools in order of precedence.

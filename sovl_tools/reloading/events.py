@@ -54,7 +54,7 @@ A link can lead to all files of a machine.
 """
 
 _MAX_LINKS = 40
-"""The number of links after which the system gives a path up."""
+"""The number of links after which the system rejects a path."""
 
 
 class Place(NamedTuple):
@@ -78,7 +78,7 @@ def places(paths: Iterable[str], links: Mapping[str, str]) -> set[Place]:
     """Return the directories to watch for changes of the paths.
 
     Each link that a path leads through is watched, too: it can be switched to another target.
-    A directory behind a link that holds more than ``MAX_LINKED`` is watched without its folders.
+    A directory behind a link with more than ``MAX_LINKED`` entries is watched without its folders.
 
     Args:
         paths: absolute paths of directories, whether they exist or not, and of single files.
@@ -173,7 +173,7 @@ class Listener(FileSystemEventHandler):
 
 
 class _Watched(NamedTuple):
-    """A watched target; ``identity`` is that of its directory, which can be replaced by another."""
+    """A watched target; ``identity`` is its directory's, which can be replaced by another."""
 
     listener: Listener
     watch: ObservedWatch
@@ -184,7 +184,7 @@ class Events:
     """Watches directories and reports the paths of events, without noise.
 
     ``report`` is called on watchdog's thread: it must return at once, without calling back.
-    ``observer`` makes the observer: by default the system's own or, where there isn't one, one that
+    ``observer`` makes the observer: by default the system's, or, where there isn't one, one that
     polls each second.
     """
 
@@ -214,7 +214,7 @@ class Events:
 
         Raises:
             OSError: the system gives no more watches (``ENOSPC``) or instances (``EMFILE``), or
-                gives none at all. It doesn't tell that folders below a place got none: ask
+                has no events at all. It doesn't report that folders below a place got none: check
                 ``has_room``.
         """
         wanted: dict[Target, frozenset[Place]] = {}

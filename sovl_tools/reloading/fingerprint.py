@@ -1,6 +1,6 @@
 """Fingerprints of folders, which show whether a file changed.
 
-The manifest and the sources of a tool folder are read and compared, so a touch changes nothing.
+The manifest and the sources of a tool folder are read and compared, so a touch has no effect.
 Data files listed in the manifest are compared by their stamps: times, size and inode. The tool
 might write other files itself, so they don't count, unless the tool failed to load.
 """
@@ -24,7 +24,7 @@ MAX_DEPTH = 8
 """The number of levels of subfolders that are scanned."""
 
 MAX_ENTRIES = 2_000
-"""The number of files and folders that are scanned, so that a data lake doesn't delay the others.
+"""The number of files and folders that are scanned, so that a data lake can't block the rest.
 
 The manifest and the module are always scanned.
 """
@@ -47,7 +47,7 @@ _NOISE = re.compile(
 
 
 def is_noise(name: str) -> bool:
-    """Return whether a file name is that of a cache, or of an editor's temporary file.
+    """Return whether a file name is a cache's, or an editor's temporary file's.
 
     Ignoring too much hides an edit, ignoring too little costs a scan of a folder. So a name that a
     user could choose isn't noise. (vim creates ``4913`` to find out whether it can write.)
@@ -166,7 +166,7 @@ def scan(
 ) -> tuple[Fingerprint, Contents]:
     """Scan a tool folder; return its fingerprint, and the contents that were read.
 
-    While the manifest can't be read, the data files are those of the fingerprint ``before``.
+    While the manifest can't be read, the data files are the ones of the fingerprint ``before``.
     """
     contents = read_folder(folder, settings)
     files = files_below(folder.location)

@@ -78,7 +78,7 @@ def restore(modules: Mapping[str, ModuleType], *, limit: float) -> None:
     """Import the modules that no tool has imported again; a tool might do so when it's called.
 
     If that fails, or takes longer than ``limit`` seconds in all, the old modules are put back,
-    except those whose file is gone.
+    except modules whose file is gone.
     """
     missing = sorted(name for name in modules if not _is_imported(name))
     if missing:

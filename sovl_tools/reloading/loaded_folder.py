@@ -17,7 +17,7 @@ from sovl_tools.reloading.fingerprint import Fingerprint
 _LOGGER = logging.getLogger("sovl_tools")
 _MAX_ECHOES = 10
 _TICK = 20_000_000
-"""Nanoseconds between which a file system may not tell two moments apart."""
+"""The nanoseconds within which a file system may not distinguish two moments."""
 
 
 class LoadedFolder(NamedTuple):
@@ -26,7 +26,7 @@ class LoadedFolder(NamedTuple):
     Attributes:
         folder: the folder.
         seen: its fingerprint before the load.
-        candidate: the result, which holds the last good version if it's broken.
+        candidate: the result, which has the last good version if it's broken.
         since: when the load started, in nanoseconds since the epoch; used while the data files in
             ``seen`` are unknown.
         echoes: the number of consecutive loads during which files changed.
@@ -63,7 +63,7 @@ class LoadedFolder(NamedTuple):
         return any(max(each.modified, each.changed) > since for each in after.values())
 
     def settled(self, now: Fingerprint) -> LoadedFolder:
-        """Return what to keep after a load; ``now`` is the fingerprint at its end.
+        """Return the entry to keep after a load; ``now`` is the fingerprint at its end.
 
         Files that changed during the load were edited: the folder stays due. If they change during
         each load, the module itself writes them, and the new fingerprint counts.
@@ -80,7 +80,7 @@ class LoadedFolder(NamedTuple):
 def arriving(folder: ToolFolder, seen: Fingerprint, known: LoadedFolder | None) -> Candidate | None:
     """Return a waiting candidate while files of a folder are being copied; None if they are there.
 
-    That is a new folder with a missing or empty file, or a known one without both files.
+    It is a new folder with a missing or empty file, or a known one without both files.
     """
     stamps = seen.files.stamps if seen.files is not None else {}
     files = (folder.manifest_name, folder.module_name)
@@ -94,10 +94,10 @@ def arriving(folder: ToolFolder, seen: Fingerprint, known: LoadedFolder | None) 
 
 
 def _advice(folder: ToolFolder, missing: Sequence[str]) -> str:
-    """Return what to do if the files still have the name of a copied folder."""
+    """Return the action if the files still have the name of a copied folder."""
     with contextlib.suppress(OSError):
         folder = listed(folder)
-    # the former name of the folder is that of its only manifest
+    # the former name of the folder is its only manifest's
     former = (misnamed(folder, folder.manifest_name) or folder.manifest_name).removesuffix(".json")
     others = {name: f"{former}{os.path.splitext(name)[1]}" for name in missing}
     renames = [

@@ -39,7 +39,7 @@ class State(NamedTuple):
         collected: the tool folders found at the paths.
         folders: the folders as they were loaded, by location.
         origins: the other sources, as last scanned.
-        registrations: the tools registered by hand.
+        registrations: the tools registered in code.
         libraries: the sources of watched libraries when they were last imported, by path.
         candidates: the candidates of all sources, by location, in order of precedence.
         catalog: the candidates combined.
@@ -78,7 +78,7 @@ class State(NamedTuple):
         """Return the paths to watch, and the targets of symbolic links below them."""
         named = (os.path.join(self.load.base, path) for path in self.load.paths)
         paths = {*map(os.path.abspath, named)}
-        # folders that were named by themselves
+        # folders that were named separately
         alone = {each for each in self.folders if os.path.dirname(each) not in paths}
         paths |= alone | shared_next_to(alone)
         paths |= self.libraries.keys()
@@ -110,7 +110,7 @@ def changed(state: State) -> set[str]:
 
 
 def reload(state: State, touched: Collection[str] | None, *, is_patient: bool) -> State:
-    """Scan what was touched, and load what changed; the result still must be combined.
+    """Scan the touched folders, and load the changed ones; the result must still be combined.
 
     Args:
         state: the current state, which stays valid.
@@ -194,7 +194,7 @@ def _with_origins(
 def _with_folders(
     state: State, touched: Collection[str] | None, *, is_patient: bool, is_forced: bool
 ) -> State:
-    """Scan the folders that were touched, and load those that changed.
+    """Scan the touched folders, and load the changed ones.
 
     ``is_forced`` loads all folders and runs their modules again.
     """
@@ -227,7 +227,7 @@ def _with_folders(
 
 
 def _with_loaded(state: State, ready: Sequence[tuple[Contents, Fingerprint]]) -> State:
-    """Load folders from what was read, and check whether they were edited meanwhile."""
+    """Load folders from their read contents, and check whether they were edited meanwhile."""
     folders = dict(state.folders)
     candidates = _load(state, [contents for contents, _ in ready])
     for (contents, seen), candidate in zip(ready, candidates, strict=True):
@@ -268,7 +268,7 @@ def _collect(state: State) -> Collected:
 
 
 def _with_list(state: State) -> State:
-    """List the folders again, and drop those that are gone."""
+    """List the folders again, and drop missing ones."""
     collected = _collect(state)
     locations = {each.location for each in collected.folders}
     for location in state.folders.keys() - locations:
@@ -288,14 +288,14 @@ def _load(state: State, ready: Sequence[Contents]) -> list[Candidate]:
 
 
 def successor(old: Candidate | None, new: Candidate, *, served: Collection[str]) -> Candidate:
-    """Return the candidate that replaces an old one: the old one itself if nothing changed.
+    """Return the candidate that replaces an old one: the old one itself if it didn't change.
 
     A broken candidate keeps the last good version. ``served`` are the locations whose candidate,
     rather than its last good version, is in the catalog.
     """
     if old is new or old is None:
         return new
-    # what they are first: to compare what is wrong with them, both would have to be linted
+    # their first versions: to compare their findings, both would have to be linted
     if content_of(old.definition) == content_of(new.definition):
         bare, other = (
             each._replace(definition=None, previous=None, found=each.diagnostics, lint=None)

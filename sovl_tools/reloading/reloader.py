@@ -28,10 +28,10 @@ Tell: TypeAlias = Callable[[CatalogChange], None]
 
 
 class Reloader:
-    """Holds the state of a registry's sources, replaces it, and hands over each new catalog.
+    """Has the state of a registry's sources, replaces it, and hands over each new catalog.
 
     A module can register tools while it's imported, on the loader's thread. So a load has its own
-    lock, and takes that of the state only at the end.
+    lock, and takes the state's lock only at the end.
     """
 
     def __init__(self, load: Load, swap: Swap, tell: Tell) -> None:
@@ -73,14 +73,14 @@ class Reloader:
     ) -> ToolDefinition | list[ToolDefinition]:
         """Register a tool, or all tools of an object, and return the definitions now in force.
 
-        If some tools of an object are unsound, the others are registered. ``override`` gives the
+        If some tools of an object are invalid, the rest are registered. ``override`` gives the
         new tools precedence over all tools that were registered before.
 
         Raises:
             TypeError: it isn't a tool, or its parameters can't be expressed.
             ToolLoadError: definitions are unsound.
             DuplicateToolError: another tool with its name is in force, and ``strict`` is set; then
-                nothing is registered.
+                no tool is registered.
         """
         started = perf_counter()
         found = definitions_in(tool)
@@ -121,7 +121,7 @@ class Reloader:
             return self._enter(with_origin(self._state, origin), started)
 
     def _enter(self, loaded: State, started: float) -> CatalogChange:
-        """Combine what was loaded with the tools that were registered meanwhile."""
+        """Combine the loaded tools with the tools that were registered meanwhile."""
         with self._lock:
             now = self._state
             state = loaded._replace(
@@ -145,7 +145,7 @@ class Reloader:
             poll: scan regularly instead of waiting for events; the first block decides.
             libraries: folders and modules outside the tool folders that tools import.
         """
-        from sovl_tools.reloading.watcher import Watches  # noqa: PLC0415 - 2 ms, for this alone
+        from sovl_tools.reloading.watcher import Watches  # noqa: PLC0415 - 2 ms, only needed here
 
         with self._loading, self._lock:
             paths = {*self._state.libraries, *map(os.path.abspath, libraries)}

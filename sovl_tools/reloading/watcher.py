@@ -27,7 +27,7 @@ QUIET = 0.05
 EMPTIED = 0.5
 """The same after an event of an empty file: editors that save in place empty it, then write."""
 LONGEST = 2.0
-"""Seconds after which changes are followed although events still come."""
+"""Seconds after which changes are followed although events continue."""
 HEARTBEAT = 0.5
 """Seconds between two checks for changes without events, such as a new tools directory."""
 POLLING = 1.0

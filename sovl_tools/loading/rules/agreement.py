@@ -1,4 +1,4 @@
-"""ST4xx: the code against the manifest. The rules take a signature and do not know its maker."""
+"""ST4xx: the code against the manifest. The rules take a signature from any source."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from sovl_tools.signature.signature import BY_KEYWORD, Signature
 
 
 def contradictions(manifest: Manifest, interface: Interface) -> list[Verdict]:
-    """Return what is wrong in the values that a manifest admits."""
+    """Return the problems of the values that a manifest admits."""
     names = converted(interface.signature or Signature())
     case = AgreementCase(manifest.name, manifest.parameters, interface, converted=names)
     return ask(RULES, case.with_values())
 
 
 def disagreements(manifest: Manifest, interface: Interface) -> list[Verdict]:
-    """Return what is wrong between a manifest, whose parameters are a schema, and its module."""
+    """Return the problems between a manifest, whose parameters are a schema, and its module."""
     return ask(RULES, AgreementCase.between(manifest, interface))
 
 
@@ -69,7 +69,7 @@ def required_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     parameter, or take the property out of the manifest. ``**kwargs`` takes everything. Nothing is
     said of a function whose decorator takes ``**kwargs``: it may pass on others than it was given.
     """
-    # of a function that takes all of them in one dictionary something better is said
+    # a function that takes all of them in one dictionary gets a better message
     for each in case.of("required_not_taken") if case.bundle is None else ():
         yield _not_taken(case, each)
 
@@ -82,7 +82,7 @@ def property_without_parameter(case: AgreementCase) -> Iterator[Finding]:
     default, or take the property out of the manifest. A property that is a Python keyword, such
     as ``from`` or ``class``, can only be taken through ``**kwargs``.
     """
-    # of a function that takes all of them in one dictionary something better is said
+    # a function that takes all of them in one dictionary gets a better message
     for each in case.of("optional_not_taken") if case.bundle is None else ():
         yield _not_taken(case, each)
 

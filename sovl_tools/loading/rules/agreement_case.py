@@ -1,4 +1,4 @@
-"""What the rules about a manifest and its code are asked about."""
+"""The case for rules about a manifest and its code."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _DICTIONARY = re.compile(r"(typing\.)?(dict|Dict|Mapping)\b")
 
 
 class AgreementCase(NamedTuple):
-    """A manifest's arguments, what the module offers, and how the function differs from them.
+    """A manifest's arguments, the module's offer, and the function's differences from them.
 
-    ``converted`` are the parameters of which calls reject what their annotations don't admit;
-    ``implied`` is what the function says of its arguments, where values were compared.
+    ``converted`` are the parameters whose calls reject values that their annotations don't admit;
+    ``implied`` is the function's description of its arguments, where values were compared.
     """
 
     name: str
@@ -72,7 +72,7 @@ class AgreementCase(NamedTuple):
 
     @property
     def properties(self) -> dict[str, Path]:
-        """The places of the arguments' schemas in that of the parameters."""
+        """The places of the arguments' schemas in the parameters' schema."""
         return self.names.places
 
     @property
@@ -86,7 +86,7 @@ class AgreementCase(NamedTuple):
 
     @property
     def spare(self) -> list[str]:
-        """The parameters that have no property, for which a property can be meant."""
+        """The parameters without a property that a property can be meant for."""
         return [each for each in self.keywords if each not in self.properties]
 
     @property
@@ -135,7 +135,7 @@ class AgreementCase(NamedTuple):
         implied = self.interface.implied()
         every = value_differences(self.parameters, implied.with_all_defaults)
         if any(each.kind == "null" for each in every):
-            # @tool leaves null out where it means the same as leaving a field out
+            # @tool omits null where it means the same as omitting a field
             wide = self.interface.implied_by_annotations().parameters
             nulls = {
                 each.path
@@ -147,7 +147,7 @@ class AgreementCase(NamedTuple):
         found = [
             each
             for each in every
-            # where both admit null, a tool can be meant to receive nothing else
+            # where both admit null, a tool can be meant to receive null only
             if each.name not in nullable or not _is_about_null(each)
         ]
         return self._replace(differences=(*self.differences, *found), implied=implied)
@@ -166,7 +166,7 @@ _REFUSED = frozenset({"types", "alternative", "value", "bounds", "superfluous", 
 
 
 def argument_of(difference: Difference) -> str:
-    """Return the parameter in whose value a difference lies."""
+    """Return the parameter whose value has a difference."""
     return re.split(r"[.\[]", difference.name, maxsplit=1)[0]
 
 

@@ -54,7 +54,7 @@ def verdicts(document: Mapping[str, JSON]) -> list[Verdict]:
 
 
 def _texts(document: JSON) -> Iterator[Text]:
-    """Yield the strings that a rule asks about: prose, and what isn't ASCII."""
+    """Yield the strings that a rule checks: prose, and text that isn't ASCII."""
     pending: list[tuple[Path, JSON]] = [((), document)]
     for path, container in pending:  # which grows meanwhile
         items: Iterable[tuple[Any, JSON]] = enumerate(container)
@@ -117,7 +117,7 @@ def _invisible(text: str) -> Iterator[str]:
     for index, char in enumerate(text):
         # flags of regions are written with tags behind a black flag
         is_tag = "\U000e0000" <= char <= "\U000e007f" and "\U0001f3f4" not in text[:index][-7:]
-        # a joiner between Latin letters joins nothing
+        # a joiner between Latin letters has no effect
         around = text[max(0, index - 1) : index] + text[index + 1 : index + 2]
         is_loose = char in _JOINERS and all(
             each.isascii() or unicodedata.category(each) == "Cf" for each in around

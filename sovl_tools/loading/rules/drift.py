@@ -1,4 +1,4 @@
-"""ST413: what the function says and the manifest omits."""
+"""ST413: the function's parts that the manifest omits."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from sovl_tools.signature.agreement import PARAMETERS
 
 
 class DriftCase(NamedTuple):
-    """What a manifest omits, and the differences that other rules report."""
+    """A manifest's omissions, and the differences that other rules report."""
 
     agreed: AgreementCase
     omissions: Sequence[Omission]
 
 
 def drift_verdicts(manifest: Manifest, agreed: AgreementCase) -> list[Verdict]:
-    """Return the findings about what a manifest omits; without an import there aren't any."""
+    """Return the findings about a manifest's omissions; without an import there aren't any."""
     function, signature = agreed.interface.function, agreed.interface.signature
     if function is None or signature is None or not signature.is_function:
         return []
     try:
-        # the rule about missing descriptions says what the docstring could add
+        # the rule about missing descriptions mentions the docstring's
         spec = function_spec(function, signature, said=agreed.implied, document=Documentation)
         found = omissions(manifest.document, spec)
     except InferenceError:

@@ -61,7 +61,7 @@ def unknown_key(case: ManifestCase) -> Iterator[Finding]:
     if case.wrapper is not None:
         return
     if not case.document.keys() <= KEYS:
-        # what has another name in other systems is reported by the rule for what is missing
+        # keys with another name in other frameworks are reported by the rule for missing keys
         aliases = {case.alias(key) for key in REQUIRED_KEYS}
         own = {key: each for key, each in case.document.items() if key not in aliases}
         yield from _unknown(own, KEYS, ())
@@ -243,7 +243,7 @@ def without_repeats(problems: list[Problem]) -> list[Problem]:
 
 
 def value_words(problem: Problem) -> tuple[str, str | None]:
-    """Return what is wrong with a value of a manifest, and the advice if there is any."""
+    """Return the problem of a value in a manifest, and the advice if there is any."""
     is_in_schema = bool(problem.path) and problem.path[0] in _SCHEMA_KEYS
     # only a property's own 'required' can be true, as it was in early drafts
     if is_in_schema and problem.path[-1] == "required" and isinstance(problem.value, bool):

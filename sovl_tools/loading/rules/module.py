@@ -1,4 +1,4 @@
-"""ST5xx: importing the module. ST7xx: tools in Python alone: functions, plugins, packages."""
+"""ST5xx: importing the module. ST7xx: tools that are only Python: functions, plugins, packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ImportFailure(NamedTuple):
         error: the exception's type, or what ended the import.
         message: its message; empty without one.
         sibling: the file of the folder with the name of the import that failed.
-        advice: what to do, if this failure has a special fix.
+        advice: the fix, if this failure has a special one.
     """
 
     place: Position

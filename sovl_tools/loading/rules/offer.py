@@ -26,7 +26,7 @@ _NEARLY = 0.85
 class OfferCase(NamedTuple):
     """A module's interface and the phrases of the manifest.
 
-    ``source`` is the module's text, if someone asks for warnings.
+    ``source`` is the module's text, if warnings are wanted.
     """
 
     interface: Interface
@@ -35,12 +35,12 @@ class OfferCase(NamedTuple):
 
     @property
     def handlers(self) -> Mapping[Any, Any]:
-        """The step handlers' signatures by action, as far as they are known."""
+        """The step handlers' signatures by action, as far as they can be read."""
         own = self.interface.handlers
         return {**(own if isinstance(own, Mapping) else {}), **self.interface.claims}
 
     def place(self, action: object) -> ModulePlace:
-        """Return where the action is claimed."""
+        """Return the place where the action is claimed."""
         own = self.interface.handlers
         if isinstance(own, Mapping) and action in own:
             return ModulePlace(HANDLERS, item=action)

@@ -52,7 +52,7 @@ def other_name(keyword: str, schema: Mapping[str, JSON]) -> str | None:
 
 
 def _named(node: SchemaNode) -> str:
-    """Return what people call the place: ``number1``, ``filters.color``, ``the items of tags``."""
+    """Return a readable place: ``number1``, ``filters.color``, ``the items of tags``."""
     path = tuple([part for part in node.path[len(node.base) :] if part != "properties"])
     if path and path[-1] == "items":
         return f"the items of {dotted(path[:-1])!r}"
@@ -333,7 +333,7 @@ class ExampleCase(NamedTuple):
     Attributes:
         path: of its input.
         arguments: its input.
-        problems: what the parameters reject.
+        problems: the meta-schema's problems of the parameters.
         unconvertible: places whose values can't become instances of the annotated type, and why.
     """
 
@@ -410,7 +410,7 @@ RULES = (
     unreachable_alternative,
     secret_parameter,
 )
-"""Asked at each subschema."""
+"""Rules for each subschema."""
 
 
 _SCHEMAS = ("parameters", "output_schema")

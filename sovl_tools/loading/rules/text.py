@@ -32,7 +32,7 @@ class ManifestText:
 
     @cached_property
     def text(self) -> str:
-        """The text without its byte order mark; what can't be decoded is replaced."""
+        """The text without its byte order mark; invalid bytes are replaced."""
         return self.data.decode(errors="replace").removeprefix(_BYTE_ORDER_MARK)
 
     def at(self, offset: int) -> Position:
@@ -169,7 +169,7 @@ def invalid_number(case: ManifestText) -> Iterator[Finding]:
         is_unfit = token in {"NaN", "Infinity", "-Infinity"}
         is_unfit = is_unfit or (len(token) > _MAX_DIGITS and token[0] != '"')
         if not is_unfit and token[0] in "-0123456789":
-            with suppress(ValueError):  # it isn't a number at all, which is said elsewhere
+            with suppress(ValueError):  # it isn't a number at all, which another rule reports
                 is_unfit = not math.isfinite(float(token))
         if is_unfit:
             place = ManifestPlace(member.path, "value", member.occurrence)

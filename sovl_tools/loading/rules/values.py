@@ -1,4 +1,4 @@
-"""ST4xx: the values that a manifest accepts, against those that the function takes."""
+"""ST4xx: the values that a manifest accepts, against the function's values."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ _BY_HAND = {"type", "additionalProperties"}
 
 
 def _contradiction(of: AgreementCase, each: Difference) -> tuple[str, str] | None:
-    """Return what is said of a difference in values, and advised; None of any other."""
+    """Return the words and the advice for a difference in values; None for any other."""
     match each.kind:
         case "types" if _excludes_annotation(of, each):
             text = of.annotations[each.name]

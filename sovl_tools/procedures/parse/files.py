@@ -1,4 +1,4 @@
-"""Which files are of procedures, where they are found, and what their text says at which place."""
+"""The files of procedures, their directories, and the places in their text."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from sovl_tools.procedures.procedure import MAX_BYTES, MAX_DEPTH, MAX_VALUES
 from sovl_tools.reporting.text import read_lines
 
 SUFFIXES = (".yaml", ".yml", ".json")
-"""What the names of files of procedures end in."""
+"""The endings of names of procedures' files."""
 
 DIRECTORY = "procedures"
-"""What is in a directory of this name is a procedure, whatever it looks like."""
+"""All files in a directory of this name are procedures."""
 
 _SKIPPED = frozenset({"build", "dist", "node_modules", "site-packages"})
 _ENVIRONMENTS = frozenset({"pyvenv.cfg", "conda-meta"})
-"""What a folder holds that is an environment of Python's."""
+"""A file in Python's virtual environments."""
 
 # Of YAML that can't be read: someone else's has no steps with actions at its top.
 _LIKE_A_PROCEDURE = re.compile(
@@ -42,10 +42,10 @@ _LIKE_ONE_IN_BRACES = re.compile(
 def files(directory: str | os.PathLike[str]) -> list[str]:
     """Return the paths of the files of procedures in a directory, by name.
 
-    Those whose names begin with ``.`` or ``_`` are omitted, and so are directories in it.
+    Names that begin with ``.`` or ``_`` are omitted, and so are directories in it.
 
     Raises:
-        OSError: there's no such directory.
+        OSError: the directory doesn't exist.
     """
     paths = (os.path.join(directory, each) for each in sorted(os.listdir(directory)))
     return [each for each in paths if _may_be(os.path.basename(each)) and not os.path.isdir(each)]
@@ -58,9 +58,9 @@ def file_beside(path: str, name: str) -> str | None:
 
 
 def is_procedure(path: str) -> bool:
-    """Return whether a file that someone has named is one of a procedure.
+    """Return whether a file named by the user is a procedure's.
 
-    Those of YAML and JSON are that have ``steps``, and those in folders called ``procedures``.
+    YAML and JSON files with ``steps`` are, and all in folders called ``procedures``.
     """
     is_among_them = os.path.basename(os.path.dirname(os.path.abspath(path))) == DIRECTORY
     if not path.endswith(SUFFIXES) or is_among_them:
@@ -97,7 +97,7 @@ def _may_be(name: str) -> bool:
 
 
 def _document(path: str, *, is_named: bool = False) -> JSON:
-    """Return the document of a file, or what it would be if it could be read; None if neither."""
+    """Return a file's document, or the error of reading it; None if it isn't a procedure."""
     if not os.path.isfile(path):  # opening a FIFO would wait for its writer
         return None
     try:
@@ -128,7 +128,7 @@ def _walk(directory: str) -> Iterator[tuple[str, str, str]]:
                 found = {each.name: each for each in entries}
         except OSError:
             continue
-        # Their packages can hold procedures that are no one's here.
+        # Their packages can have procedures that don't belong to the project.
         if not _ENVIRONMENTS.isdisjoint(found):
             continue
         if ".gitignore" in found:
@@ -159,7 +159,7 @@ def _rules_around(location: str) -> tuple[PathPattern, ...]:
     folder, here = location, os.getcwd()
     while folder != here and not os.path.exists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
-        if parent == folder:  # in no repository at all, so that nothing around concerns it
+        if parent == folder:  # outside of any repository, so that no .gitignore applies
             return ()
         around.insert(0, parent)
         folder = parent
@@ -177,11 +177,11 @@ _UNFIT = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-
 
 
 class Source(NamedTuple):
-    """What a string says, as plain JSON.
+    """A text's value, as plain JSON.
 
     Attributes:
         value: the document.
-        text: what was read, without a byte order mark.
+        text: the text, without a byte order mark.
         locate: returns the offset of a place in it.
     """
 
@@ -192,9 +192,9 @@ class Source(NamedTuple):
     def place(self, path: Path, *, of_key: bool = False, text_line: int = 1) -> tuple[int, int]:
         """Return line and column, from 1, of the value at a path, or of its key.
 
-        Of a string that is written as a block it is that of one of its lines, if that is given.
-        Where there's nothing at the path, it is that of the nearest value around it. The place of
-        an alias is where it is written; what is in it has the places of its anchor.
+        For a block string it is the place of one of its lines, if that is given.
+        Without a value at the path, it is the nearest value around it. The place of
+        an alias is its own; its members have the places of its anchor.
         """
         start = self.locate(ManifestPlace(path, "key" if of_key else "value"))
         line, column = line_and_column(self.text, start)
@@ -209,9 +209,9 @@ def read(text: str | bytes, *, path: str) -> Source:
     """Read a document: JSON if the path ends in ``.json``, YAML otherwise.
 
     Raises:
-        UnreadableError: the text is neither, too large, or has what JSON can't hold.
+        UnreadableError: the text is neither, too large, or has values that JSON lacks.
     """
-    # Lone surrogates pass, so that a rule can say where one is.
+    # Lone surrogates pass, so that a rule can report their place.
     data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
     if len(data) > MAX_BYTES:
         message = f"the text has more than {MAX_BYTES:,} bytes"
@@ -224,7 +224,7 @@ def read(text: str | bytes, *, path: str) -> Source:
 
 
 def _ask(case: json_rules.ManifestText, rule: Rule) -> None:
-    """Raise what the rule finds first, if it finds anything."""
+    """Raise the rule's first finding, if it has any."""
     for finding in rule.check(case):
         place = finding.place
         if isinstance(place, ManifestPlace):
@@ -248,7 +248,7 @@ def _read_json(text: str) -> Source:
     case = json_rules.ManifestText("", text.encode())
     for rule in _JSON_RULES:
         _ask(case, rule)
-    places = cache(partial(Places, text))  # found when someone asks first
+    places = cache(partial(Places, text))  # computed at the first use
     return Source(json.loads(text), text, lambda place: places().offset(place))
 
 
@@ -263,7 +263,7 @@ _JSON_RULES = (
 def _read_yaml(text: str) -> Source:
     from sovl_tools.procedures.parse.yaml import NotYamlError, load  # noqa: PLC0415 - 20 ms
 
-    # PyYAML lets some of these pass, and its error for the others has no mark.
+    # PyYAML accepts some of these, and its error for others has no mark.
     unfit = _UNFIT.search(text)
     if unfit:
         message = f"the character U+{ord(unfit.group()):04X} is not allowed here"

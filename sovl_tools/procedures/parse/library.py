@@ -38,7 +38,7 @@ class ProcedureDocument(NamedTuple):
 
     Attributes:
         procedure: None if it does not match the schema.
-        verdicts: what was found in the document.
+        verdicts: the findings of the document.
         path: of the file; ``""`` for a dictionary.
         place: returns the line and column of a value; None for a dictionary; see ``Source``.
         name: what diagnostics call it while there's no procedure.
@@ -81,7 +81,7 @@ class ProcedureDocument(NamedTuple):
             elif self.place is not None:
                 is_key = finding.place.of == "key"
                 line, column = self.place(finding.place.path, of_key=is_key)
-            elif finding.place.path:  # a dictionary has no lines, so the message says where
+            elif finding.place.path:  # a dictionary has no lines, so the message has the place
                 message = f"{message}, at {dotted(finding.place.path)!r}"
             found.append(
                 Diagnostic(
@@ -95,11 +95,11 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
     """Return the procedure of a file, or of a dictionary.
 
     Raises:
-        OSError: there's no such file, or it can't be read.
+        OSError: the file doesn't exist, or can't be read.
         TypeError, ValueError: there is something in the dictionary that isn't JSON.
     """
     if isinstance(source, Mapping):
-        # By way of its text: a copy that no one else can change, and what a journal keeps.
+        # Through its text: a private copy, which is also the journal's.
         text = json_text(dict(source))
         if too_deep_at(text, MAX_DEPTH) is not None:
             raise ValueError(f"values are nested more than {MAX_DEPTH} levels deep")
@@ -117,10 +117,10 @@ def read_procedure(source: str | os.PathLike[str] | Mapping[str, JSON]) -> Proce
 def read_found_procedure(path: str) -> ProcedureDocument:
     """Return the procedure of a file that was found, or that this can't be read.
 
-    Nothing else than a plain file is opened: a FIFO would have to be waited for.
+    Only plain files are opened: a FIFO would block.
     """
     try:
-        # What is gone meanwhile is opened as well, for the words of the operating system.
+        # A missing file is opened as well, for the words of the operating system.
         if os.path.isfile(path) or not os.path.exists(path):
             return read_procedure(path)
         reason = "it isn't a plain file"
@@ -139,12 +139,12 @@ def _check_document(
     case = DocumentCase(value, published("procedure").problems(value), path)
     verdicts = ask(structure.DOCUMENT_RULES, case)
     if case.problems:
-        # The file's name says which it is, but a dictionary doesn't have one.
+        # The file's name identifies it, but a dictionary doesn't have one.
         found = value.get("name") if not path and isinstance(value, dict) else None
         return ProcedureDocument(
             None, verdicts, path, place, found if isinstance(found, str) else None
         )
-    # An unsound schema of the inputs is reported once, and nothing else is blamed on it.
+    # An invalid schema of the inputs is reported once, without its consequences.
     if any(each.rule is structure.invalid_inputs for each in verdicts):
         value = {**value, "inputs": {"type": "object", "additionalProperties": True}}
     return ProcedureDocument(parse_procedure(value, text=text, source=path), verdicts, path, place)
@@ -153,13 +153,13 @@ def _check_document(
 def check_procedure(
     source: ProcedureDocument, catalog: Catalog | None, others: Others | None = None
 ) -> tuple[Diagnostic, ...]:
-    """Return what is wrong with a procedure, all at once, but not with those that it runs.
+    """Return all problems of a procedure, without its inner procedures'.
 
-    ``catalog`` has the tools and step handlers; None if they are not known. ``others`` finds other
+    ``catalog`` has the tools and step handlers; None if they are unknown. ``others`` finds other
     procedures by their names; unless it is given, they are those next to the file.
     """
 
-    @cache  # several rules ask for the same
+    @cache  # several rules use it
     def beside(name: str) -> Procedure | None:
         path = file_beside(source.path, name) if source.path else None
         return None if path is None else read_found_procedure(path).procedure
@@ -172,7 +172,7 @@ def check_procedure(
 
 
 Named: TypeAlias = str | os.PathLike[str] | Mapping[str, JSON] | ProcedureDocument
-"""A procedure: its file's path, a dictionary, the name of one that was added, or itself."""
+"""A procedure: its file's path, a dictionary, the name of an added one, or itself."""
 
 
 _MARKS = re.compile(r"\[\d+\]|~\d+")
@@ -180,11 +180,11 @@ _MARKS = re.compile(r"\[\d+\]|~\d+")
 
 
 class LinkedProcedures(NamedTuple):
-    """A procedure and those that it runs, directly or not.
+    """A procedure and its inner procedures, directly or not.
 
     Attributes:
         first: the procedure.
-        others: by the path of the one that runs them, and by name.
+        others: by the path of the outer one, and by name.
     """
 
     first: Procedure
@@ -214,15 +214,15 @@ class LinkedProcedures(NamedTuple):
 
 
 OTHER = "procedure "
-"""What the name of another procedure begins with, where tools have names, too."""
+"""The prefix of another procedure's name, where tools have names, too."""
 
 
 def fingerprints(linked: LinkedProcedures, catalog: Catalog) -> dict[str, str]:
-    """Return hashes of what a run uses: by name the tools, and the procedures next to the first.
+    """Return hashes of a run's parts: by name the tools, and the inner procedures.
 
-    Tools are those that are called, and those whose step handlers are.
+    Tools are the called ones, and those with a called step handler.
 
-    The hash of a tool is of what is said of it and of its code, which in a folder is given by the
+    The hash of a tool covers its definition and its code, which in a folder is given by the
     name of its module.
     """
     steps = [step for member in linked.members for step in member.every_step()]

@@ -1,6 +1,6 @@
 """YAML by the core schema of version 1.2: plain values, and where each is.
 
-Nothing is resolved as in YAML 1.1: ``on``, ``no``, ``12:30`` and dates are strings, ``010`` is
+Scalars aren't resolved as in YAML 1.1: ``on``, ``no``, ``12:30`` and dates are strings, ``010`` is
 ten and ``<<`` a key like any other (https://yaml.org/spec/1.2.2, section 10.3.2).
 """
 
@@ -21,7 +21,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.procedure import MAX_DEPTH, MAX_VALUES
 
 MAX_EXPANSION = 10_000
-"""How many values the aliases of a document may repeat in all."""
+"""The number of values that the aliases of a document may repeat in all."""
 
 _CHARACTERS_PER_VALUE = 100
 _SHOWN = 40
@@ -70,8 +70,8 @@ def load(text: str, *, most_values: int = MAX_VALUES, has_any_keys: bool = False
     """Return the one document of a string without a byte order mark.
 
     Args:
-        text: what is in a file.
-        most_values: how many values it can have.
+        text: the content of a file.
+        most_values: the maximum number of its values.
         has_any_keys: takes keys such as ``200`` as the strings that they are in JSON.
 
     Raises:
@@ -104,11 +104,11 @@ def load(text: str, *, most_values: int = MAX_VALUES, has_any_keys: bool = False
 class _Loader(yaml.SafeLoader):
     """Composes nodes within bounds; an alias gets its own node, with its own place.
 
-    The parser is the one in Python, on every machine: libyaml is fifteen times as fast, but
+    The parser is Python's own, on every machine: libyaml is fifteen times as fast, but
     rejects other strings than it does, and says other things of them.
     """
 
-    # Its own, filled below: PyYAML's are those of YAML 1.1.
+    # Its own table, filled below: PyYAML's has YAML 1.1.
     yaml_implicit_resolvers = {}  # noqa: RUF012 - an instance variable, says the stub
 
     def __init__(self, text: str, most_values: int) -> None:
@@ -122,7 +122,7 @@ class _Loader(yaml.SafeLoader):
         self._sizes: dict[str, int] = {}
 
     def compose_node(self, parent: Node | None, index: int) -> Node | None:
-        """Compose what is next: an alias, a scalar, or a collection with all that is in it."""
+        """Compose the next node: an alias, a scalar, or a collection with its members."""
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         offset = event.start_mark.index
         if isinstance(event, yaml.AliasEvent):
@@ -134,7 +134,7 @@ class _Loader(yaml.SafeLoader):
         if isinstance(event, yaml.ScalarEvent):
             # A long text counts as several values, or templates in it could cost any time.
             self._weight += len(event.value) // _CHARACTERS_PER_VALUE
-            if event.tag == "!":  # PyYAML forgets it where nothing follows
+            if event.tag == "!":  # PyYAML forgets it before an empty value
                 event.tag = f"{_TAG}str"
         if self._weight > self._most_values:
             raise NotYamlError(f"the file has more than {self._most_values:,} values", offset)
@@ -164,7 +164,7 @@ class _Loader(yaml.SafeLoader):
         if self._expanded > MAX_EXPANSION:
             message = f"the aliases up to here repeat more than {MAX_EXPANSION:,} values"
             raise NotYamlError(message, offset, "write out what is needed")
-        # Shallow: what is in it is shared, and made again of the nodes for each alias.
+        # Shallow: its members are shared, and made again from the nodes for each alias.
         node = copy(self.anchors[name])
         node.start_mark, node.end_mark = event.start_mark, event.end_mark
         self.aliases.add(id(node))
@@ -225,7 +225,7 @@ class _Construction:
 
 
 def start(part: Node | yaml.Event) -> int:
-    """Return the offset at which a node or an event begins."""
+    """Return the offset of a node or an event."""
     return 0 if part.start_mark is None else part.start_mark.index
 
 
@@ -279,7 +279,7 @@ def _integer(text: str) -> int:
 
 
 def _number(text: str) -> float:
-    if not any(map(str.isdigit, text)):  # .inf and .nan, for which JSON has no words
+    if not any(map(str.isdigit, text)):  # .inf and .nan, which JSON lacks
         raise OverflowError
     number = float(_integer(text) if text[:2] in {"0o", "0x"} else text)
     if not math.isfinite(number):
@@ -301,7 +301,7 @@ _KINDS: Mapping[str, tuple[str, Callable[[str], JSON]]] = {
     f"{_TAG}float": (f"{_FLOAT}|{_INTEGER}", _number),
     f"{_TAG}str": (".*", _string),
 }
-"""What can be written for a tag of the core schema, and what is made of it."""
+"""The scalars of a tag of the core schema, and their conversion."""
 
 _NAMES = {
     f"{_TAG}null": "null",
@@ -347,4 +347,4 @@ _MISTAKES: tuple[tuple[str, str, str | None], ...] = (
     ("while parsing a tag", "the tag is broken", _QUOTES),
     ("found another document", "another document begins here", "keep one in a file"),
 )
-"""What PyYAML says of a problem or its context, and our words for it."""
+"""PyYAML's words for a problem or its context, and our words for it."""

@@ -32,11 +32,11 @@ ENDS = frozenset(name for name, each in ACTIONS.items() if each.ends)
 
 
 class DocumentCase(NamedTuple):
-    """A document, and what the published schema rejects in it.
+    """A document, and the published schema's problems with it.
 
     Attributes:
-        document: as it was read.
-        problems: what the schema rejects.
+        document: unchanged.
+        problems: the schema's problems.
         path: of the file; ``""`` for a dictionary.
     """
 
@@ -50,7 +50,7 @@ class Known(NamedTuple):
 
     Attributes:
         schema: of its values.
-        is_certain: whether it has been assigned, whatever way a run takes.
+        is_certain: whether every way through the run assigns it.
     """
 
     schema: JSON
@@ -59,11 +59,11 @@ class Known(NamedTuple):
 
 Environment: TypeAlias = Mapping[str, Known]
 Others: TypeAlias = Callable[[str], Procedure | None]
-"""Returns the procedure of a name, as the one that is checked would find it."""
+"""Returns the procedure of a name, as seen from the checked one."""
 
 
 class Use(NamedTuple):
-    """A value in which templates can be, and what is known at its place.
+    """A value that can have templates, and the variables at its place.
 
     Attributes:
         step: the step; None for the output of the procedure.
@@ -81,14 +81,14 @@ class Use(NamedTuple):
 
 
 class ProcedureCase(NamedTuple):
-    """A procedure that matches the schema, and what it can refer to.
+    """A procedure that matches the schema, and the names it can refer to.
 
     Attributes:
         procedure: the procedure.
-        catalog: the tools and step handlers that there are; None if no one knows, then what needs
-            them is not asked.
+        catalog: the tools and step handlers; None if they are unknown, then rules that need
+            them are skipped.
         others: other procedures.
-        uses: every value in which templates can be, in order.
+        uses: every value that can have templates, in order.
     """
 
     procedure: Procedure
@@ -138,7 +138,7 @@ def unknown_procedure_key(case: DocumentCase) -> Iterator[Finding]:
 
 def _in_steps(steps: JSON, path: Path) -> Iterator[Finding]:
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
-        # The document can be anything still: ST751 reports what is of a wrong type.
+        # The document can still have any form: ST751 reports wrong types.
         action = step.get("action") if isinstance(step, dict) else None
         if isinstance(action, str) and action in ACTIONS:
             place = (*path, index)
@@ -182,7 +182,7 @@ def invalid_inputs(case: DocumentCase) -> Iterator[Finding]:
         if unusable:
             yield Finding(ManifestPlace(("inputs",)), unusable)
         # A run would fill a default in and then reject it. The rule of manifests only warns of
-        # that, because the functions of tools have defaults of their own.
+        # that, because the functions of tools have their own defaults.
         for node in () if problems or unusable else nodes(inputs, ("inputs",)):
             if node.path[1:-1] == ("properties",):
                 yield from invalid_default.check(node)
@@ -205,7 +205,7 @@ def procedure_name_mismatch(case: DocumentCase) -> Iterator[Finding]:
 
 
 DOCUMENT_RULES = (invalid_procedure, unknown_procedure_key, invalid_inputs, procedure_name_mismatch)
-"""What is asked of every document that can be read."""
+"""Rules for every readable document."""
 
 
 @rule("ST753")
@@ -310,7 +310,7 @@ def return_in_loop(case: ProcedureCase) -> Iterator[Finding]:
 
 
 def _below(steps: tuple[Step, ...]) -> Iterator[Step]:
-    """Yield the steps that return, but for those in another ``for_each`` or ``parallel``."""
+    """Yield the steps that return, except in an inner ``for_each`` or ``parallel``."""
     for step in steps:
         if step.action == "return":
             yield step
@@ -397,4 +397,4 @@ STEP_RULES = (
     reserved_name,
     valueless_step,
 )
-"""What is asked of the steps of a procedure that matches the schema."""
+"""Rules for the steps of a procedure that matches the schema."""

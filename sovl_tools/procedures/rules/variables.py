@@ -1,6 +1,6 @@
-"""What is known of the variables at each step before anything runs, and what values make of that.
+"""The variables before each step, found without a run, and the types of values made from them.
 
-A variable is known by the JSON Schema of its values; ``ANYTHING`` is that of any value.
+A variable has the JSON Schema of its values; ``ANYTHING`` admits any value.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LOOP: JSON = {
 
 
 def case_of(procedure: Procedure, catalog: Catalog | None, others: Others) -> ProcedureCase:
-    """Return what rules are asked about a procedure; see ``ProcedureCase``."""
+    """Return the case of a procedure for rules; see ``ProcedureCase``."""
     return ProcedureCase(procedure, catalog, others, tuple(_trace(procedure, catalog)))
 
 
@@ -73,7 +73,7 @@ def _trace_step(step: Step, before: Environment, catalog: Catalog | None) -> Tra
     if goes_on:
         after = _either(before, after)
     if step.save_as is not None:
-        # A step that failed and after which the run continues has null.
+        # A failed step after which the run continues has null.
         schema = ANYTHING if goes_on else _schema_of_result(step, catalog)
         after = {**after, step.save_as: Known(schema)}
     if step.when is not None:
@@ -100,19 +100,19 @@ def _trace_set(step: Step, before: Environment, _: Catalog | None) -> Trace:
     after = before
     for name, value in step.fields["values"].items():
         yield Use(step, (*step.path, "values", name), value, after)
-        after = {**after, name: Known(ANYTHING)}  # of an expression no type is known
+        after = {**after, name: Known(ANYTHING)}  # the type of an expression is unknown
     return after, False
 
 
 def _trace_if(step: Step, before: Environment, catalog: Catalog | None) -> Trace:
     condition = step.fields["condition"]
     yield Use(step, (*step.path, "condition"), condition, before, is_expression=True)
-    # A branch that is not there counts, too: it leads on with what was before.
+    # A missing branch counts, too: it leaves the variables unchanged.
     steps = step.blocks.get(("then",), ())
     first, is_first_over = yield from _trace_block(steps, before, catalog)
     steps = step.blocks.get(("else",), ())
     second, is_second_over = yield from _trace_block(steps, before, catalog)
-    # Behind a branch that returns no one comes, so that only the other one counts.
+    # No step follows a branch that returns, so that only the other one counts.
     if is_first_over or is_second_over:
         return second if is_first_over else first, is_first_over and is_second_over
     return _either(first, second), False
@@ -124,14 +124,14 @@ def _trace_loop(step: Step, before: Environment, catalog: Catalog | None) -> Tra
     steps = step.blocks[("steps",)]
     inside, _ = yield from _trace_block(steps, {**before, **own}, catalog)
     yield Use(step, (*step.path, "result"), step.fields.get("result"), inside)
-    # There can be no item at all, and iterations have variables of their own.
+    # There can be no item at all, and iterations have their own variables.
     return before, False
 
 
 def _trace_branches(step: Step, before: Environment, catalog: Catalog | None) -> Trace:
     after = dict(before)
     for block in step.blocks.values():
-        # Each branch begins with what was before all; what it assigns is there afterwards.
+        # Each branch begins with the variables before all; its own are there afterwards.
         branch, _ = yield from _trace_block(block, before, catalog)
         after |= {name: each for name, each in branch.items() if before.get(name) != each}
     return after, False
@@ -146,7 +146,7 @@ _TRACES: Mapping[str, Callable[[Step, Environment, Catalog | None], Trace]] = {
 
 
 def _either(one: Environment, other: Environment) -> Environment:
-    """Return what is known behind one of two ways, whichever a run takes."""
+    """Return the variables after either of two ways."""
     found: dict[str, Known] = {}
     for name in {**one, **other}:
         first, second = one.get(name), other.get(name)
@@ -161,7 +161,7 @@ def _either(one: Environment, other: Environment) -> Environment:
 
 
 class MissingMember(NamedTuple):
-    """A property that no value of a schema can have, and those that one can have."""
+    """A property that a schema's values can't have, and the ones they can."""
 
     name: str
     others: tuple[str, ...]
@@ -198,7 +198,7 @@ def _texts(value: JSON, path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _templates(use: Use) -> Iterator[tuple[Path, Template | TemplateError]]:
-    """Yield the templates in a value, or what is wrong with them, each with its place."""
+    """Yield the templates in a value, or their problems, each with its place."""
     for path, text in _texts(use.value, use.path):
         try:
             found = Template.of_expression(text) if use.is_expression else Template.of(text)
@@ -209,7 +209,7 @@ def _templates(use: Use) -> Iterator[tuple[Path, Template | TemplateError]]:
 
 
 def _references(use: Use) -> Iterator[tuple[Path, Reference]]:
-    """Yield what the templates of a value refer to and need, each with the place of the text."""
+    """Yield the references of a value's templates, each with the place of the text."""
     for path, found in _templates(use):
         if isinstance(found, Template):
             # Guarded: a filter like default() or a test deals with it if it is missing.
@@ -284,12 +284,12 @@ _MAX_REFERENCES = 20  # which may lead in a circle
 
 
 class GivenValue(NamedTuple):
-    """A value that something gets, and what it must be.
+    """A value for a parameter, and its schema.
 
     Attributes:
         path: the place of the value.
-        value: as it is written, with templates.
-        node: what is asked of it.
+        value: unchanged, with templates.
+        node: its schema.
         environment: the variables at its place.
     """
 
@@ -329,7 +329,7 @@ def _given_values(case: ProcedureCase) -> Iterator[GivenValue]:
             node = SchemaNode((), schema, schema, ())
             yield GivenValue(use.path, use.value, node, use.environment)
     for step in case.procedure.every_step():
-        # A step that gives nothing at all has no value that is gone through above.
+        # A step without any value is missed above.
         key = {"tool": "arguments", "procedure": "inputs"}.get(step.action)
         schema = (
             _wanted_schema(case, step, (*step.path, key))
@@ -344,16 +344,16 @@ _BUILT_IN: Mapping[tuple[str, str | int], JSON] = {
     ("for_each", "items"): {"type": "array"},
     ("wait", "seconds"): {"type": "number", "minimum": 0, "maximum": MAX_SECONDS},
 }
-"""What built-in actions ask of values that can be templates as well."""
+"""The schemas of built-in actions for values that can be templates as well."""
 
 
 def _wanted_schema(case: ProcedureCase, step: Step, path: Path) -> JSON:
-    """Return the schema of what a step gives at a place; None if there isn't one."""
+    """Return the schema of a step's value at a place; None without one."""
     if (step.action, path[-1]) in _BUILT_IN:
         return _BUILT_IN[step.action, path[-1]]
     if case.catalog is not None and (step.action, path[-1]) == ("tool", "arguments"):
         tool = case.catalog.tools.get(step.fields["tool"])
-        # What a dynamic tool takes is known when it is called.
+        # A dynamic tool's parameters are only known when it is called.
         return None if tool is None or tool.is_dynamic else _tool_schema(tool)
     if (step.action, path[-1]) == ("procedure", "inputs"):
         other = case.others(step.fields["procedure"])
@@ -366,7 +366,7 @@ def _wanted_schema(case: ProcedureCase, step: Step, path: Path) -> JSON:
 
 
 def _tool_schema(tool: ToolDefinition) -> JSON:
-    """Return the schema of what a tool takes, as a Tooler has it."""
+    """Return the schema of a tool's parameters, as a Tooler has it."""
     signature = signature_for(tool)
     properties = {**tool.parameters.get("properties", {})}
     # A Tooler drops a null where the default is meant, so that null must pass here, too.
@@ -394,7 +394,7 @@ def _is_literal(value: JSON) -> bool:
     if isinstance(value, str):
         try:
             return Template.of(value).kind == "text"
-        except TemplateError:  # what it was meant to be is unknown
+        except TemplateError:  # its intended value is unknown
             return False
     if isinstance(value, dict):
         return all(map(_is_literal, value.values()))
@@ -408,7 +408,7 @@ def _check_literal(given: GivenValue) -> Iterator[Finding]:
     known = given.node.schema.get("properties", {})
     for path, words in explanations(refused, lambda path: () if path else known):
         value, there = given.value, given.path
-        for each in path:  # as far as it is there: something can be missing
+        for each in path:  # as far as it exists: a part can be missing
             try:
                 value = value[each]
             except (KeyError, IndexError, TypeError):
@@ -442,7 +442,7 @@ def _members(given: GivenValue) -> Iterator[GivenValue]:
 
 
 def _target(node: SchemaNode) -> SchemaNode:
-    """Return the subschema to which references lead at last, if there are any."""
+    """Return the subschema at the end of all references, if there are any."""
     for _ in range(_MAX_REFERENCES):
         node = node.target() or node
     return node

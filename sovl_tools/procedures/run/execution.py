@@ -35,12 +35,12 @@ from sovl_tools.schema.problem import named
 
 
 class RunEnvironment(NamedTuple):
-    """What a run works with.
+    """The context of a run.
 
     Attributes:
         registry: where tools and step handlers are.
         tooler: calls tools.
-        procedure: returns another procedure by its name, given the one that asks.
+        procedure: returns another procedure by its name, as seen from the current one.
         log: where steps are written down; None for a run that is not.
         listen: called with each event, also from the threads of tools; None for no one.
     """
@@ -67,8 +67,8 @@ class Scope(NamedTuple):
     Attributes:
         variables: by name, ``inputs`` among them.
         prefix: of the keys.
-        base: how many parts of a step's path the prefix represents.
-        depth: how many steps enclose the block.
+        base: the number of parts of a step's path in the prefix.
+        depth: the number of steps around the block.
     """
 
     variables: dict[str, JSON]
@@ -330,27 +330,27 @@ class Execution:
             number += 1
 
     async def _attempt(self, step: Step, scope: Scope, key: str, *, is_fatal: bool) -> _Ending:
-        """Run a step once and record it; if ``is_fatal``, its failure is that of the procedure.
+        """Run a step once and record it; if ``is_fatal``, its failure is the procedure's.
 
-        A step with effects outside of the run that the journal knows from an earlier process is not
+        A step with effects outside of the run that the journal has from an earlier process is not
         repeated. All other steps are, which restores the variables.
         """
         log, action = self._environment.log, step.action
         if log is None:
             return _Ending(await self._perform(step, scope, key, _rendered(step, scope)))
-        # Steps that change variables alone are repeated when a run is resumed, so their records
-        # can be lost in a crash; those of the others are on the disk before the step begins.
+        # Steps that only change variables are repeated when a run is resumed, so their records
+        # can be lost in a crash; the records of others are on the disk before the step begins.
         has_effect = action not in self._actions
         try:
             fields = _rendered(step, scope)
-        except StepError as error:  # nothing has run, but the journal records the failure
+        except StepError as error:  # no step has run, but the journal records the failure
             log.begin(key, action, None, None, is_durable=has_effect)
             log.fail(key, error.message, is_durable=has_effect)
             raise
         is_call = action == "tool"
         tool, arguments = (fields["tool"], fields.get("arguments")) if is_call else (None, fields)
         known = log.known(key, action, tool, arguments)
-        # A fatal failure is tried again; a known value of a step with effects is used.
+        # A fatal failure is tried again; a recorded value of a step with effects is used.
         if known is not None and known.state == "failed" and not is_fatal:
             return _Ending(None, "continued", known.error or "")
         if known is not None and known.state == "succeeded" and has_effect:
@@ -470,7 +470,7 @@ _PREPARED: Mapping[str, Callable[[Step, Scope], dict[str, JSON]]] = {
     },
     "fail": lambda step, scope: {"message": str(_render_field(step, "message", scope))},
 }
-"""Renders the fields of actions that hold steps, or whose templates are rendered one by one."""
+"""Renders actions that have inner steps, or whose templates are rendered one by one."""
 
 
 def _rendered(step: Step, scope: Scope) -> dict[str, JSON]:
@@ -481,7 +481,7 @@ def _rendered(step: Step, scope: Scope) -> dict[str, JSON]:
 
 
 async def _run_all(works: list[Coroutine[Any, Any, None]]) -> None:
-    """Run coroutines concurrently; the first failure cancels the others and is raised."""
+    """Run coroutines concurrently; the first failure cancels the rest and is raised."""
     try:
         async with asyncio.TaskGroup() as group:
             for work in works:

@@ -1,4 +1,4 @@
-"""A template, whose value is known once the variables are."""
+"""A template, whose value depends on the variables."""
 
 from __future__ import annotations
 

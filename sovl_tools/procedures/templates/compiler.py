@@ -219,7 +219,7 @@ def _worded(error: TemplateSyntaxError) -> TemplateError:
     return TemplateError(f"{said[:1].lower()}{said[1:]}")
 
 
-# What Jinja says of the mistakes that people make most, and our words for it.
+# Jinja's messages for the commonest mistakes, and our words for them.
 _WORDS: tuple[tuple[str, str, str | None], ...] = (
     (r"[Ee]xpected an expression|^unexpected 'end of", "an expression is missing here", None),
     (r"^unexpected end of template, expected 'end of print", "'{{' is not closed", "write }}"),
@@ -255,7 +255,7 @@ def _chain(node: nodes.Node) -> _Chain:
 
 
 def _references(tree: nodes.Template) -> tuple[Reference, ...]:
-    """Return the variables that a tree reads, but for those that it binds anywhere itself."""
+    """Return the variables that a tree reads, except its own."""
     known = {each.name for each in tree.find_all(nodes.Name) if each.ctx != "load"}
     known |= _SANDBOX.globals.keys() | ({"loop"} if tree.find(nodes.For) else set())
     found: list[Reference] = []
@@ -343,7 +343,7 @@ def _failure(
 def _owner(
     error: AbsentError, references: tuple[Reference, ...], variables: _Variables
 ) -> str | None:
-    """Return how people write the value that lacks something; None if it has no name."""
+    """Return the source of the value that lacks a member; None if it has no name."""
     for reference in references:
         value: Any = variables.get(reference.name)
         for index, part in enumerate(reference.attributes):

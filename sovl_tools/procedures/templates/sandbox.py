@@ -1,9 +1,9 @@
-"""Jinja's immutable sandbox, made for JSON, with bounds on what a template makes of its inputs.
+"""Jinja's immutable sandbox, made for JSON, with bounds on the results of templates.
 
-The author of a template is trusted, its inputs aren't: no number or string of theirs makes a
+The author of a template is trusted, its inputs aren't: no number or string from them makes a
 result that is much larger than they are.
 
-Keys precede attributes: ``page.items`` is what the object has under that name, and
+Keys precede attributes: ``page.items`` is the object's key of that name, and
 ``page.items()`` the method. Results print as JSON does: ``true``, not ``True``.
 """
 
@@ -36,10 +36,10 @@ from sovl_tools.model.document import JSON, JSON_TYPES, kind, parse_json, with_a
 from sovl_tools.procedures.errors import EvaluationError
 
 MAX_RESULT = 1 << 20
-"""How many characters a result can have when it is printed."""
+"""The maximum number of characters of a printed result."""
 
 MAX_DEPTH = 200
-"""How many lists and objects of a result may lie inside each other."""
+"""The maximum depth of nested lists and objects in a result."""
 
 _MAX_BITS = 14_284  # 4,300 digits, which is what Python prints
 _MAX_WIDTH = 1_000
@@ -62,7 +62,7 @@ _LISTS = (list, tuple, range, Iterator, KeysView, ValuesView, ItemsView)
 
 
 def as_json(value: object) -> JSON:
-    """Return a result as plain JSON that shares nothing with the variables.
+    """Return a result as plain JSON that shares no value with the variables.
 
     Tuples, ranges and generators become lists.
 
@@ -95,7 +95,7 @@ def as_json(value: object) -> JSON:
         if isinstance(value, _LISTS):
             return [copied(each, level + 1) for each in value]
         if isinstance(value, Undefined):
-            str(value)  # which raises what is wrong with it
+            str(value)  # raises the undefined value's error
         raise EvaluationError(f"{with_article(kind(value))} is nothing that JSON can hold")
 
     return copied(value, 0)
@@ -111,10 +111,10 @@ def _checked_number(number: float) -> float:
 
 
 def as_text(value: object) -> str:
-    """Return a result as text: strings as they are, everything else as JSON.
+    """Return a result as text: strings unchanged, other values as JSON.
 
     Raises:
-        EvaluationError: it is nothing that JSON has, or too long.
+        EvaluationError: it isn't JSON, or too long.
     """
     if isinstance(value, str):
         _check_length(len(value))
@@ -191,7 +191,7 @@ _CONVERSION = re.compile(r"%(?:%|(?:\((.*?)\))?[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?)"
 
 
 def _check_pattern(pattern: str, given: Any) -> None:
-    """Reject a pattern such as ``%5s: %(name)s`` that would make too much of what it's given."""
+    """Reject a pattern such as ``%5s: %(name)s`` whose result would be too large."""
     length = len(pattern)
     keys = []
     for key, *widths in (each.groups() for each in _CONVERSION.finditer(pattern)):
@@ -282,7 +282,7 @@ def _with_narrow(name: str) -> Callable[..., Any]:
     return run
 
 
-# Without those of HTML and of chance, and what reads attributes.
+# Without filters for HTML, random ones, and the ones that read attributes.
 _LEFT_OUT = frozenset(
     {
         "attr", "e", "escape", "forceescape", "pprint", "random", "safe", "striptags", "urlize",
@@ -331,7 +331,7 @@ class AbsentError(UndefinedError):
 
 
 class _Absent(StrictUndefined):
-    """What is not there; whatever is done with it raises an ``AbsentError``."""
+    """A missing value; any use raises an ``AbsentError``."""
 
     __slots__ = ()
 
@@ -366,7 +366,7 @@ def _object(**members: Any) -> dict[str, Any]:
     return members
 
 
-# That it takes the context keeps Jinja from evaluating what is constant when it compiles.
+# Because it takes the context, Jinja doesn't evaluate it when it compiles.
 @pass_context
 def _printed(_: Context, value: object) -> str:
     return as_text(value)
@@ -386,7 +386,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         self.globals = {"range": safe_range, "dict": _object, "namespace": Namespace}
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002 - Jinja gives it
-        """Return what an arithmetic operator makes of two values."""
+        """Return an arithmetic operator's result."""
         try:
             return _OPERATORS[operator](left, right)
         except TypeError as error:
@@ -410,7 +410,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return attr not in _REFUSED_METHODS and super().is_safe_attribute(obj, attr, value)
 
     def unsafe_undefined(self, obj: Any, attribute: str) -> Any:
-        """Return what complains of an attribute that is out of bounds."""
+        """Return the error for an attribute that is out of bounds."""
         words = f"access to {attribute!r} of {with_article(kind(obj))} is unsafe"
         return self.undefined(words, obj=obj, name=attribute, exc=SecurityError)
 
