@@ -246,7 +246,7 @@ def assert_serves(registry: ToolRegistry) -> None:
     assert result.ok or result.error is not None
 
 
-@settings(moderate, max_examples=examples(2000))
+@settings(moderate, max_examples=examples(1000))
 @given(change=changes(MANIFEST))
 @example(change=(("activation_phrases",), [1, "x y"]))
 @example(change=(("activation_phrases",), "hello there"))
@@ -262,7 +262,7 @@ def test_a_wrong_value_in_a_manifest_is_a_finding_there_and_nowhere_else(
         assert_placed(registry, root)
 
 
-@settings(moderate, max_examples=examples(2000))
+@settings(moderate, max_examples=examples(1000))
 @given(first=changes(MANIFEST), second=changes(MANIFEST))
 def test_two_wrong_values_hurt_no_neighbour(
     first: tuple[Place, Any], second: tuple[Place, Any]
@@ -278,7 +278,7 @@ def test_two_wrong_values_hurt_no_neighbour(
         assert_serves(registry)
 
 
-@settings(moderate, max_examples=examples(2000))
+@settings(moderate, max_examples=examples(1000))
 @given(change=changes(MANIFEST))
 def test_a_manifest_that_breaks_while_it_is_watched_keeps_its_last_good_version(
     change: tuple[Place, Any],
@@ -293,7 +293,7 @@ def test_a_manifest_that_breaks_while_it_is_watched_keeps_its_last_good_version(
         assert_serves(registry)
 
 
-@settings(moderate, max_examples=examples(2000))
+@settings(moderate, max_examples=examples(1000))
 @given(change=changes(MANIFEST), has_function=st.booleans(), prune=st.booleans())
 @example(change=(("requires",), []), has_function=False, prune=False)
 def test_sync_tells_of_a_wrong_value_or_mends_around_it(
@@ -310,7 +310,7 @@ def test_sync_tells_of_a_wrong_value_or_mends_around_it(
             assert not plan_sync(folder, prune=prune).is_changed
 
 
-@settings(moderate, max_examples=examples(2000))
+@settings(moderate, max_examples=examples(1000))
 @given(change=changes(MANIFEST))
 @example(change=(("parameters", "properties", "text"), {"enum": ["\ud800"]}))
 def test_a_wrong_value_in_a_definition_is_refused_as_it_is_in_a_manifest(
@@ -338,7 +338,7 @@ def _subject(**arguments: Any) -> Any:
     return arguments["text"]
 
 
-@settings(moderate, max_examples=examples(2000))
+@settings(moderate, max_examples=examples(1000))
 @given(change=changes(PROCEDURE))
 def test_a_wrong_value_in_a_procedure_is_a_diagnostic(change: tuple[Place, Any]) -> None:
     document = mutated(PROCEDURE, *change)
@@ -362,7 +362,7 @@ def _checked(manager: ProcedureManager, source: str) -> tuple[Any, ...]:
         return tuple(error.diagnostics)
 
 
-@settings(moderate, max_examples=examples(2000))
+@settings(moderate, max_examples=examples(1000))
 @given(
     key=st.sampled_from([*CONFIGURATION, "unknown"]),
     value=st.sampled_from([value for value in WRONG if value not in (ABSENT, None)]),
@@ -390,7 +390,7 @@ def _refusal() -> str | None:
     return None
 
 
-@settings(moderate, max_examples=examples(2000))
+@settings(moderate, max_examples=examples(1000))
 @given(changes(MANIFEST))
 def test_a_wrong_value_in_a_manifest_is_compared_or_the_tool_is_gone(
     change: tuple[Place, Any],
@@ -410,7 +410,7 @@ HASHES = {"manifest": f"sha256:{'0' * 64}", "code": f"sha256:{'1' * 64}"}
 LOCK: dict[str, Any] = {"version": 1, "tools": {"subject": HASHES, "other": HASHES}}
 
 
-@settings(moderate, max_examples=examples(2000))
+@settings(moderate, max_examples=examples(1000))
 @given(changes(LOCK))
 def test_a_wrong_value_in_a_lock_file_is_one_clear_error_or_rejects_the_tool(
     change: tuple[Place, Any],
