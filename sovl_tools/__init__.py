@@ -1,7 +1,7 @@
 """Turns a folder into a tool that a language model can call.
 
 The public names are imported when they are first used, so that ``import sovl_tools`` costs
-next to nothing.
+hardly any time.
 """
 
 from importlib import import_module

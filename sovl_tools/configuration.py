@@ -1,4 +1,4 @@
-"""What is configured: by flags, environment, ``pyproject.toml`` or ``sovl-tools.toml``."""
+"""The configuration: flags, environment, ``pyproject.toml`` or ``sovl-tools.toml``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_SOURCE = "the default"
 PLUGINS_VARIABLE = "SOVL_TOOLS_PLUGINS_DIR"
 LOCK_FILE = "sovl-tools.lock"
 FILES = ("sovl-tools.toml", "pyproject.toml")
-"""The files that are searched for in each directory, the one that wins first."""
+"""The names of the files in each directory, the winner first."""
 _TABLE = "sovl-tools"
 _TOO_DEEP = "tables or lists stand too deep within each other"
 _SECONDS = ("import-timeout", "timeout", "max-timeout", "cache-seconds")
@@ -39,12 +39,12 @@ _PATHS = ("paths", "pythonpath", "watch", "plugins", "procedures", "env-file")
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The settings that hold; ``KEYS`` are their names in the file, with hyphens.
+    """The effective settings; ``KEYS`` are their names in the file, with hyphens.
 
     Attributes:
         paths: tools directories, the first wins.
         source: what named the paths: ``"--tools"``, the variable, a file, or ``"the default"``.
-        import_timeout: how long importing one module can take, in seconds.
+        import_timeout: the limit for importing one module, in seconds.
         watch: folders and modules outside of the tools directories that tools import; when one
             changes, the tools that imported it are loaded again.
         plugins: directories of modules with tools.
@@ -53,29 +53,29 @@ class Configuration:
             ``.gitignore`` of the current directory.
         pythonpath: directories from which tools import the user's own packages; see
             ``module_paths`` for the default.
-        select: rules of which findings are shown, by code, beginning of a code or name.
+        select: the rules whose findings are shown, by code, beginning of a code or name.
         extend_select: rules that are shown in addition those.
-        ignore: rules of which nothing is shown.
+        ignore: the rules whose findings are hidden.
         per_tool_ignores: the same for tools whose names match a pattern.
         warnings_as_errors: whether warnings fail as errors do.
-        target: provider formats of which ``validate`` tells what they lose.
+        target: provider formats whose losses ``validate`` reports.
         format: how ``validate`` writes its result, each as ``FORMAT`` or ``FORMAT=FILE``; the file
             is in the project.
         locked: whether only tools are loaded that are as ``lock_file`` says.
-        env_file: a file of environment variables, which don't replace those that are set.
-        timeout: how long a call can take, in seconds, unless its manifest says otherwise.
-        max_timeout: how long a call can take whatever its manifest says.
-        max_result_bytes: longer results are cut, whatever a manifest says.
+        env_file: a file of environment variables, which don't replace existing ones.
+        timeout: a call's limit, in seconds, unless its manifest sets another.
+        max_timeout: the longest limit that a manifest can set.
+        max_result_bytes: longer results are cut, even if a manifest sets more.
         mode: where tools run.
         coerce: ``"lenient"`` repairs arguments where there is one way to do so.
-        max_concurrency: how many calls of each tool can run at a time.
-        retry: how often the call of an idempotent tool is made at most.
-        cache_seconds: how long equal calls of a read-only tool get the same result.
-        rate_limit: how many calls of each tool can begin in a time.
+        max_concurrency: the number of calls of each tool that can run at a time.
+        retry: the maximum number of attempts for a call of an idempotent tool.
+        cache_seconds: the time that equal calls of a read-only tool get the same result.
+        rate_limit: the number of calls of each tool that can begin in a time.
         approval: which calls need approval.
         views: criteria of ``ToolRegistry.select``, by the names of the views.
-        file: what was read, if there is a file.
-        sources: what named each value, by its key in the file; ``"the default"`` for the others.
+        file: the configuration file, if there is one.
+        sources: the origin of each value, by its key in the file; ``"the default"`` for the rest.
     """
 
     paths: tuple[str, ...]
@@ -180,7 +180,7 @@ def _paths(
     """Return the tools directories and what named them."""
     beside = Path(file).parent / DEFAULT_PATH
     is_beside = table and os.path.isdir(beside) and not os.path.isdir(DEFAULT_PATH)
-    # an empty list or variable names nothing, so that the next one is asked
+    # an empty list or variable doesn't count, so the next source is read
     candidates = (
         (tuple(flags), "--tools"),
         (_listed(PATH_VARIABLE), PATH_VARIABLE),
@@ -201,14 +201,14 @@ def _nearest_file() -> Path | None:
     except OSError as error:
         words = f"{error.strerror}; go to a directory that is there"
         raise ConfigurationError("the current directory", words) from error
-    # the nearest alone: what lies further up is another project's
+    # only the nearest: a file further up belongs to another project
     files = (folder / name for folder in (here, *here.parents) for name in FILES)
-    # os.path asks without raising: a directory further up may not be entered
+    # os.path doesn't raise: a directory further up may be forbidden
     return next((file for file in files if os.path.isfile(file)), None)
 
 
 def _table(file: Path) -> dict[str, Any]:
-    """Return what the file says of us, by keys with hyphens and in the types of the settings."""
+    """Return the file's part for us, by keys with hyphens and in the types of the settings."""
     try:
         # editors of Windows begin a file with a byte order mark
         document = tomllib.loads(file.read_text(encoding="utf-8-sig"))
@@ -223,7 +223,7 @@ def _table(file: Path) -> dict[str, Any]:
             raise ConfigurationError(f"{file}: [tool.{name}]", f"the table is [tool.{_TABLE}]")
     table: JSON = document if is_own else tool.get(_TABLE, {}) if isinstance(tool, dict) else {}
     source = str(file) if is_own else f"{file}: [tool.sovl-tools]"
-    if table != {}:  # who says nothing is spared the engine that checks it: 25 ms
+    if table != {}:  # an empty table needs no engine to check it: 25 ms
         _check(source, table)
     found: dict[str, Any] = {}
     for written, value in table.items():
@@ -279,12 +279,12 @@ def _pattern(text: str, file: Path) -> str:
 
 
 def _check(source: str, table: JSON) -> None:
-    # dates and times of TOML aren't JSON; as null they are of the wrong type wherever they stand
+    # TOML's dates and times aren't JSON; as null they have the wrong type everywhere
     if depth(table) > MAX_DEPTH:
         raise ConfigurationError(source, _TOO_DEEP)
     text = json.dumps(table, default=lambda _: None)
     plain = json.loads(text, parse_constant=lambda _: None)
-    # the first one is raised: nothing can be done with a configuration that is wrong in part
+    # the first one is raised: a partly wrong configuration is useless
     for problem in published("config").problems(plain):
         # JSON has no word for this value, and TOML none for null
         if problem.value is None and problem.path:
@@ -312,7 +312,7 @@ def _shown(path: Path) -> str:
 
 
 def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Configuration:
-    """Return the settings that hold, and let tools import the user's own packages.
+    """Return the effective settings, and let tools import the user's own packages.
 
     Where tools are imported, the variables of ``env-file`` that aren't set become part of the
     environment.
@@ -337,7 +337,7 @@ def load_configuration(tools: Sequence[str] = (), *, imports: bool = True) -> Co
 
 
 def add_variables(found: Configuration) -> None:
-    """Add the variables of ``env-file`` to the environment, except those that are set.
+    """Add the variables of ``env-file`` to the environment, except existing ones.
 
     Raises:
         ConfigurationError: the file can't be read; a missing one isn't one.
@@ -356,9 +356,9 @@ def add_variables(found: Configuration) -> None:
 
 
 def project_configuration(tools: Sequence[str] = ()) -> Configuration:
-    """Return the settings that hold for a Python program, as ``load_configuration`` for a command.
+    """Return the effective settings of a Python program, like ``load_configuration`` for a command.
 
-    What is on ``sys.path`` already stays where it is.
+    A path that is on ``sys.path`` already keeps its place.
 
     Raises:
         ConfigurationError: the configuration can't be read.
@@ -373,7 +373,8 @@ def project_configuration(tools: Sequence[str] = ()) -> Configuration:
 def import_path(found: Configuration) -> list[str]:
     """Return ``sys.path`` for a process that imports tools: the project's directories come last.
 
-    So sovl-tools imports its libraries from where they're installed, whatever files a project has.
+    So sovl-tools imports its libraries from where they're installed, even if a project has files of
+    their names.
     """
     places = [os.path.abspath(each) for each in found.module_paths]
     return [*(each for each in sys.path if each not in places), *places]

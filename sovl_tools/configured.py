@@ -1,4 +1,4 @@
-"""The registry of what is configured: directories of folders, of modules, and entry points."""
+"""The configured registry: directories of folders, of modules, and entry points."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def open_registry(
 ) -> ToolRegistry:
     """Return a registry of the project's tools, as the command line has it.
 
-    It holds the tools of the configured directories, of ``plugins``, of ``procedures`` and of the
+    It has the tools of the configured directories, of ``plugins``, of ``procedures`` and of the
     entry points of installed distributions. Tools can import the project's packages, and the
     variables of ``env-file`` become part of the environment.
 
     Args:
         paths: tools directories, which win over the configured ones.
-        settings: the configuration; by default what is configured for the current directory.
+        settings: the configuration; by default the current directory's.
         names: load only the tool folders of these names.
         code: False omits all tools that don't are from folders.
-        entry_points: False omits those of installed distributions.
+        entry_points: False omits installed distributions' tools.
 
     Raises:
         ConfigurationError: the configuration can't be read or says something else than it may.
@@ -48,9 +48,9 @@ def open_registry(
 def _open(
     registry: ToolRegistry, found: Configuration, names: Collection[str] | None = None
 ) -> None:
-    """Load the configured tool folders, or those of some names, into an empty registry."""
+    """Load the configured tool folders, or the ones of some names, into an empty registry."""
     registry._load_directories(  # noqa: SLF001 - it exists before it is loaded
-        # a default that is missing isn't an error; the commands reject what a user has named
+        # a missing default isn't an error; the commands reject a missing path from the user
         [path for path in found.paths if os.path.exists(path)],
         names=names,
         exclude=found.exclude,
@@ -73,15 +73,15 @@ def add_code(registry: ToolRegistry, found: Configuration, *, entry_points: bool
 
 
 def default_registry() -> ToolRegistry:
-    """Return the registry of this program, which is loaded when it is first asked for.
+    """Return the registry of this program, which is loaded at the first use.
 
-    It is that of ``open_registry()``. Code that is being loaded into it gets it as far as it is
+    It is ``open_registry()``'s. Code that is being loaded into it gets it as far as it is
     loaded.
 
     Raises:
         ConfigurationError: ``pyproject.toml`` can't be read or says something else than it may.
     """
-    # the thread that loads holds the lock, and perhaps waits for this one
+    # the loading thread has the lock, and perhaps waits for this one
     if _LOADING and (is_loading() or threading.get_ident() == _LOADING[0].thread):
         return _LOADING[0].registry
     with _LOCK:

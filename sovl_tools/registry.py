@@ -74,7 +74,7 @@ class ToolRegistry:
     if not TYPE_CHECKING:  # to a type checker, a missing attribute stays missing
 
         def __getattr__(self, name: str) -> Any:
-            """Say what an attribute of another system is called here."""
+            """Return the name that an attribute of another framework has here."""
             refuse_attribute("ToolRegistry", name)
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class ToolRegistry:
     ) -> Self:
         """Return a registry of the tool folders in the directories.
 
-        A broken folder or a missing path doesn't affect the others: ``report`` lists the
+        A broken folder or a missing path doesn't affect the rest: ``report`` lists the
         problems. Importing the modules runs their code, on a separate thread.
 
         Args:
@@ -168,7 +168,7 @@ class ToolRegistry:
         """Return the tool.
 
         Raises:
-            ToolNotFoundError: it doesn't exist or didn't load; the message says why.
+            ToolNotFoundError: it doesn't exist or didn't load; the message has the reason.
         """
         catalog = self.catalog  # one catalog for the answer and for the reasons
         tool = catalog.tools.get(name)
@@ -212,7 +212,7 @@ class ToolRegistry:
 
     def export(
         self,
-        format: str,  # noqa: A002 - the word that everybody knows
+        format: str,  # noqa: A002 - the usual word
         *,
         strict: bool = False,
         tools: Collection[str] | None = None,
@@ -232,7 +232,7 @@ class ToolRegistry:
             defer_loading: for Anthropic, names of tools that are found by searching only.
 
         Raises:
-            ValueError: the format is unknown, or has no strict form and that is asked for.
+            ValueError: the format is unknown, or has no strict form although one is wanted.
             ToolNotFoundError: one of the names is unknown.
         """
         from sovl_tools.loading.exporting import Exporter  # noqa: PLC0415 - 10 ms for its users
@@ -277,7 +277,7 @@ class ToolRegistry:
         Args:
             predicates: functions that return true for a tool, or mappings of criteria.
             name_pattern: a shell pattern such as ``"aws_s3_*"``, or a compiled expression that
-                is searched for in the name; or a list of them, of which one must match. A string
+                is searched for in the name; or a list of them, one of which must match. A string
                 with ``^``, ``$``, ``.*`` or a backslash is read as such an expression, with a
                 warning in the log.
             criteria: attribute names or ``metadata`` keys, and the required values.
@@ -296,19 +296,19 @@ class ToolRegistry:
             agent = Agent(tools=registry.select(tags="read"))
 
         For an agent, a server or a Tooler over the view no other tool exists, but its tools can
-        call all others. Its subscribers hear of its own changes. The criteria are those of
-        ``filter``; they are asked again at every change. A tool at which a function raises an
-        exception later on is omitted, with a warning in the log.
+        call all tools. Its subscribers hear of its own changes. The criteria are like
+        ``filter``'s; they are evaluated again at every change. A tool for which a function raises
+        an exception later on is omitted, with a warning in the log.
         """
         asked = checked_criteria(predicates, name_pattern, criteria)
         for tool in self:
-            meets(tool, asked)  # raises what is wrong with a predicate now
+            meets(tool, asked)  # raises a predicate's error now
         view: ToolRegistry = import_module(_VIEW).View(self, asked)
         return view
 
     @property
     def whole(self) -> ToolRegistry:
-        """The registry in which tools call each other: of a view the one behind it, else itself."""
+        """The registry where tools call each other: a view's whole registry, else itself."""
         return self
 
     def match(self, text: str) -> list[PhraseMatch]:
@@ -355,7 +355,7 @@ class ToolRegistry:
 
         Raises:
             TypeError: it isn't a tool, or its parameters can't be expressed.
-            ToolLoadError: its definition is unsound; the sound ones of an object are entered.
+            ToolLoadError: its definition is invalid; an object's valid tools are registered.
             DuplicateToolError: another tool of its name is in force, and ``strict`` is set.
         """
         made: ToolDefinition | list[ToolDefinition] = self._get_reloader().register(
@@ -374,10 +374,10 @@ class ToolRegistry:
         return registered if function is None else registered(function)
 
     def unregister(self, name: str) -> None:
-        """Remove a tool that was registered by hand; another tool of its name replaces it.
+        """Remove a tool that was registered in code; another tool of its name replaces it.
 
         Raises:
-            ToolNotFoundError: no tool of that name was registered by hand.
+            ToolNotFoundError: no tool of that name was registered in code.
         """
         check_text("name", name)
         if not self._get_reloader().unregister(name):
@@ -433,13 +433,13 @@ class ToolRegistry:
         """Enter the tools of an MCP server, now and whenever the server says that they changed.
 
         A server that can't be reached is a diagnostic; its tools of before stay. Their precedence
-        is that of packages.
+        is for packages.
 
         Args:
             server: a command with its arguments, as in a shell, or a URL.
             prefix: begins the names of its tools: ``"git"`` makes ``status`` ``git_status``.
             headers: headers for a URL, with their values.
-            env: variables for a command; None as a value passes on that of this process.
+            env: variables for a command; None as a value passes on this process's.
             timeout: the limit for connecting to the server and for listing its tools, in seconds.
 
         Raises:
@@ -456,7 +456,7 @@ class ToolRegistry:
         check_text("the name", place[0])
         if len(place) > 1:
             check_seconds("import_timeout", place[1])
-        # by name: most programs load no code, and procedures lie above this layer
+        # by name: most programs load no code, and procedures are above this layer
         module = import_module(_ORIGINS.get(kind, "sovl_tools.loading.plugins"))
         change: CatalogChange = self._get_reloader().look(getattr(module, kind)(*place))
         return change
@@ -528,7 +528,7 @@ class ToolRegistry:
         with self._lock:
             if self._reloader is None:
                 self._reloader = Reloader(self._load, self._swap, self._tell)
-                self._load = Load()  # what is replaced must not be kept here
+                self._load = Load()  # the replaced state must not be kept here
             return self._reloader
 
     def _swap(self, catalog: Catalog, found: tuple[Diagnostic, ...], change: CatalogChange) -> None:
@@ -548,7 +548,7 @@ class ToolRegistry:
                 subscriber(change)
             except BaseException as error:
                 if is_from_user(error):
-                    interrupt = error  # the others hear of the change first
+                    interrupt = error  # other subscribers hear of the change first
                 else:
                     _LOGGER.exception("a subscriber failed at a change of the catalog")
         if interrupt is not None:

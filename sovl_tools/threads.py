@@ -58,7 +58,7 @@ class Job(Generic[_T]):
         self._ended = threading.Event()
         self._value: Any = None
         self._error: BaseException | None = None
-        # only the thread holds the function, and forgets it: it can be a method that knows this job
+        # only the thread has the function, and forgets it: it can be a method of this job
         self._thread = threading.current_thread()
         if is_importing():
             self._run(function)
@@ -94,7 +94,7 @@ class Job(Generic[_T]):
         import ctypes  # noqa: PLC0415 - 3 ms, for the worst case only
 
         with self._lock:
-            if not self._ended.is_set():  # afterwards its number can be that of another thread
+            if not self._ended.is_set():  # afterwards its number can be another thread's
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread.ident or 0), ctypes.py_object(Abandoned)
                 )
@@ -178,7 +178,7 @@ class _Worker:
                 if is_kept:
                     _IDLE.append(self)
             done(value, error)
-            del context, function, done, value, error  # nothing is kept alive while it waits
+            del context, function, done, value, error  # no object stays alive while it waits
 
 
 def _outcome(function: Callable[[], _T]) -> tuple[_T | None, BaseException | None]:
@@ -195,7 +195,7 @@ _IDLE: list[_Worker] = []
 @after_fork
 def _start_anew() -> None:
     """Forget the threads of the parent in a forked child: they are not there."""
-    global _LOCK  # noqa: PLW0603 - a thread may have held it at the fork
+    global _LOCK  # noqa: PLW0603 - a thread may have had it at the fork
     _LOCK = threading.Lock()
     _IDLE.clear()
 

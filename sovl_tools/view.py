@@ -26,7 +26,7 @@ class View(ToolRegistry):
 
     @property
     def whole(self) -> ToolRegistry:
-        """The registry in which its tools call each other."""
+        """The registry where its tools call each other."""
         return self._source.whole
 
     @property

@@ -1,4 +1,4 @@
-"""What has changed between two versions of tools: for callers, for readers of results, in words."""
+"""The changes between two versions of tools: for callers, for readers of results, in words."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class ToolVersion:
 
     Attributes:
         document: its manifest.
-        phrases: what it is activated by, wherever that is written.
+        phrases: its activation phrases, from the manifest and the module.
         actions: the kinds of steps that it brings.
-        code: what its Python files are known by.
+        code: the hash of its Python files.
         is_open: whether its function takes arguments that the manifest doesn't list.
     """
 
@@ -62,7 +62,7 @@ class ToolVersion:
 
     @property
     def parameters(self) -> dict[str, JSON]:
-        """The schema that calls are checked with: nothing else is taken unless it is open."""
+        """The schema of valid calls: other properties are rejected unless it is open."""
         schema: dict[str, JSON] = self.document["parameters"]
         if self.is_open or not COMBINING.isdisjoint(schema):
             return schema
@@ -100,12 +100,12 @@ class ToolChange(NamedTuple):
 
     @property
     def is_broken(self) -> bool:
-        """Whether something breaks although the version says nothing of it."""
+        """Whether a change breaks callers although the version doesn't say so."""
         return not self.is_raised and any(each.kind == "breaking" for each in self.changes)
 
 
 def versions_of(folders: Iterable[ToolFolder]) -> dict[str, ToolVersion]:
-    """Return the tools of folders that can be offered, by their names. Nothing is imported."""
+    """Return the tools of folders that can be offered, by their names, without importing them."""
     found: dict[str, ToolVersion] = {}
     for folder in folders:
         candidate = load_folder(folder, Settings(imports=False))
@@ -166,7 +166,7 @@ def _changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
 
 
 def _parameter_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
-    """Yield what changed in the arguments: narrower ones break callers."""
+    """Yield the changes in the arguments: narrower ones break callers."""
     before, now = old.parameters, new.parameters
     narrower, wider = compare_schemas(before, now)
     found = [*_described(narrower, is_narrower=True)]
@@ -180,7 +180,7 @@ def _parameter_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
 
 
 def _output_changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
-    """Yield what changed in the results: wider ones break their readers."""
+    """Yield the changes in the results: wider ones break their readers."""
     before, now = (each.document.get("output_schema") for each in (old, new))
     if before is None or now is None:
         if before is not None:
@@ -218,7 +218,7 @@ def _annotation_changes(key: str, old: ToolVersion, new: ToolVersion) -> Iterato
 
 
 def _said(node: SchemaNode, keyword: str) -> JSON:
-    """Return a subschema's value of a keyword, or else that of the target of its reference."""
+    """Return a subschema's value of a keyword, or else its reference's target's."""
     target = follow(node.schema, node.root)
     found = node.schema if keyword in node.schema or not isinstance(target, dict) else target
     return found.get(keyword)

@@ -1,8 +1,8 @@
-"""Suppressions: findings that manifests, modules and procedures ask to omit.
+"""Suppressions: findings that manifests, modules and procedures omit on purpose.
 
 A manifest suppresses findings of its whole tool with ``"x-ignore": ["ST306"]``. In a module or a
-procedure the comment ``# sovl: ignore[ST408]`` counts for its line or, if nothing else is on the
-line, for the file. A suppression that suppresses nothing is a finding itself.
+procedure the comment ``# sovl: ignore[ST408]`` counts for its line or, if it is the only text on
+the line, for the file. A suppression without an effect is a finding itself.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Suppression(NamedTuple):
     Attributes:
         selector: the rule as written; empty if the request names none.
         code: the beginning of the codes to suppress; empty for an unknown rule.
-        words: the message if it suppresses nothing.
+        words: the message if it has no effect.
         scope: the path of a file, or of a folder with the separator at its end.
         only: the one line in the scope, from 1; 0 for all lines.
         tool: the name of the tool that it belongs to; None for a procedure.
@@ -67,7 +67,7 @@ class Suppression(NamedTuple):
         return found.path.startswith(self.scope) if is_folder else found.path == self.scope
 
     def diagnostic(self) -> Diagnostic:
-        """Return the finding that it suppresses nothing."""
+        """Return the finding that it has no effect."""
         (verdict,) = ask((unused_suppression,), self.words)
         return verdict.at(self.path, self.line, self.column, tool=self.tool)
 
@@ -110,7 +110,7 @@ def suppress_findings(
         shown += [] if covering else [found]
     idle: dict[Diagnostic, Suppression] = {}
     for each in asked:
-        # a part of what it names wasn't checked, or it names a part of that
+        # a part of its rules wasn't checked, or it names a part of that
         is_open = each.code and any(
             each.code.startswith(code) or code.startswith(each.code) for code in unasked
         )
@@ -181,8 +181,8 @@ def _selectors(comment: re.Match[str]) -> list[str]:
 def without_suppression(idle: Suppression, text: str) -> str:
     """Return a module's or a procedure's text without one of its suppressions.
 
-    A comment with other rules or other words stays, and a line goes with its comment if nothing
-    else is on it.
+    A comment with other rules or other words stays, and a line is removed with its comment if it
+    has no else is on it.
     """
     mark = text[:1] if text.startswith("\ufeff") else ""
     lines = text.removeprefix(mark).split("\n")
@@ -239,7 +239,7 @@ def _strings_in(lines: Sequence[str]) -> list[tuple[tuple[int, int], tuple[int, 
 
 
 def _resolved(selector: str) -> tuple[str, str, str]:
-    """Return a selector, the beginning of its codes, and the message if it suppresses nothing."""
+    """Return a selector, the beginning of its codes, and the message if it has no effect."""
     try:
         return selector, code_of(selector), f"nothing of {selector} is omitted by this"
     except SelectorError as error:
