@@ -37,6 +37,7 @@ _PUBLIC = {
     "SamplingError": "sovl_tools.model.errors",
     "SovlToolsError": "sovl_tools.model.errors",
     "StepContext": "sovl_tools.procedures.run.environment",
+    "Suggestion": "sovl_tools.search.phrases",
     "Text": "sovl_tools.model.content",
     "ToolCall": "sovl_tools.model.call",
     "ToolContext": "sovl_tools.model.context",

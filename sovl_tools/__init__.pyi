@@ -42,6 +42,7 @@ from sovl_tools.procedures.manager import ProcedureManager as ProcedureManager
 from sovl_tools.procedures.run.environment import StepContext as StepContext
 from sovl_tools.registry import ToolRegistry as ToolRegistry
 from sovl_tools.search.phrases import PhraseMatch as PhraseMatch
+from sovl_tools.search.phrases import Suggestion as Suggestion
 from sovl_tools.search.phrases import ToolMatch as ToolMatch
 
 __version__: str
@@ -75,6 +76,7 @@ __all__ = [
     "SamplingError",
     "SovlToolsError",
     "StepContext",
+    "Suggestion",
     "Text",
     "ToolCall",
     "ToolContext",

@@ -25,8 +25,6 @@ from sovl_tools.loading.load import Load, load, log_change, log_load, log_source
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.caller import (
-    check_count,
-    check_given,
     check_iterable,
     check_names,
     check_path,
@@ -44,8 +42,7 @@ from sovl_tools.model.folder import IMPORT_TIMEOUT, Settings
 from sovl_tools.model.former_names import refuse_attribute, with_names_here
 from sovl_tools.model.path_patterns import patterns_of
 from sovl_tools.model.suggestion import nearest_tool
-from sovl_tools.search.lookup import Indexes, NamePattern, checked_criteria, meets
-from sovl_tools.search.phrases import MOST_FOUND, PhraseMatch, ToolMatch
+from sovl_tools.search.lookup import NamePattern, Searchable, checked_criteria, meets
 from sovl_tools.threads import is_from_user
 
 _LOGGER = logging.getLogger("sovl_tools")
@@ -68,7 +65,7 @@ def tools_directory(path: str | os.PathLike[str]) -> ToolRegistry:
     return ToolRegistry.from_directory(path)
 
 
-class ToolRegistry:
+class ToolRegistry(Searchable):
     """Tools by name. Reading needs no lock: each answer is from one whole catalog."""
 
     if not TYPE_CHECKING:  # to a type checker, a missing attribute stays missing
@@ -85,7 +82,6 @@ class ToolRegistry:
         self._subscribers: dict[object, Subscriber] = {}
         self._source_diagnostics: tuple[Diagnostic, ...] = ()
         self._report: tuple[Catalog, object, LoadReport] | None = None
-        self._indexes: Indexes | None = None
         self._exporter: Any = None
 
     @classmethod
@@ -310,32 +306,6 @@ class ToolRegistry:
     def whole(self) -> ToolRegistry:
         """The registry where tools call each other: a view's whole registry, else itself."""
         return self
-
-    def match(self, text: str) -> list[PhraseMatch]:
-        """Return the activation phrases that are in the text, the longest first.
-
-        Words are compared whole, without case and punctuation.
-        """
-        check_text("text", text)
-        return self._indexed().match(text)
-
-    def search(self, query: str, *, limit: int | None = MOST_FOUND) -> list[ToolMatch]:
-        """Return the tools that have words of the query, the best first, then by name.
-
-        Case, accents and English endings of words do not count. A limit of None returns all.
-
-        Raises:
-            ValueError: the limit is below 0.
-        """
-        check_text("query", query)
-        check_given(partial(check_count, least=0), limit=limit)
-        return self._indexed().search(query, limit=limit)
-
-    def _indexed(self) -> Indexes:
-        catalog, known = self.catalog, self._indexes
-        if known is None or known.catalog is not catalog:
-            known = self._indexes = Indexes(catalog, known)
-        return known
 
     @with_names_here("ToolRegistry")
     def register(

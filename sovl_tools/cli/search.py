@@ -64,9 +64,10 @@ def search(
         show_json([each._asdict() for each in found], indent=2)
     else:
         lines = []
-        for tool, score, fields in found:
+        for tool, score, fields, evidence in found:
             words = [f"{plain(word)!r} in {', '.join(each)}" for word, each in fields.items()]
-            lines.append(f"{tool}  score {score:.2f}: {'; '.join(words)}")
+            said = "; ".join(words) or "a similar meaning"
+            lines.append(f"{tool}  score {score:.2f}, evidence {evidence:.2f}: {said}")
         show("\n".join(lines) or "no tool has a word of the query")
 
 

@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
-from sovl_tools.model.caller import check_function, check_type
+from sovl_tools.model.caller import check_count, check_function, check_given, check_text, check_type
 from sovl_tools.model.catalog import Catalog
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.phrases import PhraseIndex, PhraseMatch, ToolMatch
+from sovl_tools.search.meaning import vectors
+from sovl_tools.search.phrases import MOST_FOUND, PhraseIndex, PhraseMatch, Suggestion, ToolMatch
 from sovl_tools.search.ranking import Entry, SearchIndex
 
 _ABSENT = object()
@@ -179,7 +180,7 @@ class Indexes:
 
     @cached_property
     def _ranking(self) -> SearchIndex:
-        index = SearchIndex(self.catalog.tools.values(), self.entries)
+        index = SearchIndex(self.catalog.tools.values(), self.entries, vectors())
         self.entries = index.entries
         return index
 
@@ -187,6 +188,91 @@ class Indexes:
         """Return the activation phrases that are in the text, as ``PhraseIndex`` does."""
         return self._phrases.match(text)
 
-    def search(self, query: str, *, limit: int | None) -> list[ToolMatch]:
-        """Return the tools that have words of the query, as ``SearchIndex`` does."""
-        return self._ranking.search(query, limit=limit)
+    def search(self, query: str, *, limit: int | None, least: float | None) -> list[ToolMatch]:
+        """Return the tools that a query asks for, as ``SearchIndex`` does."""
+        return self._ranking.search(query, limit=limit, least=least)
+
+    def suggest(self, text: str, *, limit: int | None, least: float | None) -> list[Suggestion]:
+        """Return the tools that fit a text well: those of its phrases, then those of a search."""
+        found: dict[str, Suggestion] = {}
+        for phrase in self.match(text):
+            said = (text[phrase.start : phrase.end],)
+            found.setdefault(phrase.tool, Suggestion(phrase.tool, "phrase", said, None))
+        least = self._ranking.enough if least is None else least
+        for each in self.search(text, limit=None, least=least):
+            reason = "words" if each.words else "meaning"
+            suggestion = Suggestion(each.tool, reason, tuple(each.words), each.evidence)
+            found.setdefault(each.tool, suggestion)
+        return [*found.values()][:limit]
+
+
+class Searchable:
+    """What finds tools for a text in a catalog that changes."""
+
+    _indexes: Indexes | None = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tools as they are now."""
+        raise NotImplementedError
+
+    def match(self, text: str) -> list[PhraseMatch]:
+        """Return the activation phrases that are in the text, the longest first.
+
+        Words are compared whole, without case and punctuation.
+        """
+        check_text("text", text)
+        return self._indexed().match(text)
+
+    def search(
+        self, query: str, *, limit: int | None = MOST_FOUND, least: float | None = None
+    ) -> list[ToolMatch]:
+        """Return the tools that a query asks for, the best first, then by name.
+
+        Case, accents and English endings of words do not count. With the extra ``semantic``, tools
+        that mean something similar are found as well.
+
+        Args:
+            query: a few words, or whole sentences.
+            limit: the maximum number of tools; None for all.
+            least: leave out tools with less evidence, unless they have half of the query.
+
+        Raises:
+            ValueError: the limit is below 0.
+        """
+        check_text("query", query)
+        check_given(partial(check_count, least=0), limit=limit)
+        check_given(_check_evidence, least=least)
+        return self._indexed().search(query, limit=limit, least=least)
+
+    def suggest(
+        self, text: str, *, limit: int | None = MOST_FOUND, least: float | None = None
+    ) -> list[Suggestion]:
+        """Return the tools that fit a text well, each with the reason: often none.
+
+        Tools whose activation phrases are in the text come first, then those that a search finds
+        with enough evidence.
+
+        Args:
+            text: what a user says.
+            limit: the maximum number of tools; None for all.
+            least: the evidence that is enough; by default 0.55, and 1.1 with the extra
+                ``semantic``. A tool that has half of the text's words needs none.
+
+        Raises:
+            ValueError: the limit is below 0.
+        """
+        check_text("text", text)
+        check_given(partial(check_count, least=0), limit=limit)
+        check_given(_check_evidence, least=least)
+        return self._indexed().suggest(text, limit=limit, least=least)
+
+    def _indexed(self) -> Indexes:
+        catalog, known = self.catalog, self._indexes
+        if known is None or known.catalog is not catalog:
+            known = self._indexes = Indexes(catalog, known)
+        return known
+
+
+def _check_evidence(name: str, least: object) -> None:
+    check_type(name, least, int | float, "a number")

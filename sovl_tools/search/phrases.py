@@ -27,18 +27,38 @@ MOST_FOUND = 10
 
 
 class ToolMatch(NamedTuple):
-    """A tool that has words of a query.
+    """A tool that a search finds.
 
     Attributes:
         tool: its name.
-        score: the share of the query that it has, above 0 and below 1. Rare words and words in
-            the name count for more.
-        words: the words of the query that it has, each with the fields in which it has them.
+        score: the share of the query that it has, below 1. Rare words and words in the name count
+            for more.
+        words: the words of the query that it has, each with the fields in which it has them. Empty
+            for a tool that only means something similar.
+        evidence: how much speaks for the tool, comparable between queries and catalogs.
     """
 
     tool: str
     score: float
     words: Mapping[str, tuple[str, ...]]
+    evidence: float
+
+
+class Suggestion(NamedTuple):
+    """A tool that fits a text well, and why.
+
+    Attributes:
+        tool: its name.
+        reason: ``phrase`` if the text has one of its phrases, ``words`` if it has words of the
+            text, ``meaning`` if it only means something similar.
+        said: the part of the text that is the phrase, or the words.
+        evidence: that of the search; None for a phrase, which needs none.
+    """
+
+    tool: str
+    reason: str
+    said: tuple[str, ...]
+    evidence: float | None
 
 
 class PhraseIndex:

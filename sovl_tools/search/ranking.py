@@ -11,6 +11,7 @@ from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.document import JSON
 from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.subschemas import nodes
+from sovl_tools.search.meaning import Vector, Vectors
 from sovl_tools.search.phrases import MOST_FOUND, ToolMatch
 from sovl_tools.search.words import COMMON, parts, term, terms
 
@@ -44,6 +45,10 @@ FIELDS: Mapping[str, Field] = {
 _SATURATION = 2.0
 _LENGTH = 0.5
 _SHORTEST = 3
+_NUMBERS = 0.2  # how much less a number's rarity counts
+_MEANING = 2.0  # how much a cosine counts
+_NEAR = 0.3  # the least cosine of a tool that has no word of the query
+_ENOUGH_WORDS, _ENOUGH = 0.55, 1.1
 
 
 class Entry(NamedTuple):
@@ -52,10 +57,12 @@ class Entry(NamedTuple):
     Attributes:
         impacts: how much each term tells of the tool, from 0 to 1.
         fields: the fields that have the term.
+        vector: its meaning, where vectors are used.
     """
 
     impacts: Mapping[str, float]
     fields: Mapping[str, set[str]]
+    vector: Vector
 
 
 class SearchIndex:
@@ -63,42 +70,81 @@ class SearchIndex:
 
     Tools are ranked by BM25F (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
     2009). The lengths of fields are compared with what is usual instead of with the average of
-    the catalog, so the entry of a tool depends on that tool alone.
+    the catalog, so the entry of a tool depends on that tool alone. With vectors, the cosine of a
+    tool's and the query's is added.
 
     Attributes:
         entries: by tool; ``known`` ones are taken over.
+        enough: the evidence from which on a tool fits well.
     """
 
     def __init__(
         self,
         tools: Iterable[ToolDefinition],
         known: Mapping[ToolDefinition, Entry] = MappingProxyType({}),
+        vectors: Vectors | None = None,
     ) -> None:
-        self.entries = {tool: known.get(tool) or _entry(tool) for tool in tools}
+        self.entries = {tool: known.get(tool) or _entry(tool, vectors) for tool in tools}
         self._by_name = {tool.name: entry for tool, entry in self.entries.items()}
+        self._scale = log(2 + len(self._by_name))
         self._impacts: dict[str, dict[str, float]] = {}
         for name, entry in self._by_name.items():
             for word, impact in entry.impacts.items():
                 self._impacts.setdefault(word, {})[name] = impact
+        self.enough = _ENOUGH_WORDS if vectors is None else _ENOUGH
+        self._vectors = vectors if self._by_name else None
+        if self._vectors is not None:
+            self._table = self._vectors.table([each.vector for each in self._by_name.values()])
 
-    def search(self, query: str, *, limit: int | None = MOST_FOUND) -> list[ToolMatch]:
+    def search(
+        self, query: str, *, limit: int | None = MOST_FOUND, least: float | None = None
+    ) -> list[ToolMatch]:
         """Return the tools that have words of the query, the best first, then by name.
 
         Common English words count only if the query has no others. Where no tool has any of the
-        others, words of tools that begin like them are taken, from three letters on.
+        others, words of tools that begin like them are taken, from three letters on. With
+        vectors, tools that mean something similar are found as well.
+
+        ``least`` leaves out tools with less evidence, unless they have half of the query.
         """
         asked = self._asked(query)
-        scores: dict[str, float] = {}
-        whole = 0.0
-        for word in asked:
-            impacts = self._impacts.get(word, {})
-            # how much it tells that a tool has the term: the fewer have it, the more
-            rarity = log(1 + (len(self._by_name) - len(impacts) + 0.5) / (len(impacts) + 0.5))
-            whole += rarity
-            for name, impact in impacts.items():
-                scores[name] = scores.get(name, 0.0) + rarity * impact
-        best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:limit]
-        return [ToolMatch(name, score / whole, self._words(name, asked)) for name, score in best]
+        rarities = {word: self._rarity(word) for word in asked}
+        shares: dict[str, float] = {}
+        for word, rarity in rarities.items():
+            for name, impact in self._impacts.get(word, {}).items():
+                shares[name] = shares.get(name, 0.0) + rarity * impact
+        evidence = {name: share / self._scale for name, share in shares.items()}
+        if self._vectors is not None:
+            near = self._table @ self._vectors.of(query)
+            for name, cosine in zip(self._by_name, near.tolist(), strict=True):
+                if name in evidence or cosine >= _NEAR:
+                    evidence[name] = evidence.get(name, 0.0) + _MEANING * cosine
+        whole = sum(rarities.values()) or 1
+        best = sorted(evidence, key=lambda name: (-evidence[name], name))
+        if least is not None:
+            best = [
+                name
+                for name in best
+                if evidence[name] >= least or self._covered(name, rarities) >= whole / 2
+            ]
+        return [
+            ToolMatch(name, shares.get(name, 0.0) / whole, self._words(name, asked), evidence[name])
+            for name in best[:limit]
+        ]
+
+    def _rarity(self, word: str) -> float:
+        """Return how much it tells that a tool has a term: the fewer have it, the more.
+
+        Numbers are rare, and hardly ever what a tool is about.
+        """
+        having = len(self._impacts.get(word, ()))
+        rarity = log(1 + (len(self._by_name) - having + 0.5) / (having + 0.5))
+        return rarity * _NUMBERS if word.isdecimal() else rarity
+
+    def _covered(self, name: str, rarities: Mapping[str, float]) -> float:
+        """Return how much of a query's weight is in words that a tool has."""
+        known = self._by_name[name].impacts
+        return sum(rarity for word, rarity in rarities.items() if word in known)
 
     def _asked(self, query: str) -> dict[str, str]:
         """Return the terms to search for, each with the part of the query that it is from."""
@@ -129,18 +175,22 @@ class SearchIndex:
         }
 
 
-def _entry(tool: ToolDefinition) -> Entry:
+def _entry(tool: ToolDefinition, vectors: Vectors | None) -> Entry:
     weights: dict[str, float] = {}
     fields: dict[str, set[str]] = {}
-    for name, said in texts(tool).items():
-        found = terms("\n".join(said))
+    found = texts(tool)
+    for name, said in found.items():
+        each_term = terms("\n".join(said))
         weight, usual = FIELDS[name]
-        share = weight / (1 - _LENGTH + _LENGTH * len(found) / usual)
-        for word in found:
+        share = weight / (1 - _LENGTH + _LENGTH * len(each_term) / usual)
+        for word in each_term:
             weights[word] = weights.get(word, 0.0) + share
             fields.setdefault(word, set()).add(name)
     impacts = {word: weight / (_SATURATION + weight) for word, weight in weights.items()}
-    return Entry(impacts, fields)
+    if vectors is None:
+        return Entry(impacts, fields, None)
+    names = tool.parameters.get("properties", ())
+    return Entry(impacts, fields, vectors.of("\n".join([tool.name, tool.description, *names])))
 
 
 def texts(tool: ToolDefinition) -> dict[str, list[str]]:

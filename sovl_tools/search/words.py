@@ -46,14 +46,6 @@ COMMON = frozenset(
 )
 """English words, what an apostrophe cuts off, and letters: they say little of what is wanted."""
 
-_PLURALS = (
-    ("ies", "y"),
-    ("sses", "ss"),
-    ("shes", "sh"),
-    ("ches", "ch"),
-    ("xes", "x"),
-    ("zes", "z"),
-)
 # endings that look like a plural: glass, bus, analysis
 _SINGULARS = ("ss", "us", "is")
 _SUFFIXES = ("ation", "ating", "ated", "ate", "ing", "ed", "ion")
@@ -160,7 +152,7 @@ def parts(text: str) -> list[str]:
     return [part for chunk in text.split() for part in _parts_of(chunk)]
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32768)
 def _terms_of(chunk: str) -> tuple[str, ...]:
     return tuple(map(term, _parts_of(chunk)))
 
@@ -206,9 +198,6 @@ def term(part: str) -> str:
 
 
 def _without_plural(word: str) -> str:
-    for plural, singular in _PLURALS:
-        if word.endswith(plural):
-            return word.removesuffix(plural) + singular
     return word if word.endswith(_SINGULARS) else word.removesuffix("s")
 
 

@@ -356,10 +356,13 @@ def found_tools(
     """Return what ``search_tools`` answers: definitions, or some names where nothing matches."""
 
     def search_tools(query: str, limit: int = 5) -> JSON:
-        matches = registry.search(query, limit=None)
-        known = [definitions[each.tool] for each in matches if each.tool in definitions]
+        fitting = registry.suggest(query, limit=None)
+        known = [definitions[each.tool] for each in fitting if each.tool in definitions]
         if known:
             return {"tools": known[:limit]}
+        nearest = [each.tool for each in registry.search(query, limit=None)]
+        if names := [name for name in nearest if name in definitions][:limit]:
+            return {"tools": [], "message": f"no tool fits well; nearest: {', '.join(names)}"}
         some = list(definitions)[:_MOST_NAMES]
         return {"tools": [], "message": "no tool has words of the query", "some_names": some}
 

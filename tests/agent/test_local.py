@@ -325,19 +325,21 @@ def test_without_tools_that_is_what_is_said() -> None:
 def test_what_no_tool_is_for_is_told() -> None:
     reply = said(agent_with(ADD, PAINT), "sing me something")
     assert reply.startswith("No tool matches that. These tools are here:\n- example_tool: ")
-    reply = said(agent_with(ADD, PAINT), "please fly me to the moon")
-    assert reply.startswith("No tool matches that. These tools are here:\n- example_tool: ")
+    reply = said(agent_with(ADD, PAINT), "hang the painting on a nail that is long enough")
+    assert reply.startswith("No tool fits well; nearest:\n- paint: Do the paint.\nSay the name")
 
 
 def test_a_tool_that_words_alone_have_found_is_not_called_unasked() -> None:
     sweep = definition("sweep_floor", {})
     agent = agent_with(sweep, ADD)
-    reply = said(agent, "the floor is dirty")
+    reply = said(agent, "could you do the floor, please")
     assert reply == "sweep_floor: Do the sweep_floor.\nShall I call sweep_floor()? (yes or no)"
     assert said(agent, "no") == "All right, sweep_floor is not called."
-    assert called(said(agent, "the floor is dirty", "yes")) == {}
+    assert called(said(agent, "could you do the floor, please", "yes")) == {}
     assert called(said(agent, "sweep_floor")) == {}
-    assert called(said(agent, "the floor is dirty", "example_tool number1=5 number2=3")) == {
+    assert called(
+        said(agent, "could you do the floor, please", "example_tool number1=5 number2=3")
+    ) == {
         "number1": 5,
         "number2": 3,
     }

@@ -295,7 +295,7 @@ async def test_a_change_of_the_tools_is_a_change_of_the_list() -> None:
 async def test_search_finds_tools(client: httpx.AsyncClient) -> None:
     found = (await client.get("/search", params={"q": "add numbers", "limit": 1})).json()
     assert [each["tool"] for each in found["matches"]] == ["add"]
-    assert set(found["matches"][0]) == {"tool", "score", "words"}
+    assert set(found["matches"][0]) == {"tool", "score", "words", "evidence"}
 
 
 async def test_the_document_of_the_routes_is_valid_and_whole(client: httpx.AsyncClient) -> None:

@@ -54,10 +54,8 @@ _SENTENCE = re.compile(
 _QUOTES = ("'", '"')
 # key=value, at the beginning of a word; a value with blanks is in quotes of either kind.
 _PAIR = re.compile(r'(?<!\S)([^\W\d]\w*)=("(?:[^"\\]|\\.)*"|\'[^\']*\'|\S+)')
-_ENOUGH = 0.2
-"""The lowest score of a search that finds a tool by words."""
-
 _MOST_LISTED = 20
+_MOST_NEAR = 3
 
 
 def method(client: Any) -> Callable[..., Any]:  # noqa: ARG001 - it needs no client
@@ -148,20 +146,31 @@ class _Dialogue:
         name, is_required = named if choice in MODES else choice, choice == "required"
         is_sure = is_required or (name is not None and not self._says_more(name, phrase))
         if name is None and (is_required or self._spoken not in _GREETINGS):
-            least = 0 if is_required else _ENOUGH
-            found = self._prompt.registry.search(self._rest, limit=None)
-            near = [each.tool for each in found if each.tool in self._tools and each.score >= least]
-            name = next(iter(near or (self._tools if is_required else ())), None)
+            fitting = self._prompt.registry.suggest(self._rest, limit=None)
+            near = [each.tool for each in fitting] + (
+                [*self._nearest(), *self._tools] if is_required else []
+            )
+            name = next((each for each in near if each in self._tools), None)
         if name is not None:
             return self._fill(name, None, is_sure=is_sure)
         if not self._tools:
             return Answer("There are no tools to call.")
-        head = "" if self._spoken in _GREETINGS else "No tool matches that. "
-        lines = [f"- {name}: {_first_sentence(each)}" for name, each in self._tools.items()]
+        is_greeting = self._spoken in _GREETINGS
+        nearest = [] if is_greeting else self._nearest()[:_MOST_NEAR]
+        head = "No tool fits well; nearest:" if nearest else "These tools are here:"
+        shown = nearest or self._tools
+        lines = [f"- {name}: {_first_sentence(self._tools[name])}" for name in shown]
         if len(lines) > _MOST_LISTED:
             lines[_MOST_LISTED:] = [f"- and {len(lines) - _MOST_LISTED} more"]
+        if not nearest and not is_greeting:
+            head = f"No tool matches that. {head}"
         end = "Say the name of one or a phrase, and arguments as key=value; I ask for what lacks."
-        return Answer("\n".join([f"{head}These tools are here:", *lines, end]))
+        return Answer("\n".join([head, *lines, end]))
+
+    def _nearest(self) -> list[str]:
+        """Return the tools that a search finds, however little speaks for them."""
+        found = self._prompt.registry.search(self._rest, limit=None)
+        return [each.tool for each in found if each.tool in self._tools]
 
     def _says_more(self, name: str, phrase: str) -> bool:
         """Return whether the user says more than a tool's phrase, which can be for an argument."""
