@@ -160,7 +160,8 @@ class SearchIndex:
         begun = {
             word: word[:size] for word in self._impacts for size in sizes if word[:size] in long
         }
-        return begun or asked
+        unknown = {word: part for word, part in telling.items() if part not in begun.values()}
+        return {**unknown, **begun} or asked
 
     def _words(self, name: str, asked: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         """Return the parts of the query that a tool has, each with its fields."""
