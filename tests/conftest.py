@@ -23,7 +23,8 @@ from tests.surroundings import Surroundings, kept_loggers
 
 REPOSITORY = Path(__file__).parent.parent
 # what searches find mustn't depend on an extra: its own tests switch it on
-os.environ["SOVL_TOOLS_SEMANTIC"] = "off"
+WORDS_ALONE = {"SOVL_TOOLS_SEMANTIC": "off"}
+os.environ |= WORDS_ALONE
 SHIPPED = Path(__file__).parent / "tools"
 CONTRACTS = (
     *sorted(Path(__file__).parent.glob("test_*.py")),
@@ -298,4 +299,4 @@ def clean_environment() -> dict[str, str]:
     foreign = ("SOVL_TOOLS", "GITHUB_", "CI_PROJECT_DIR")  # what a CI service says of itself
     kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
     kept.pop("NO_COLOR", None)
-    return {**kept, "PYTHONPATH": str(REPOSITORY)}
+    return {**kept, **WORDS_ALONE, "PYTHONPATH": str(REPOSITORY)}

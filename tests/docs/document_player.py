@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from sovl_tools.schema.engine import published
-from tests.conftest import manifest_of
+from tests.conftest import WORDS_ALONE, manifest_of
 from tests.docs.blocks import Block, Document, Step, manifest_part, matches, steps
 from tests.forked_commands import Forker, Request
 
@@ -116,7 +116,8 @@ class _Stage:
         programs = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
         if self._forks is not None:
             programs.insert(0, self._forks.directory)
-        return {**kept, "PATH": os.pathsep.join(programs), "COLUMNS": "80", "PYTHONUTF8": "1"}
+        kept |= {**WORDS_ALONE, "PATH": os.pathsep.join(programs)}
+        return {**kept, "COLUMNS": "80", "PYTHONUTF8": "1"}
 
     def _printed(self, block: Block, following: Block) -> dict[int, str]:
         """Run a Python block; return what it printed as the body of the output block after it."""
