@@ -161,15 +161,15 @@ class ToolRegistry(Searchable):
         return cached[2]
 
     def __getitem__(self, name: str) -> ToolDefinition:
-        """Return the tool.
+        """Return the tool of that name or alias.
 
         Raises:
             ToolNotFoundError: it doesn't exist or didn't load; the message has the reason.
         """
         catalog = self.catalog  # one catalog for the answer and for the reasons
-        tool = catalog.tools.get(name)
+        tool = catalog.get(name)
         if tool is None:
-            reasons = catalog.unavailable.get(name)
+            reasons = catalog.unavailable.get(catalog.named(name))
             raise ToolNotFoundError(
                 name,
                 suggestion=nearest_tool(name, catalog.tools),
@@ -178,11 +178,11 @@ class ToolRegistry(Searchable):
         return tool
 
     def get(self, name: str) -> ToolDefinition | None:
-        """Return the tool, or None if it doesn't exist."""
-        return self.catalog.tools.get(name)
+        """Return the tool of that name or alias, or None if it doesn't exist."""
+        return self.catalog.get(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.catalog.tools
+        return isinstance(name, str) and self.catalog.get(name) is not None
 
     def __len__(self) -> int:
         return len(self.catalog.tools)

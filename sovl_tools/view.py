@@ -75,8 +75,9 @@ def _own(change: CatalogChange, before: Catalog, after: Catalog) -> CatalogChang
 def _are_same(first: Catalog, second: Catalog) -> bool:
     """Return True if two catalogs have the same tools, and the same reasons for others."""
     tools, others = first.tools, second.tools
+    said = [(each.unavailable, each.candidates, each.aliases) for each in (first, second)]
     return (
         tools.keys() == others.keys()
         and all(tools[name] is others[name] for name in tools)
-        and (first.unavailable, first.candidates) == (second.unavailable, second.candidates)
+        and said[0] == said[1]
     )

@@ -214,6 +214,17 @@ class Offer(NamedTuple):
         return [text for text in found if text]
 
 
+def _current(registry: ToolRegistry, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the tools of some names, without those whose replacement is among them.
+
+    The history may have names of tools that are gone, or that a model has made up, and aliases.
+    """
+    catalog = registry.catalog
+    found = dict.fromkeys(name for each in names if (name := catalog.named(each)) in catalog.tools)
+    replaced = {name: catalog.replacement(catalog.tools[name]).name for name in found}
+    return tuple(name for name, other in replaced.items() if other == name or other not in found)
+
+
 class Offering:
     """Makes offers, without the tools that would make the provider reject the whole request.
 
@@ -260,11 +271,14 @@ class Offering:
     def _offer(self, messages: Sequence[Message], wanted: Sequence[str] | None) -> Offer:
         registry = self._tools()
         if wanted is not None:
-            return self._of(registry, tuple(registry[name].name for name in wanted))
+            return self._of(registry, _current(registry, (registry[name].name for name in wanted)))
         # Without a budget of tokens their number is known without an export.
         if self._budget.tokens is None and len(registry) > self._budget.tools:
             return self._selected(registry, messages, lambda _: 0)
-        export = self._export(registry.catalog, None)
+        every = registry.catalog.tools
+        current = _current(registry, every)
+        tools = None if len(current) == len(every) else [every[name] for name in current]
+        export = self._export(registry.catalog, tools)
         if self._budget.fits(export.definitions):
             return Offer(registry, export, tuple(export.shapes))
         shapes = export.shapes
@@ -290,9 +304,8 @@ class Offering:
             likely |= dict.fromkeys(each.tool for each in registry.match(text))
             likely |= dict.fromkeys(each.tool for each in registry.search(text, limit=_FOUND))
         chosen, left = [SEARCH], self._budget.tokens
-        for name in likely:
-            # The history may name tools that are gone, or that a model has made up.
-            if name not in registry or name == SEARCH or len(chosen) >= self._budget.tools:
+        for name in _current(registry, likely):
+            if name == SEARCH or len(chosen) >= self._budget.tools:
                 continue
             if left is not None:
                 if cost(name) > left:  # a smaller one can still fit

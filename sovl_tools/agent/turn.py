@@ -199,7 +199,10 @@ class Turn:
     def __init__(self, agent: Any, settings: AgentSettings, wanted: TurnOptions) -> None:
         self._agent = agent
         self._settings = settings
-        self._wanted = wanted
+        named = settings.tooler.meant  # aliases are for callers: a model is told a tool's own name
+        tools = wanted.tools and tuple(map(named, wanted.tools))
+        choice = wanted.choice if wanted.choice in MODES else named(wanted.choice)
+        self._wanted = wanted._replace(tools=tools, choice=choice)
         self._draft: Draft | None = None
         self._usage = Usage()
         self._calls: list[Call] = []
@@ -327,8 +330,7 @@ class Turn:
         if answer.stop == "refusal":
             problem = RefusalError(answer.text or "the model refused to answer", answer.text)
         elif answer.stop == "length":
-            words = "the answer was cut off, because it got too long"
-            problem = LengthError(words, answer.text)
+            problem = LengthError("the answer was cut off, because it got too long", answer.text)
         elif not (answer.calls or answer.text.strip() or answer.stop == "pause"):
             problem = EmptyAnswerError("the model said nothing")
         if problem is None:
@@ -349,9 +351,9 @@ class Turn:
             # Also after an interrupt: providers reject a history in which a call has no result.
             for place, call in enumerate(calls):
                 if place in results:
-                    tool = self._agent.tools.get(self._settings.tooler.meant(call.name))
-                    has_own_limit = tool is not None and "max_result_bytes" in tool.execution
-                    most = None if has_own_limit else self._settings.most_characters
+                    tool = self._agent.tools.get(results[place].tool)
+                    is_bounded = tool is not None and "max_result_bytes" in tool.execution
+                    most = None if is_bounded else self._settings.most_characters
                     self._agent.messages.append(tool_message(call, results[place], most))
                 else:
                     self._agent.messages.append(unmade_call(call, _STOPPED))
@@ -449,14 +451,13 @@ class Turn:
         # The call has its own task and context: nothing of this must be reset.
         if settings.tracing.tracer is not None:
             settings.tracing.tracer.enter(span)
-        caller = WaitingAgent(settings.key, settings.name)
-        WAITING_AGENTS.set((*WAITING_AGENTS.get(), caller))
+        WAITING_AGENTS.set((*WAITING_AGENTS.get(), WaitingAgent(settings.key, settings.name)))
         # In a strict schema the model writes null for arguments it omits.
         arguments = offer.export.restore(name, call.arguments)
         # the model's own name of the call, unless it gives several calls the same
         ids = [each.id for each in self._calls]
         named: dict[str, Any] = {"call_id": call.id} if call.id and ids.count(call.id) == 1 else {}
-        return await settings.tooler.call(name, arguments, on_event=hear, **named)
+        return await settings.tooler.call(call.name, arguments, on_event=hear, **named)
 
     async def _emit(self, event: ToolStarted | ToolFinished) -> None:
         if self._settings.emits_tools and self._agent.emit is not None:

@@ -93,7 +93,7 @@ def definition_of_instance(instance: AITool) -> ToolDefinition:
 
 _FIELDS = (*FIELDS, "source", "returns", "preprocess", "postprocess", "step_handlers")
 """Fields of a definition that a class can have as attributes."""
-_LISTS = frozenset({"tags", "activation_phrases", "examples"})
+_LISTS = frozenset({"tags", "activation_phrases", "examples", "aliases"})
 
 
 def _misspelt(kind: type) -> Iterator[tuple[None, str]]:

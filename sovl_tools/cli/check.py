@@ -16,7 +16,12 @@ from sovl_tools.configuration import configuration, import_path
 from sovl_tools.linting.fixes import Fix, fixes_in, suppression_fix
 from sovl_tools.linting.selection import Selection, as_error, strict
 from sovl_tools.linting.suppressions import Suppression, suppress_findings, suppressions_of
-from sovl_tools.loading.catalog_builder import combine, equal_descriptions, report_of
+from sovl_tools.loading.catalog_builder import (
+    combine,
+    equal_descriptions,
+    report_of,
+    unknown_replacements,
+)
 from sovl_tools.loading.exporting import checked as losses
 from sovl_tools.loading.exporting import unserved
 from sovl_tools.loading.isolation import loaded_in_child
@@ -117,6 +122,7 @@ class Check:
         else:
             others += unserved(catalog.candidates)
         others += equal_descriptions(catalog.candidates)
+        others += unknown_replacements(catalog)
         report = report_of(catalog, [*others, *found.procedures])
         unasked = [
             *["ST413", "ST5", "ST6"] * (not self.settings.imports),

@@ -34,6 +34,7 @@ Examples:
   sovl-tools diff main                    the tools here and those of a branch
   sovl-tools diff v1.2 v1.3               two revisions
   sovl-tools diff old/tools new/tools     two directories
+  sovl-tools diff v1.3 --release 2.0      deprecated tools may be gone in 2.0
   sovl-tools diff main --format json      for programs"""
 EXITS = {
     1: "Something breaks in a tool whose version is not higher than before.",
@@ -49,27 +50,39 @@ _TINTS = {"breaking": "red", "compatible": "green", "wording": "cyan"}
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="[NEW]", required=False)
 @tools_option
+@click.option(
+    "--release",
+    metavar="VERSION",
+    help="What NEW is released as: a deprecated tool may be gone from the release in removed_in.",
+)
 @format_option("text", "json")
 @click.pass_context
 def diff(
-    ctx: click.Context, *, old: str, new: str | None, tools: tuple[str, ...], format_: str
+    ctx: click.Context,
+    *,
+    old: str,
+    new: str | None,
+    tools: tuple[str, ...],
+    release: str | None,
+    format_: str,
 ) -> None:
     """Show what changed in tools: what breaks callers, what doesn't, and what is only wording.
 
     OLD and NEW are directories of tools, or else revisions of git, whose configured directories
     are compared. Without NEW it is the tools that are here now. Nothing is imported.
 
-    Breaking changes are: a tool that is gone; arguments that the old schema accepts and the new one
+    Breaking changes are: a tool that is gone and wasn't deprecated before, or is gone before its
+    removed_in; an alias that is gone; arguments that the old schema accepts and the new one
     may reject, such as a new required parameter, another type, fewer values or narrower bounds;
     results that the old output_schema didn't allow; annotations that promise less. A change that
     can't be compared counts as breaking. Breaking changes are fine if the manifest's "version" is
-    higher than before.
+    higher than before. A tool whose old name is an alias now is compared with what it was.
     """
     found = settings(tools, needs_tools=new is None, imports=False)
     before, now = _tools(old, found), _tools(new, found)
     if not before and not now:
         raise Misuse("there's no sound tool on either side")
-    changes = compare(before, now)
+    changes = compare(before, now, release=release)
     if format_ == "json":
         document = {"version": 1, "tools": [*map(_document, changes)]}
         show_json(document, indent=2)
@@ -150,7 +163,7 @@ def _document(change: ToolChange) -> dict[str, object]:
 
 def _shown(change: ToolChange) -> Iterator[Piece]:
     head = f"{change.name} {change.new or change.old or ''}".rstrip()
-    if change.status == "changed" and change.old != change.new:
+    if change.status in {"changed", "renamed"} and change.old != change.new:
         head = f"{change.name} {change.old or '(no version)'} → {change.new or '(no version)'}"
     yield f"{plain(head)}\n"
     width = max(map(len, _TINTS))

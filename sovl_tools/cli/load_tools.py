@@ -95,18 +95,16 @@ def one_tool(tools: ToolOptions, name: str) -> ToolRegistry:
     found = tools.settings()
     there = filter(os.path.exists, found.paths)
     collected = collect(there, exclude=found.exclude)
-    names = [folder.name for folder in collected.folders]
-    # an empty set loads no folder
-    wanted = {name} & set(names)
-    registry = open_registry(settings=found, names=wanted, code=False)
+    registry = open_registry(settings=found, names={name}, code=False)
     if name not in registry:
         _add_code(registry, found, tools)
-        if name not in registry and name not in registry.catalog.unavailable:
-            if not found.plugins and not registry.catalog.candidates:
+        catalog = registry.catalog
+        if name not in registry and catalog.named(name) not in catalog.unavailable:
+            if not found.plugins and not catalog.candidates:
                 # a missing ./tools explains more than an unknown name
                 settings(tools.directories)
             refuse_unlisted(collected.diagnostics)
-            known = [*names, *registry.catalog.tools]
+            known = [*(folder.name for folder in collected.folders), *catalog.tools]
             near = nearest_tool(name, known)
             hint = (near and question(repr(near))) or "sovl-tools list shows the tools"
             raise Misuse(f"there's no tool {name!r}; {hint}")

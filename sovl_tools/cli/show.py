@@ -167,9 +167,9 @@ def _show_procedure(path: str, format_: str) -> int:
 
 
 _KEYS = (
-    "name", "title", "description", "parameters", "category", "version", "tags",
-    "activation_phrases", "examples", "instructions", "output_schema", "annotations", "execution",
-    "requires",
+    "name", "title", "description", "parameters", "category", "version", "aliases",
+    "deprecated", "replaced_by", "removed_in", "tags", "activation_phrases", "examples",
+    "instructions", "output_schema", "annotations", "execution", "requires",
 )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from sovl_tools.linting.examples import LIMIT, Example, Tested, examples_of, gro
 from sovl_tools.linting.routing import DEPTHS
 from sovl_tools.loading.lock import read_lock
 from sovl_tools.loading.pipeline import load_folder
-from sovl_tools.loading.sources import collect
+from sovl_tools.loading.sources import aliases_of, collect
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.model.suggestion import did_you_mean
@@ -205,11 +205,15 @@ def _folders(found: Configuration, names: Collection[str]) -> list[ToolFolder]:
         first.setdefault(each.name, each)
     if not first:
         raise Misuse(f"there's no tool in {' or '.join(map(repr, found.paths))}")
+    if not names:
+        return [*first.values()]
+    wanted = collect(found.paths, names=names, exclude=found.exclude).folders
+    known = {each.name for each in wanted}.union(*map(aliases_of, wanted))
     for name in names:
-        if name not in first:
+        if name not in known:
             hint = did_you_mean(name, first) or "sovl-tools list shows the tools"
             raise Misuse(f"there's no tool folder {name!r}; {hint}")
-    return [each for each in first.values() if not names or each.name in names]
+    return [each for each in first.values() if each in wanted]
 
 
 def _has_any(words: Sequence[str], example: Example) -> bool:

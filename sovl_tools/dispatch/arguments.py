@@ -29,7 +29,7 @@ from sovl_tools.model.document import (
 from sovl_tools.model.result import BadArgument, Failure
 from sovl_tools.schema.applicators import below, in_place
 from sovl_tools.schema.engine import compile_schema, problems_at
-from sovl_tools.schema.names import argument_names
+from sovl_tools.schema.names import argument_names, deprecated_arguments
 from sovl_tools.schema.problem import Problem, Validator, as_text_of, explanations, named
 from sovl_tools.schema.subschemas import SchemaNode, nodes
 from sovl_tools.signature.signature import (
@@ -170,6 +170,7 @@ class ArgumentCheck:
 
     Attributes:
         nullable: the arguments that null omits.
+        replaced: deprecated arguments, each with the one to use instead.
         validator: of the other arguments.
 
     Raises:
@@ -186,6 +187,7 @@ class ArgumentCheck:
         "_tool",
         "_types",
         "nullable",
+        "replaced",
         "validator",
     )
 
@@ -225,6 +227,8 @@ class ArgumentCheck:
         self._is_valid = self.validator.is_valid
         self._convert = integer_converter(self._schema)
         self.nullable = nullable_arguments(tool.parameters, signature)
+        former = deprecated_arguments(tool.parameters)
+        self.replaced = {name: other for name, other in former.items() if other}
 
     def __call__(self, given: Arguments) -> dict[str, Any] | Failure:
         """Return the function's keywords, a new dictionary, or the problems of the arguments."""

@@ -105,7 +105,8 @@ def _check_chain_and_repair(
         reason = "in a circle" if name in above else "so deep"
         words = f"tools can't call each other {reason}: {' → '.join(scope.chain)}"
         return Failure("tool_error", words)
-    if isinstance(keywords, Failure) and scope.coerce == "lenient":
+    is_doubtful = isinstance(keywords, Failure) or tool.arguments.replaced
+    if is_doubtful and scope.coerce == "lenient":
         from sovl_tools.dispatch.repair import repaired  # noqa: PLC0415 - seldom needed
 
         keywords, scope.repairs = repaired(tool.arguments, given, keywords)
@@ -206,12 +207,17 @@ def end_call(
     tool.log.add(duration, error)
     if tool.observers:
         call_id = new_call_id() if scope is None else scope.call_id
-        emit(tool.observers, given, result, call_id)
+        emit(tool.observers, given, result, call_id, alias=None if scope is None else scope.alias)
     return result
 
 
 def emit(
-    observers: tuple[Observer, ...], given: Arguments, result: ToolResult, call_id: str
+    observers: tuple[Observer, ...],
+    given: Arguments,
+    result: ToolResult,
+    call_id: str,
+    *,
+    alias: str | None = None,
 ) -> None:
     """Call every observer; a failing observer doesn't affect the next."""
     error = result.error
@@ -226,6 +232,7 @@ def emit(
         arguments=given,
         value=result.value,
         message=None if error is None else error.message,
+        alias=alias,
     )
     for observer in observers:
         try:

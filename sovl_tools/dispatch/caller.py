@@ -63,7 +63,7 @@ class Caller:
         a running loop as well.
 
         Args:
-            name: the tool's name.
+            name: the tool's name or an alias.
             arguments: an object, JSON text of one, or None. It isn't changed.
             timeout: the call's limit, in seconds; None for the limit of the tool or the Tooler
                 says.
@@ -81,8 +81,9 @@ class Caller:
             return self._rejected(name, arguments, tool, options)
         limit = tool.limit if timeout is None else tool.limit_of(timeout)
         scope = None
-        if tool.is_scoped or limit is not None or options or self._parent is not None:
-            scope = self.scope(tool, limit, options)
+        is_former = name != tool.name
+        if tool.is_scoped or limit is not None or options or is_former or self._parent is not None:
+            scope = self.scope(tool, limit, options, name=name)
         if scope is None or not tool.needs_loop:
             return make_call(tool, arguments, scope, limit)
         # no import cost: the tool or a hook has imported asyncio
@@ -118,9 +119,9 @@ class Caller:
         if isinstance(tool, Failure):
             return self._rejected(name, arguments, tool, options)
         limit = tool.limit if timeout is None else tool.limit_of(timeout)
-        scope = None
-        if tool.is_scoped_async or limit is not None or options or self._parent is not None:
-            scope = self.scope(tool, limit, options)
+        scope, is_former = None, name != tool.name
+        if tool.is_scoped_async or limit is not None or options or is_former or self._parent:
+            scope = self.scope(tool, limit, options, name=name)
         return await async_call()(tool, arguments, scope, limit)
 
     def scope(
@@ -128,9 +129,11 @@ class Caller:
         tool: UnpreparedTool,
         limit: float | None,
         options: Mapping[str, Any],
+        *,
+        name: str,
         sink: Sink | None = None,
     ) -> CallScope:
-        """Return the scope of a call that begins now; see ``call_sync`` for the options.
+        """Return the scope of a call by a name that begins now; see ``call_sync`` for the options.
 
         Raises:
             TypeError: an option is unknown.
@@ -143,6 +146,9 @@ class Caller:
         call_id: str = options.get("call_id") or new_call_id()
         scope = CallScope(call_id, chain, parent, limit, engine.under_way)
         scope.mode, scope.coerce, scope.sink = tool.mode, tool.coerce, sink
+        if name != tool.name:
+            scope.alias = name
+            engine.note_alias(name, tool.name)
         host = options.get("host") or (engine.settings.host if parent is None else None)
         if host is not None:
             scope.listen = host.on_event or scope.listen
@@ -161,9 +167,11 @@ class Caller:
     ) -> ToolResult:
         """Return the result of a call to a tool that can't be called, and report it."""
         check_options(options)
-        result = ToolResult(name, None, failure, 0.0)
+        meant = self._engine.meant(name, options.get("coerce"), self._view)
+        result = ToolResult(meant, None, failure, 0.0)
         call_id = options.get("call_id") or new_call_id()
-        emit(self._engine.settings.observers, given, result, call_id)
+        alias = None if meant == name else name
+        emit(self._engine.settings.observers, given, result, call_id, alias=alias)
         return result
 
 

@@ -316,16 +316,25 @@ class Engine:
         self._make_context: MakeContext = partial(_make_context, ref(self))
         self._states: dict[str, State] = {}
         self.under_way: dict[str, CallScope] = {}
+        self._former: set[str] = set()
 
     def meant(self, name: Any, coerce: Coerce | None = None, view: ToolLookup | None = None) -> Any:
-        """Return the name of the tool that a model means; in lenient mode without a namespace."""
-        is_lenient = (coerce or self.settings.policy.coerce) == "lenient"
-        if not is_lenient or not isinstance(name, str):
+        """Return the name of the tool that a name means: an alias, or in a namespace if lenient."""
+        if not isinstance(name, str):
             return name
         catalog = (self.registry if view is None else view).catalog
-        if name in catalog.tools or name in catalog.unavailable:
-            return name
-        return without_namespace(name, catalog.tools) or name
+        own = catalog.named(name)
+        is_lenient = (coerce or self.settings.policy.coerce) == "lenient"
+        if not is_lenient or own in catalog.tools or own in catalog.unavailable:
+            return own
+        inner = without_namespace(name, catalog.tools.keys() | catalog.aliases.keys())
+        return name if inner is None else catalog.named(inner)
+
+    def note_alias(self, alias: str, name: str) -> None:
+        """Log a call by an alias, once for each."""
+        if alias in self.registry.catalog.aliases and alias not in self._former:
+            self._former.add(alias)
+            _LOGGER.warning("tool %s was called by its alias %s; use its own name", name, alias)
 
     def tool(
         self, name: Any, coerce: Coerce | None = None, view: ToolLookup | None = None

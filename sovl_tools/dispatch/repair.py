@@ -3,14 +3,15 @@
 A value is changed only where its schema rejects it and exactly one change helps. Strings become the
 number, boolean, null, array or object that they spell, integers become strings, and a string
 becomes the allowed one that differs only in case and surrounding white space. Values are never
-ever added, renamed or wrapped in an array, or omitted, but for ``"null"`` where null means that.
+added or wrapped in an array, or omitted, but for ``"null"`` where null means that. Only deprecated
+arguments are renamed, to the one that ``x-replaced-by`` names.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import partial
 from itertools import product
@@ -47,14 +48,52 @@ Patch: TypeAlias = dict[Path, JSON]
 
 
 def repaired(
-    check: ArgumentCheck, given: Arguments, failure: Failure
+    check: ArgumentCheck, given: Arguments, found: dict[str, JSON] | Failure
 ) -> tuple[dict[str, JSON] | Failure, tuple[Repair, ...]]:
-    """Return the keywords of rejected arguments after repairs, or the failure."""
+    """Return the keywords of arguments after repairs, or else the check's result.
+
+    Deprecated arguments are replaced even if they are valid.
+    """
     arguments = parse_arguments(given)
+    if isinstance(arguments, Unparsed):
+        return found, ()
     if isinstance(arguments, dict):
         drop_nulls(arguments, check.nullable)
-    if isinstance(arguments, Unparsed):
-        return failure, ()
+        renamed, renames = _renamed(check.replaced, arguments)
+        keywords, repairs = _fitted(check, renamed) if renames else (None, ())
+        if keywords is not None:
+            return keywords, (*renames, *repairs)
+    keywords, repairs = _fitted(check, arguments) if isinstance(found, Failure) else (found, ())
+    return found if keywords is None else keywords, repairs
+
+
+def _renamed(
+    replaced: Mapping[str, str], arguments: dict[str, JSON]
+) -> tuple[dict[str, JSON], tuple[Repair, ...]]:
+    """Return arguments with the names to use instead of deprecated ones, unless both are given."""
+    names = {
+        name: other
+        for name, other in replaced.items()
+        if name in arguments and other not in arguments
+    }
+    made = {names.get(name, name): value for name, value in arguments.items()}
+    if len(made) < len(arguments):  # two are replaced by one
+        return arguments, ()
+    repairs = [
+        each
+        for name, other in names.items()
+        for each in (
+            Repair(json_path((name,)), arguments[name], None),
+            Repair(json_path((other,)), None, arguments[name]),
+        )
+    ]
+    return made, tuple(repairs)
+
+
+def _fitted(
+    check: ArgumentCheck, arguments: JSON
+) -> tuple[dict[str, JSON] | None, tuple[Repair, ...]]:
+    """Return the keywords of arguments that can be made to fit; None for others."""
     nulls: dict[Path, JSON] = {}
     found = repair_arguments(arguments, check.validator)
     if found is None and isinstance(arguments, dict):
@@ -65,11 +104,11 @@ def repaired(
         found = repair_arguments(left, check.validator) if nulls else None
         if found is not None and inner and not check.can_be_left_out(found[0], inner):
             found = None
-    if found is None:
-        return failure, ()
-    checked = check(found[0])
+    checked = None if found is None else check(found[0])
+    if found is None or not isinstance(checked, dict):
+        return None, ()
     left_out = (Repair(json_path(path), each, None) for path, each in nulls.items() if each)
-    return checked, () if isinstance(checked, Failure) else (*left_out, *found[1])
+    return checked, (*left_out, *found[1])
 
 
 def _spelt_nulls(check: ArgumentCheck, arguments: dict[str, JSON]) -> Iterator[str]:

@@ -67,11 +67,12 @@ class CallScope:
         is_abandoned: whether a thread or task was abandoned that can still be at it.
         is_late: whether its time was over.
         repairs: the repairs of its arguments.
+        alias: the name that the caller gave, if it isn't the tool's own.
         attempts: those running, if hooks make them; None for a call that is its only attempt.
     """
 
     __slots__ = (
-        "_is_linked", "_is_stopped", "_stops", "_under_way", "_waits", "approvals", "asks",
+        "_is_linked", "_is_stopped", "_stops", "_under_way", "_waits", "alias", "approvals", "asks",
         "attempts", "call_id", "chain", "coerce", "is_abandoned", "is_late", "limit", "listen",
         "loop", "mode", "parent", "repairs", "sink", "started",
     )  # fmt: skip
@@ -105,6 +106,7 @@ class CallScope:
         self.sink: Sink | None = None
         self.is_abandoned = self.is_late = False
         self.repairs: tuple[Repair, ...] = ()
+        self.alias: str | None = None
         self.attempts: set[CallScope] | None = None
         self._is_linked = self._is_stopped = False
         self._under_way = [under_way]

@@ -50,6 +50,8 @@ class CallLogger:
         outcome = "succeeded" if event.ok else "failed"
         # names and messages are a model's or a tool's: control characters would forge lines
         parts = [f"{plain(event.tool)} {outcome} in {readable(event.duration)}"]
+        if event.alias is not None:
+            parts.append(f"called {plain(event.alias)}")
         if event.kind is not None:
             reason = f" ({plain(event.error_type)})" if event.error_type else ""
             parts.append(f"{event.kind}{reason}")
@@ -167,6 +169,8 @@ def _line(event: CallEvent, *, content: bool) -> str:
         "duration": event.duration,
         "ok": event.ok,
     }
+    if event.alias is not None:
+        record["alias"] = event.alias
     if not event.ok:
         further = {
             "error": event.kind,

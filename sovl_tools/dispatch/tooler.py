@@ -275,13 +275,13 @@ class Tooler(Caller):
             if isinstance(tool, Failure):
                 return await self.call(name, arguments, **options)
             limit = options.get("timeout") or tool.limit
-            scope = self.scope(tool, limit, options, sink=sink)
+            scope = self.scope(tool, limit, options, name=name, sink=sink)
             return await async_call()(tool, arguments, scope, limit)
 
         return ToolStream(begin)
 
     def meant(self, name: str) -> str:
-        """Return the name of the tool that a call of a name makes; see ``coerce``."""
+        """Return the name of the tool that a call by a name reaches: of an alias, for instance."""
         meant: str = self._engine.meant(name, view=self._view)
         return meant
 

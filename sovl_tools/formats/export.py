@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
@@ -147,6 +148,9 @@ def export_of(tools: Iterable[ToolDefinition], target: Target, diagnose: Diagnos
             if tool.is_dynamic:
                 resolved = tool.resolve()
                 compile_schema(resolved.parameters)  # what functions make is checked
+            if tool.deprecation:  # the model reads it first
+                words = f"{tool.deprecation} {tool.description}"
+                resolved = replace(resolved, description=words)
             shapes[tool.name] = form.convert(resolved, options)
         except (ResolutionError, SchemaError, RecursionError) as error:
             _LOGGER.warning("tool %s is omitted: %s", tool.name, error)

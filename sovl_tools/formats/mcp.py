@@ -14,7 +14,7 @@ from __future__ import annotations
 from sovl_tools.formats.base import Format, Loss, Options, Shape, as_list
 from sovl_tools.formats.providers import ANTHROPIC, Dialect, Provider
 from sovl_tools.formats.transformer import loose, refused_names
-from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.model.definition import ToolDefinition, manifest_values
 from sovl_tools.model.document import JSON, copied
 
 HINTS = {
@@ -24,6 +24,9 @@ HINTS = {
     "open_world": "openWorldHint",
 }
 """The protocol's names of a manifest's annotations."""
+
+DEPRECATION = "sovl-tools/deprecation"
+"""The key of ``_meta`` with a manifest's ``deprecated``, ``replaced_by`` and ``removed_in``."""
 
 
 def _neutral(tool: ToolDefinition, _: Options) -> Shape:
@@ -55,6 +58,9 @@ def _listed(tool: ToolDefinition, _: Options) -> Shape:
     # metadata are free: only what looks like icons is meant as such
     if isinstance(icons, list) and all(isinstance(e, dict) and "src" in e for e in icons):
         definition["icons"] = copied(icons)
+    if tool.deprecation:
+        keys = ("deprecated", "replaced_by", "removed_in")
+        definition["_meta"] = {DEPRECATION: manifest_values(tool, keys)}
     return Shape(tool, definition, (*losses, *_refused(tool.output_schema)))
 
 

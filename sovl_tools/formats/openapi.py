@@ -122,6 +122,8 @@ def _operation(tool: ToolDefinition, arguments: str) -> dict[str, JSON]:
         },
         "responses": {"200": _value(tool), "default": {"$ref": _PROBLEM}},
     }
+    if tool.deprecation:
+        operation["deprecated"] = True
     if tool.tags:
         operation["tags"] = list(tool.tags)
     return operation

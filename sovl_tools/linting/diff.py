@@ -11,19 +11,24 @@ from sovl_tools.loading.interface import parse_module
 from sovl_tools.loading.pipeline import load_folder
 from sovl_tools.loading.rules.folder import Unreadable
 from sovl_tools.loading.sources import read_manifest, take_snapshot
+from sovl_tools.model.definition import deprecation
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import Settings, ToolFolder
 from sovl_tools.schema.comparison import Difference
 from sovl_tools.schema.comparison import compare as compare_schemas
 from sovl_tools.schema.keywords import COMBINING
+from sovl_tools.schema.names import REPLACED_BY
 from sovl_tools.schema.subschemas import SchemaNode, follow, nodes
 
 Kind: TypeAlias = Literal["breaking", "compatible", "wording"]
 KINDS: tuple[Kind, ...] = ("breaking", "compatible", "wording")
-Status: TypeAlias = Literal["added", "removed", "changed"]
+Status: TypeAlias = Literal["added", "removed", "changed", "renamed"]
 
 _COMPARED_APART = frozenset(
-    {"$schema", "parameters", "output_schema", "annotations", "activation_phrases"}
+    {
+        *("$schema", "name", "parameters", "output_schema", "annotations", "activation_phrases"),
+        *("aliases", "deprecated", "replaced_by", "removed_in"),
+    }
 )
 _WORDS = frozenset({"title", "description", "instructions", "examples"})
 _LONGEST = 60
@@ -61,6 +66,16 @@ class ToolVersion:
         return version
 
     @property
+    def aliases(self) -> tuple[str, ...]:
+        """Its former names."""
+        return tuple(self.document.get("aliases", ()))
+
+    @property
+    def deprecation(self) -> str:
+        """What its manifest says if it is deprecated; otherwise ""."""
+        return deprecation(self.document)
+
+    @property
     def parameters(self) -> dict[str, JSON]:
         """The schema of valid calls: other properties are rejected unless it is open."""
         schema: dict[str, JSON] = self.document["parameters"]
@@ -73,8 +88,8 @@ class ToolChange(NamedTuple):
     """A tool that is not the same on both sides.
 
     Attributes:
-        name: the tool's name.
-        status: whether it is on one side only.
+        name: the tool's name; the new one if it was renamed.
+        status: whether it is on one side only, or has another name.
         old: its version before, if it has one.
         new: its version now, likewise.
         changes: breaking ones first.
@@ -89,14 +104,9 @@ class ToolChange(NamedTuple):
     @property
     def is_raised(self) -> bool:
         """Whether the version is higher than before, as PEP 440 orders them; none is lowest."""
-        from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - 10 ms
-
-        try:
-            return self.new is not None and (
-                self.old is None or Version(self.new) > Version(self.old)
-            )
-        except InvalidVersion:
-            return False
+        if self.new is None or self.old is None:
+            return self.new is not None
+        return _is_higher(self.new, self.old)
 
     @property
     def is_broken(self) -> bool:
@@ -127,31 +137,80 @@ def versions_of(folders: Iterable[ToolFolder]) -> dict[str, ToolVersion]:
     return found
 
 
-def compare(old: Mapping[str, ToolVersion], new: Mapping[str, ToolVersion]) -> list[ToolChange]:
-    """Return the tools that differ, in the order of their names."""
+def compare(
+    old: Mapping[str, ToolVersion], new: Mapping[str, ToolVersion], *, release: str | None = None
+) -> list[ToolChange]:
+    """Return the tools that differ, in the order of their names.
+
+    ``release`` is what the new side is released as, for the tools that say ``removed_in``.
+    """
     found = []
-    for name in sorted({*old, *new}):
-        before, now = old.get(name), new.get(name)
+    was, leads = _names(old), _names(new)
+    followed = {leads.get(name) for name in old}
+    for name in sorted({*old, *(new.keys() - followed)}):
+        before, current = old.get(name), leads.get(name, "")
+        now = new.get(current)
         if before is None and now is not None:
             change = Change("compatible", "the tool is new")
             found.append(ToolChange(name, "added", None, now.version, (change,)))
         elif before is not None and now is None:
-            change = Change("breaking", "the tool is gone, disabled or broken")
+            change = _removal(before, release)
             found.append(ToolChange(name, "removed", before.version, None, (change,)))
         elif before is not None and now is not None:
-            every = sorted(
-                dict.fromkeys(_changes(before, now)), key=lambda each: KINDS.index(each.kind)
-            )
+            changes = [*_changes(before, now)]
+            gone = [each for each in was if was[each] == name and leads.get(each) != current]
+            changes += [Change("breaking", f"the alias {each!r} is gone") for each in gone]
+            status: Status = "changed"
+            if current != name:
+                status = "renamed"
+                changes.append(Change("compatible", f"the name is {current!r}, {name!r} an alias"))
+            every = sorted(dict.fromkeys(changes), key=lambda each: KINDS.index(each.kind))
             if every:
                 versions = before.version, now.version
-                found.append(ToolChange(name, "changed", *versions, tuple(every)))
+                found.append(ToolChange(name, status, *versions, tuple(every)))
     return found
+
+
+def _names(versions: Mapping[str, ToolVersion]) -> dict[str, str]:
+    """Return the tool that each name and each alias leads to."""
+    found = {name: name for name in versions}
+    for name, each in versions.items():
+        for alias in each.aliases:
+            found.setdefault(alias, name)
+    return found
+
+
+def _removal(tool: ToolVersion, release: str | None) -> Change:
+    """Return the change that a tool is gone: it breaks callers unless they were told."""
+    if not tool.deprecation:
+        return Change("breaking", "the tool is gone, disabled or broken")
+    planned = tool.document.get("removed_in")
+    if planned is None:
+        return Change("compatible", "the tool is gone, which was deprecated")
+    if release is not None and (planned == release or _is_higher(release, planned)):
+        return Change("compatible", f"the tool is gone, as announced for {planned}")
+    reason = f"this is {release}" if release else "--release tells which release this is"
+    return Change("breaking", f"the tool is gone before {planned}; {reason}")
+
+
+def _is_higher(version: str, other: str) -> bool:
+    """Return True if a version is higher than another, as PEP 440 orders them."""
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - 10 ms
+
+    try:
+        return Version(version) > Version(other)
+    except InvalidVersion:
+        return False
 
 
 def _changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
     yield from _parameter_changes(old, new)
     yield from _output_changes(old, new)
     yield from _hint_changes(old, new)
+    if old.deprecation != new.deprecation:
+        yield Change("compatible", new.deprecation or "not deprecated any more")
+    for alias in sorted({*new.aliases} - {*old.aliases, old.document.get("name")}):
+        yield Change("compatible", f"the alias {alias!r} is new")
     for key in sorted((old.document.keys() | new.document.keys()) - _COMPARED_APART):
         if old.document.get(key) != new.document.get(key):
             yield Change("wording" if key in _WORDS else "compatible", f"{key} changed")
@@ -210,6 +269,7 @@ def _annotation_changes(key: str, old: ToolVersion, new: ToolVersion) -> Iterato
     both = [(ours[path], theirs[path]) for path in ours.keys() & theirs.keys()]
     kinds: tuple[tuple[Kind, str, tuple[str, ...]], ...] = (
         ("compatible", "defaults", ("default",)),
+        ("compatible", "deprecations", ("deprecated", REPLACED_BY)),
         ("wording", "descriptions", ("title", "description", "examples")),
     )
     for kind, words, keywords in kinds:

@@ -154,7 +154,8 @@ def routing_of(routes: Sequence[Route], registry: ToolRegistry) -> Routing:
     # a broken tool is a miss, but one that lacks a variable here can work elsewhere
     absent = {c.name for c in catalog.candidates if c.status in {"disabled", "unavailable"}}
     routed, left_out = [], []
-    for each in routes:
+    for route in routes:
+        each = route._replace(tool=route.tool and catalog.named(route.tool))
         tool = each.tool
         if tool is None or tool in registry:
             routed.append(_routed(each, registry))

@@ -70,6 +70,7 @@ _RULES = (
     *description.RULES,
     *schema.RULES,
     schema.invalid_example,
+    schema.deprecated_argument,
     schema.uncompilable_schema,
     schema.endless_references,
     *agreement.RULES,
@@ -84,6 +85,7 @@ _RULES = (
     between.shared_action,
     between.shared_phrase,
     between.shared_description,
+    between.unknown_replacement,
     *formats.RULES,
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from types import MethodType
 from typing import Any
@@ -12,14 +12,17 @@ from sovl_tools.loading.location import Locator
 from sovl_tools.loading.rules.between import (
     Clash,
     Holder,
+    Replacement,
     duplicate_tool,
     shared_action,
     shared_description,
     shared_phrase,
+    unknown_replacement,
 )
+from sovl_tools.loading.sources import collect
 from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadReport
 from sovl_tools.model.definition import StepHandler, ToolDefinition
-from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, Rule, ask, in_order
+from sovl_tools.model.diagnostic import MAX_FINDINGS, Diagnostic, Rule, Verdict, ask, in_order
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.search.words import words
 
@@ -89,6 +92,7 @@ def combine(candidates: Iterable[Candidate]) -> Catalog:
         shown.append(after)
     winners = [each.definition for _, each in sorted(claims.tools.items())]
     tools = {each.name: each for each in winners if each is not None}
+    aliases, clashes = _aliases(claims.tools, shown)
     handlers: dict[str, StepHandler] = {}
     for definition in tools.values():
         handlers.update(definition.step_handlers)
@@ -97,21 +101,41 @@ def combine(candidates: Iterable[Candidate]) -> Catalog:
         for each in reversed(shown)
         if each.status != "loaded" and each.name not in tools
     }
-    return Catalog(tools, unavailable, dict(sorted(handlers.items())), tuple(shown), tuple(found))
+    actions = dict(sorted(handlers.items()))
+    return Catalog(tools, unavailable, actions, tuple(shown), (*found, *clashes), aliases)
+
+
+def _aliases(
+    tools: Mapping[str, Candidate], shown: Sequence[Candidate]
+) -> tuple[dict[str, str], list[Diagnostic]]:
+    """Return the name that each alias stands for, and the clashes.
+
+    Names win over aliases, also those of tools that can't be called. Of several tools with an alias
+    the first wins; tools that can be called come before the others.
+    """
+    named = {**{each.name: each for each in reversed(shown)}, **tools}
+    present, owners, clashes = set(map(id, shown)), dict[str, Candidate](), list[Clash]()
+    for each in (*tools.values(), *(other for other in shown if other.name not in tools)):
+        for number, alias in enumerate(each.aliases):
+            first = named.get(alias) or owners.setdefault(alias, each)
+            is_taken = first is not each and alias != each.name
+            # the files of a last good version are gone
+            if is_taken and each.name in tools and id(each) in present:
+                clashes.append(_clash(duplicate_tool, each, first, alias, number))
+    return {alias: each.name for alias, each in sorted(owners.items())}, _diagnostics(clashes)
 
 
 def _diagnostics(clashes: Iterable[Clash]) -> list[Diagnostic]:
-    found: list[Diagnostic] = []
-    for clash in clashes:
-        later = clash.later
-        verdicts = ask((clash.rule,), clash)
-        if later.line:  # it is in code
-            place = later.path, later.line, later.column
-            found += [each.at(*place, tool=later.name) for each in verdicts]
-        else:
-            folder = ToolFolder(later.name, later.path, later.location)
-            found += Locator(folder).diagnostics(verdicts)
-    return found
+    return [found for each in clashes for found in _located(each.later, ask((each.rule,), each))]
+
+
+def _located(candidate: Candidate, verdicts: Sequence[Verdict]) -> Sequence[Diagnostic]:
+    """Return verdicts about a candidate with their places in its code or its folder."""
+    place = candidate.path, candidate.line, candidate.column
+    if candidate.line:  # it is in code
+        return [each.at(*place, tool=candidate.name) for each in verdicts]
+    folder = ToolFolder(candidate.name, candidate.path, candidate.location)
+    return Locator(folder).diagnostics(verdicts)
 
 
 def _clash(rule: Rule, later: Candidate, first: Candidate, claim: str, number: int = 0) -> Clash:
@@ -132,11 +156,36 @@ def equal_descriptions(candidates: Iterable[Candidate]) -> list[Diagnostic]:
         words = each.description.casefold().split()
         first = known.setdefault(" ".join(words), each.name)
         if first != each.name and len(words) >= _FEWEST_WORDS:
-            verdicts = ask((shared_description,), first)
-            found += Locator(ToolFolder(each.name, each.path, each.location)).diagnostics(verdicts)
+            found += _located(each, ask((shared_description,), first))
             if len(found) == MAX_FINDINGS:
                 break
     return found
+
+
+def unknown_replacements(catalog: Catalog) -> list[Diagnostic]:
+    """Return the findings about ``replaced_by`` that names no tool, or leads in a circle.
+
+    Folders next to a tool's own count, although they may not have been loaded.
+    """
+    found: list[Diagnostic] = []
+    tools = {each.name: each for each in reversed(catalog.candidates)}
+    for each in catalog.candidates:
+        chain, last = [each.name], each
+        while last.replaced_by and len(set(chain)) == len(chain):
+            chain.append(catalog.named(last.replaced_by))
+            last = tools.get(chain[-1]) or _NO_TOOL
+        is_circle = len(set(chain)) < len(chain)
+        is_unknown = each.replaced_by is not None and chain[1] not in tools
+        if is_unknown and not each.line:
+            beside = collect([os.path.dirname(each.location)], names=chain[1:])
+            is_unknown = not beside.folders
+        if is_circle or is_unknown:
+            case = Replacement(tuple(chain), tuple(tools))
+            found += _located(each, ask((unknown_replacement,), case))
+    return found
+
+
+_NO_TOOL = Candidate("", "", "", "rejected")
 
 
 def difference(before: Catalog, after: Catalog) -> CatalogChange:
@@ -149,11 +198,12 @@ def difference(before: Catalog, after: Catalog) -> CatalogChange:
     known = before.tools.keys() & after.tools.keys()
     other = {name for name in known if before.tools[name] is not after.tools[name]}
     places = {each.path for each in present}
-    # a clash is in a file of code, or in a file of a folder
+    former = set(before.diagnostics)
+    # a clash is in a file of code, or in a file of a folder, perhaps of one that hasn't changed
     between = [
         each
         for each in after.diagnostics
-        if not places.isdisjoint((each.path, os.path.dirname(each.path)))
+        if each not in former or not places.isdisjoint((each.path, os.path.dirname(each.path)))
     ]
     return CatalogChange(
         added=_sorted(after.tools.keys() - known),

@@ -68,6 +68,8 @@ def checked(definition: ToolDefinition, location: str) -> Candidate:
         lint=_Lint(definition, document),
         line=place.line,
         column=place.column,
+        aliases=definition.aliases,
+        replaced_by=definition.replaced_by,
     )
 
 

@@ -30,7 +30,7 @@ from sovl_tools.loading.rules.module import ImportFailure
 from sovl_tools.loading.rules.schema import ExampleCase, invalid_example
 from sovl_tools.loading.sources import Contents, Snapshot, listed, read_folder
 from sovl_tools.model.catalog import Candidate, Status
-from sovl_tools.model.definition import StepHandler, ToolDefinition
+from sovl_tools.model.definition import StepHandler, ToolDefinition, deprecation
 from sovl_tools.model.diagnostic import (
     Diagnostic,
     Verdict,
@@ -330,6 +330,9 @@ def warnings_of(checked: CheckedFolder) -> list[Verdict]:
     found += description.verdicts(checked.manifest.document)
     if checked.has_schemas:
         found += schema.warnings_of(checked.case.document)
+        examples = [] if deprecation(checked.case.document) else example_inputs(checked.manifest)
+        cases = [(each, checked.manifest.parameters) for each in examples]
+        found += ask((schema.deprecated_argument,), *cases)
     if checked.is_module_left:
         known = len(checked.verdicts)
         checked, _ = _parsed(checked)
@@ -380,12 +383,14 @@ def _candidate(
 ) -> Candidate:
     """Return the candidate of a folder: a rejected one if there are errors."""
     folder = checked.folder
+    aliases = tuple(checked.manifest.document.get("aliases", ()))
     errors = [each for each in checked.verdicts if each.rule.severity == "error"]
     if errors:
         located = Locator(folder, checked.manifest.text, checked.source).diagnostics(errors)
         reasons = tuple(map(str, located))
+        place = folder.path, folder.location
         return Candidate(
-            folder.name, folder.path, folder.location, "rejected", reasons=reasons, lint=checked
+            folder.name, *place, "rejected", reasons=reasons, lint=checked, aliases=aliases
         )
     return Candidate(
         folder.name,
@@ -399,6 +404,8 @@ def _candidate(
         reasons=reasons,
         description=checked.manifest.document.get("description", ""),
         lint=checked,
+        aliases=aliases,
+        replaced_by=checked.manifest.document.get("replaced_by"),
     )
 
 

@@ -145,7 +145,18 @@ def collect(
         for folder in found:
             folders.setdefault(f"{root}/{folder.name}", folder)
     wanted = [each for each in folders.values() if names is None or each.name in names]
+    former = set(names or ()) - {each.name for each in wanted}
+    if former:  # aliases, or tools in code
+        wanted += [each for each in folders.values() if not former.isdisjoint(aliases_of(each))]
     return Collected(tuple(wanted), tuple(diagnostics))
+
+
+def aliases_of(folder: ToolFolder) -> list[str]:
+    """Return the aliases in a folder's manifest, if it can be read."""
+    reading = read_manifest(folder)
+    manifest = None if isinstance(reading, Unreadable) else reading.manifest
+    listed = manifest.document.get("aliases") if manifest else None
+    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
 
 
 MAX_MANIFEST_BYTES = 1 << 20

@@ -52,7 +52,7 @@ class CallEvent(NamedTuple):
     """A call that has ended.
 
     Attributes:
-        tool: the requested name, also if the tool doesn't exist.
+        tool: the tool's name, or the requested name if the tool doesn't exist.
         call_id: the call's.
         started: when it began, in seconds since 1970.
         duration: its time, in seconds.
@@ -62,6 +62,7 @@ class CallEvent(NamedTuple):
         arguments: the given arguments, unchecked and unchanged.
         value: its value; None for a failure.
         message: what the model reads of a failure; None for a success.
+        alias: the requested name, if it isn't the tool's own; None otherwise.
     """
 
     tool: str
@@ -74,6 +75,7 @@ class CallEvent(NamedTuple):
     arguments: Any = None
     value: JSON = None
     message: str | None = None
+    alias: str | None = None
 
     @property
     def ok(self) -> bool:

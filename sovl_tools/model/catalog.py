@@ -42,6 +42,8 @@ class Candidate(NamedTuple):
         previous: the last good version, which serves for as long as this one can't.
         description: the description in its manifest, if that could be read.
         lint: finds its diagnostics.
+        aliases: former names of the tool.
+        replaced_by: the tool to use instead; None for a rejected one.
     """
 
     name: str
@@ -59,6 +61,8 @@ class Candidate(NamedTuple):
     previous: Candidate | None = None
     description: str = ""
     lint: Lint | None = None
+    aliases: tuple[str, ...] = ()
+    replaced_by: str | None = None
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -76,7 +80,7 @@ class Candidate(NamedTuple):
         """Return the candidate that ``to_json`` was called on, without these fields."""
         members = dict(document)
         found = tuple(Diagnostic(**each) for each in members.pop("diagnostics"))
-        lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons")}
+        lists = {key: tuple(document[key]) for key in ("phrases", "actions", "reasons", "aliases")}
         return cls(**{**members, **lists, "found": found})
 
 
@@ -90,6 +94,7 @@ class Catalog:
         step_handlers: by action.
         candidates: all candidates, with their statuses in this catalog.
         diagnostics: problems between tools.
+        aliases: the name that each alias stands for, also of a tool that can't be called.
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
@@ -97,6 +102,24 @@ class Catalog:
     step_handlers: Mapping[str, StepHandler] = field(default_factory=dict)
     candidates: tuple[Candidate, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def named(self, name: str) -> str:
+        """Return the tool's name for an alias of it, and any other name unchanged."""
+        return self.aliases.get(name, name)
+
+    def get(self, name: str) -> ToolDefinition | None:
+        """Return the tool of that name or alias; None if there isn't one that can be called."""
+        return self.tools.get(self.named(name))
+
+    def replacement(self, tool: ToolDefinition) -> ToolDefinition:
+        """Return the last of the tools that ``replaced_by`` leads to; itself if it's a circle."""
+        passed = [tool]
+        while (other := self.get(passed[-1].replaced_by or "")) is not None:
+            if other in passed:
+                return tool
+            passed.append(other)
+        return passed[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +134,7 @@ class LoadReport:
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics that kept a tool from loading."""
+        """The diagnostics that kept a tool from loading, or an alias from counting."""
         return tuple(each for each in self.diagnostics if each.severity == "error")
 
     @property

@@ -101,6 +101,10 @@ class ToolDefinition:
         instance: the argument of these functions; None for none.
         preprocess: returns the function's arguments, given the valid ones.
         postprocess: returns the result, given the function's return value.
+        aliases: former names by which it can be called.
+        deprecated: whether no new caller should use it, or the reason in words.
+        replaced_by: the name of the tool to use instead.
+        removed_in: the release that no longer has it.
     """
 
     name: str
@@ -128,6 +132,10 @@ class ToolDefinition:
     instance: object = None
     preprocess: Callable[[dict[str, Any]], Any] | None = None
     postprocess: Callable[[Any], Any] | None = None
+    aliases: tuple[str, ...] = ()
+    deprecated: bool | str = False
+    replaced_by: str | None = None
+    removed_in: str | None = None
 
     def __new__(cls, *_: Any, **keywords: Any) -> Self:
         """Reject an argument that has another name here."""
@@ -195,6 +203,11 @@ class ToolDefinition:
         return {**parameters, "required": required}
 
     @property
+    def deprecation(self) -> str:
+        """What a caller should know if the tool is deprecated, as a sentence; otherwise ""."""
+        return deprecation(vars(self))
+
+    @property
     def parameter_definitions(self) -> list[ToolParameterDefinition]:
         """The parameters one by one, in the order of the schema."""
         # A tool from a folder has its annotations where its function does.
@@ -223,10 +236,27 @@ class ToolDefinition:
         return {"name": self.name, "description": self.description, "parameters": parameters}
 
 
+def deprecation(manifest: Mapping[str, JSON]) -> str:
+    """Return what a manifest, or a definition's fields, says of a deprecated tool; otherwise "".
+
+    ``replaced_by`` and ``removed_in`` deprecate a tool, too.
+    """
+    reason, other, release = map(manifest.get, ("deprecated", "replaced_by", "removed_in"))
+    said = [
+        reason.strip().rstrip(".") if isinstance(reason, str) else "",
+        f"use {other} instead" if other else "",
+        f"to be removed in {release}" if release else "",
+    ]
+    words = "; ".join(filter(None, said))
+    if words:
+        return f"Deprecated: {words}."
+    return "Deprecated." if reason else ""
+
+
 def manifest_values(tool: ToolDefinition, keys: Iterable[str]) -> dict[str, JSON]:
     """Return the values of a definition for keys of a manifest, as JSON, without empty ones."""
     known = {key: getattr(tool, key) for key in keys}
-    found = {key: value for key, value in known.items() if value not in (None, (), {})}
+    found = {key: value for key, value in known.items() if value not in (None, False, (), {})}
     for key, value in found.items():
         if isinstance(value, tuple | Mapping):
             found[key] = list(value) if isinstance(value, tuple) else dict(value)

@@ -12,8 +12,9 @@ from unicodedata import normalize
 from sovl_tools.model.document import JSON
 
 FIELDS = (
-    "title", "examples", "tags", "activation_phrases", "category", "version", "instructions",
-    "output_schema", "annotations", "execution", "requires", "metadata",
+    "title", "examples", "tags", "activation_phrases", "category", "version", "aliases",
+    "deprecated", "replaced_by", "removed_in", "instructions", "output_schema", "annotations",
+    "execution", "requires", "metadata",
 )  # fmt: skip
 """Keys of a manifest that ``@tool`` takes as well, in the order of writing.
 

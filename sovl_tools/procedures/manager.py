@@ -341,7 +341,7 @@ def _unfinished_step(
             continue
         # A step is safe to repeat if its tool is idempotent or only reads.
         catalog = registry.catalog
-        tool = catalog.tools.get(each.tool) if each.tool else tool_of_action(catalog, each.action)
+        tool = catalog.get(each.tool) if each.tool else tool_of_action(catalog, each.action)
         if tool is None or not any(map(tool.annotations.get, _REPEATABLE)):
             return each
     return None

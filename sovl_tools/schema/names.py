@@ -27,6 +27,24 @@ class ArgumentNames(NamedTuple):
     is_open: bool = False
 
 
+def deprecated_arguments(schema: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the deprecated properties of a schema, each with the one to use instead, if known.
+
+    They have ``deprecated`` or ``x-replaced-by``.
+    """
+    listed = schema.get("properties")
+    properties = listed if isinstance(listed, Mapping) else {}
+    found: dict[str, str | None] = {}
+    for name, each in properties.items():
+        other = each.get(REPLACED_BY) if isinstance(each, Mapping) else None
+        if other is not None or (isinstance(each, Mapping) and each.get("deprecated") is True):
+            found[name] = other if isinstance(other, str) and other in properties else None
+    return found
+
+
+REPLACED_BY = "x-replaced-by"
+"""The keyword of a deprecated parameter that names the one to use instead."""
+
 _NONE = ArgumentNames({}, frozenset())
 
 

@@ -90,6 +90,7 @@ def narrowed(catalog: Catalog, criteria: Iterable[Criterion]) -> Catalog:
         {action: each for action, each in catalog.step_handlers.items() if action in actions},
         tuple(each for each in catalog.candidates if each.name in names),
         tuple(each for each in catalog.diagnostics if each.tool in names),
+        {alias: name for alias, name in catalog.aliases.items() if name in names},
     )
 
 
@@ -203,7 +204,8 @@ class Indexes:
             reason = "words" if each.words else "meaning"
             suggestion = Suggestion(each.tool, reason, tuple(each.words), each.evidence)
             found.setdefault(each.tool, suggestion)
-        return [*found.values()][:limit]
+        late = self._ranking.deprecated
+        return sorted(found.values(), key=lambda each: each.tool in late)[:limit]
 
 
 class Searchable:

@@ -87,6 +87,7 @@ class SearchIndex:
         self.entries = {tool: known.get(tool) or _entry(tool, vectors) for tool in tools}
         self._by_name = {tool.name: entry for tool, entry in self.entries.items()}
         self._scale = log(2 + len(self._by_name))
+        self.deprecated = {tool.name for tool in self.entries if tool.deprecation}
         self._impacts: dict[str, dict[str, float]] = {}
         for name, entry in self._by_name.items():
             for word, impact in entry.impacts.items():
@@ -101,9 +102,9 @@ class SearchIndex:
     ) -> list[ToolMatch]:
         """Return the tools that have words of the query, the best first, then by name.
 
-        Common English words count only if the query has no others. Where no tool has any of the
-        others, words of tools that begin like them are taken, from three letters on. With
-        vectors, tools that mean something similar are found as well.
+        Deprecated tools come after all others. Common English words count only if the query has no
+        others. Where no tool has any of the others, words of tools that begin like them are taken,
+        from three letters on. With vectors, tools that mean something similar are found as well.
 
         ``least`` leaves out tools with less evidence, unless they have half of the query.
         """
@@ -120,7 +121,8 @@ class SearchIndex:
                 if name in evidence or cosine >= _NEAR:
                     evidence[name] = evidence.get(name, 0.0) + _MEANING * cosine
         whole = sum(rarities.values()) or 1
-        best = sorted(evidence, key=lambda name: (-evidence[name], name))
+        late = self.deprecated
+        best = sorted(evidence, key=lambda name: (name in late, -evidence[name], name))
         if least is not None:
             best = [
                 name

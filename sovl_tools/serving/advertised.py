@@ -299,6 +299,7 @@ def updated_resources(change: CatalogChange, before: Catalog, now: Catalog) -> I
 _KEYS = (
     "name", "title", "description", "parameters", "output_schema", "category", "tags", "version",
     "activation_phrases", "instructions", "examples", "annotations", "execution", "metadata",
+    "deprecated", "replaced_by", "removed_in",
 )  # fmt: skip
 
 

@@ -141,7 +141,8 @@ _NOT_FOUND = 404
 
 PUBLIC = (
     "name", "title", "description", "parameters", "output_schema", "annotations", "category",
-    "version", "tags", "activation_phrases", "examples", "instructions",
+    "version", "tags", "activation_phrases", "examples", "instructions", "deprecated",
+    "replaced_by", "removed_in",
 )  # fmt: skip
 """What clients see of a tool: what its author wrote for them, and nothing of this machine."""
 
@@ -223,6 +224,7 @@ class Api:
             return await self._call(request, name)
         _check_query(request)
         listing = await self._tools()
+        name = listing.catalog.named(name)
         if name in listing.tools:
             return _tagged(request, listing, listing.tools[name])
         try:

@@ -38,7 +38,7 @@ PAGES = [
     *(REPOSITORY / "docs" / f"{name}.md" for name in ("running", "hot-reload", "authoring")),
     *(REPOSITORY / "docs" / f"{name}.md" for name in ("migration", "formats", "search")),
     *(REPOSITORY / "docs" / f"{name}.md" for name in ("agents", "chat", "procedures", "importing")),
-    *(REPOSITORY / "docs" / f"{name}.md" for name in ("serving", "cluster")),
+    *(REPOSITORY / "docs" / f"{name}.md" for name in ("serving", "cluster", "rename")),
     REPOSITORY / "README.md",
 ]
 

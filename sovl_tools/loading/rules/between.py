@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sovl_tools.model.catalog import Candidate
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, Rule, rule
 from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER
+from sovl_tools.model.suggestion import did_you_mean
 
 
 class Holder(NamedTuple):
@@ -19,7 +20,7 @@ class Holder(NamedTuple):
 
 
 class Clash(NamedTuple):
-    """A candidate that claims what another has; ``number`` is a phrase's place in its list."""
+    """A candidate that claims what another has; ``number`` is its place in a list."""
 
     rule: Rule
     later: Candidate
@@ -30,15 +31,22 @@ class Clash(NamedTuple):
 
 @rule("ST801")
 def duplicate_tool(case: Clash) -> Iterator[Finding]:
-    """Two tools have the same name.
+    """Two tools have the same name, or one has the other's as an alias.
 
     Only one of them keeps the name: first tools that were registered in code, then folders, then
     packages, then directories of modules. Otherwise the first one wins, in the order of the paths,
     and alphabetically in each. Rename one of the two, or remove one path.
+
+    A name wins over an alias: the tool that has the alias is loaded, but can't be called by it.
     """
-    line = f":{case.first.line}" * bool(case.first.line)
-    message = f"there is already a tool {case.claim!r} in {case.first.path}{line}"
-    yield Finding(ManifestPlace(("name",)), message, "rename one of the two")
+    where = case.first.path + f":{case.first.line}" * bool(case.first.line)
+    message = f"there is already a tool {case.claim!r} in {where}"
+    if case.later.name == case.claim:
+        yield Finding(ManifestPlace(("name",)), message, "rename one of the two")
+        return
+    if case.first.name != case.claim:
+        message = f"{case.claim!r} is already an alias of {case.first.name!r} in {where}"
+    yield Finding(ManifestPlace(("aliases", case.number)), message, "remove the alias")
 
 
 @rule("ST802")
@@ -78,3 +86,25 @@ def shared_description(case: str) -> Iterator[Finding]:
     """
     message = f"the description is that of {case!r} too"
     yield Finding(ManifestPlace(("description",)), message, "say how the two differ")
+
+
+class Replacement(NamedTuple):
+    """The tools that ``replaced_by`` leads to, from a tool on, and the names of all."""
+
+    chain: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+@rule("ST805", "warning")
+def unknown_replacement(case: Replacement) -> Iterator[Finding]:
+    """``replaced_by`` names no tool, or leads back to its own.
+
+    Callers are told to use a tool that isn't there, or each of two tools refers to the other.
+    Correct the name, or remove the key.
+    """
+    place, (first, second, *_) = ManifestPlace(("replaced_by",)), case.chain
+    if len({*case.chain}) < len(case.chain):
+        message = f"{first!r} is replaced in a circle: {' → '.join(case.chain)}"
+        yield Finding(place, message, "remove the key from the tool to use")
+    else:
+        yield Finding(place, f"there's no tool {second!r}", did_you_mean(second, case.known))

@@ -14,6 +14,7 @@ from sovl_tools.schema.comparison import contained
 from sovl_tools.schema.emptiness import contradiction
 from sovl_tools.schema.engine import compile_schema, compiles, pattern_problem, problems_at
 from sovl_tools.schema.keywords import ANNOTATIONS, KEYWORDS
+from sovl_tools.schema.names import REPLACED_BY, deprecated_arguments
 from sovl_tools.schema.patterns import oddity
 from sovl_tools.schema.problem import Problem, Validator, describe, shown
 from sovl_tools.schema.subschemas import REFERENCES, SchemaNode, excess, lookup, nodes
@@ -327,6 +328,34 @@ _SECRET = re.compile(
 )
 
 
+@rule("ST319", "warning")
+def unknown_replacing_parameter(node: SchemaNode) -> Iterator[Finding]:
+    """``x-replaced-by`` names no other parameter, or leads back to its own.
+
+    With lenient arguments, a call that gives the deprecated parameter gives the other one instead.
+    That works for the tool's parameters themselves, not for properties inside of one. Correct the
+    name, or remove the keyword and say in the description what to use.
+    """
+    if REPLACED_BY not in node.schema:
+        return
+    place = ManifestPlace((*node.path, REPLACED_BY))
+    if node.owner is not node.root or node.base[0] != "parameters":
+        yield Finding(place, f"only a parameter itself can have {REPLACED_BY!r}", "remove it")
+        return
+    former, chain = deprecated_arguments(node.root), [str(node.path[-1])]
+    while (other := former.get(chain[-1])) is not None:
+        chain.append(other)
+        if other in chain[:-1]:
+            message = f"{chain[0]!r} is replaced in a circle: {' → '.join(chain)}"
+            yield Finding(place, message, "remove the keyword from the parameter to use")
+            return
+    if len(chain) == 1:
+        name = node.schema[REPLACED_BY]
+        others = [each for each in node.root["properties"] if each != chain[0]]
+        hint = did_you_mean(name, others) if isinstance(name, str) else None
+        yield Finding(place, f"{shown(name)} isn't another parameter", hint)
+
+
 class ExampleCase(NamedTuple):
     """An example of a manifest.
 
@@ -360,6 +389,21 @@ def invalid_example(case: ExampleCase) -> Iterator[Finding]:
         words = f"{subject} {describe(problem)}" if subject else describe(problem)
         place = ManifestPlace((*case.path, *problem.path))
         yield Finding(place, f"the example's input is rejected: {words}")
+
+
+@rule("ST320", "warning")
+def deprecated_argument(case: tuple[ExampleCase, Mapping[str, JSON]]) -> Iterator[Finding]:
+    """An example has a deprecated argument.
+
+    Models imitate examples. Show the argument that replaces it, or call without it. The examples of
+    a deprecated tool can have any.
+    """
+    example, parameters = case
+    for name, other in deprecated_arguments(parameters).items():
+        if name in example.arguments:
+            place = ManifestPlace((*example.path, name), "key")
+            advice = f"use {other!r}" if other else "leave it out"
+            yield Finding(place, f"the example uses the deprecated argument {name!r}", advice)
 
 
 class Uncompilable(NamedTuple):
@@ -409,6 +453,7 @@ RULES = (
     unsatisfiable_schema,
     unreachable_alternative,
     secret_parameter,
+    unknown_replacing_parameter,
 )
 """Rules for each subschema."""
 

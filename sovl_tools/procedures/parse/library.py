@@ -231,7 +231,7 @@ def fingerprints(linked: LinkedProcedures, catalog: Catalog) -> dict[str, str]:
         owner = tool_of_action(catalog, action)
         names |= set() if owner is None else {owner.name}
     prints: dict[str, str] = {}
-    for name in sorted(names & catalog.tools.keys()):
+    for name in sorted({*map(catalog.named, names)} & catalog.tools.keys()):
         tool = catalog.tools[name]
         said = json.dumps([tool.description, tool.parameters], default=repr, sort_keys=True)
         prints[name] = _hash(f"{getattr(tool.function, '__module__', '')}\n{said}")

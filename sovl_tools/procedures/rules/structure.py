@@ -17,6 +17,7 @@ from sovl_tools.model.suggestion import did_you_mean
 from sovl_tools.procedures.errors import UnreadableError
 from sovl_tools.procedures.procedure import COMMON, RESERVED, Procedure, Step, assigned
 from sovl_tools.schema.engine import compile_schema, meta_schema
+from sovl_tools.schema.names import deprecated_arguments
 from sovl_tools.schema.problem import Problem, describe, explained
 from sovl_tools.schema.subschemas import excess, nodes
 
@@ -236,13 +237,41 @@ def unknown_tool(case: ProcedureCase) -> Iterator[Finding]:
     tools, unavailable = case.catalog.tools, case.catalog.unavailable
     for step in case.procedure.every_step():
         name = step.fields.get("tool") if step.action == "tool" else None
-        if name is not None and name not in tools:
-            reasons = unavailable.get(name)
+        if name is not None and case.catalog.get(name) is None:
+            reasons = unavailable.get(case.catalog.named(name))
             message = f"there's no tool {name!r}"
             if reasons:
                 message = f"tool {name!r} is not available: {'; '.join(reasons)}"
             hint = None if reasons else did_you_mean(name, tools)
             yield Finding(ManifestPlace((*step.path, "tool")), message, hint)
+
+
+@rule("ST769", "warning")
+def deprecated_name(case: ProcedureCase) -> Iterator[Finding]:
+    """A step calls a tool by an alias, or calls a deprecated one, or gives a deprecated argument.
+
+    It works until the name is removed. Use the new name.
+    """
+    for step in case.procedure.every_step() if case.catalog else ():
+        name = step.fields.get("tool") if step.action == "tool" else None
+        tool = case.catalog.get(name) if case.catalog and name else None
+        if tool is None:
+            continue
+        place = ManifestPlace((*step.path, "tool"))
+        if name != tool.name:
+            message = f"{name!r} is an alias of the tool {tool.name!r}"
+            yield Finding(place, message, f"write {tool.name!r}")
+        if tool.deprecation:
+            advice = tool.deprecation.removeprefix("Deprecated").lstrip(":. ").rstrip(".")
+            yield Finding(place, f"the tool {tool.name!r} is deprecated", advice or None)
+        given = step.fields.get("arguments")
+        former = deprecated_arguments(tool.parameters)
+        for argument in given if isinstance(given, dict) else ():
+            if argument in former:
+                place = ManifestPlace((*step.path, "arguments", argument), "key")
+                other = former[argument]
+                message = f"the argument {argument!r} is deprecated"
+                yield Finding(place, message, f"use {other!r}" if other else None)
 
 
 @rule("ST755")
@@ -389,6 +418,7 @@ def valueless_step(case: ProcedureCase) -> Iterator[Finding]:
 STEP_RULES = (
     unknown_action,
     unknown_tool,
+    deprecated_name,
     unknown_procedure,
     endless_recursion,
     return_in_loop,

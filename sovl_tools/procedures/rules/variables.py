@@ -86,7 +86,7 @@ def _schema_of_result(step: Step, catalog: Catalog | None) -> JSON:
         return {"type": "array"}
     if step.action != "tool" or catalog is None:
         return ANYTHING
-    tool = catalog.tools.get(step.fields["tool"])
+    tool = catalog.get(step.fields["tool"])
     return (tool and tool.output_schema) or ANYTHING
 
 
@@ -352,7 +352,7 @@ def _wanted_schema(case: ProcedureCase, step: Step, path: Path) -> JSON:
     if (step.action, path[-1]) in _BUILT_IN:
         return _BUILT_IN[step.action, path[-1]]
     if case.catalog is not None and (step.action, path[-1]) == ("tool", "arguments"):
-        tool = case.catalog.tools.get(step.fields["tool"])
+        tool = case.catalog.get(step.fields["tool"])
         # A dynamic tool's parameters are only known when it is called.
         return None if tool is None or tool.is_dynamic else _tool_schema(tool)
     if (step.action, path[-1]) == ("procedure", "inputs"):

@@ -1,0 +1,2 @@
+def weather(city: str):
+    return city
