@@ -140,5 +140,5 @@ def check_approval(approval: Any) -> Approving:
         if approval not in ("never", "destructive", "always"):
             words = "'never', 'destructive', 'always' or a list of shell patterns"
             raise ValueError(f"approval must be {words}, not {approval!r:.80}")
-        return approval  # one of the words
+        return approval  # type: ignore[return-value]  # one of the words
     return check_names("approval", approval, "shell patterns")
