@@ -76,6 +76,7 @@ class SearchIndex:
     Attributes:
         entries: by tool; ``known`` ones are taken over.
         enough: the evidence from which on a tool fits well.
+        deprecated: the names of tools that come last.
     """
 
     def __init__(
