@@ -161,7 +161,7 @@ def test_a_hostile_example_fails_alone(name: str, run: Run, examples: Any, tmp_p
     code = f"def {name}(text: str) -> object:\n{body}"
     examples(name, SAYS, code=code)
     examples("zebra", {**SAYS, "output": "a"})
-    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 2\n")
+    (tmp_path / "sovl-tools.toml").write_text("import-timeout = 0.5\n")
     done = run("test", "--timeout", "0.5")
     assert done.code == 1
     assert words in done.out

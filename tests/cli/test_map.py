@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.cli.conftest import Shell
 from tests.conftest import Run, Write, clean_environment, manifest_of
 from tests.patience import PATIENCE, wait_until
+from tests.schema.strategies import examples
 
 NUMBER = {"number": {"type": "integer", "description": "Which."}}
 PARAMETERS = {"type": "object", "properties": NUMBER, "required": ["number"]}
@@ -258,7 +259,7 @@ DAMAGED = st.one_of(
 
 
 @given(DAMAGED)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(600))
 def test_damaged_results_are_misuse(run: Run, double: Path, tmp_path: Path, data: bytes) -> None:
     put(tmp_path / "in.jsonl", 1)
     (tmp_path / "out.jsonl").write_bytes(b"\x00\n" + data + b"\n")
@@ -273,7 +274,7 @@ def test_damaged_results_are_misuse(run: Run, double: Path, tmp_path: Path, data
 
 
 @given(st.binary(max_size=80), st.sampled_from(["in.jsonl", "in.csv"]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(600))
 def test_inputs_of_any_bytes_are_inputs_or_misuse(
     run: Run, double: Path, tmp_path: Path, data: bytes, name: str
 ) -> None:

@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from time import perf_counter
 
-import pytest
-
 from sovl_tools import ToolRegistry
 
 MANY = 1_500
@@ -23,7 +21,6 @@ def write_tool(root: Path, name: str, **properties: object) -> None:
     (folder / f"{name}.py").write_text(f"def {name}(**arguments: object) -> None: ...\n")
 
 
-@pytest.mark.unmeasured
 def test_checks_that_take_long_together_are_held_against_no_tool(tmp_path: Path) -> None:
     properties = {f"value{each}": {"type": "string", "description": "A."} for each in range(MANY)}
     names = [f"tool_{each:02}" for each in range(40)]

@@ -7,14 +7,10 @@ import tracemalloc
 from types import ModuleType
 from typing import Any
 
-import pytest
-
 from sovl_tools.schema import python_engine, rust_engine
 from sovl_tools.schema.engine import compile_with
 from sovl_tools.schema.problem import explanations, place
 from tests.tables import check_each
-
-pytestmark = pytest.mark.unmeasured
 
 INTEGER = {"type": "integer"}
 NULLABLE = {"anyOf": [INTEGER, {"type": "null"}]}
