@@ -221,8 +221,11 @@ def _current(registry: ToolRegistry, names: Iterable[str]) -> tuple[str, ...]:
     """
     catalog = registry.catalog
     found = dict.fromkeys(name for each in names if (name := catalog.named(each)) in catalog.tools)
-    replaced = {name: catalog.replacement(catalog.tools[name]).name for name in found}
-    return tuple(name for name, other in replaced.items() if other == name or other not in found)
+    return tuple(
+        name
+        for name in found
+        if not any(each in found for each in catalog.replacements(catalog.tools[name]))
+    )
 
 
 class Offering:

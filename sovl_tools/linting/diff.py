@@ -208,7 +208,7 @@ def _changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:
     yield from _output_changes(old, new)
     yield from _hint_changes(old, new)
     if old.deprecation != new.deprecation:
-        yield Change("compatible", new.deprecation or "not deprecated any more")
+        yield Change("compatible", new.deprecation or "it isn't deprecated anymore")
     for alias in sorted({*new.aliases} - {*old.aliases, old.document.get("name")}):
         yield Change("compatible", f"the alias {alias!r} is new")
     for key in sorted((old.document.keys() | new.document.keys()) - _COMPARED_APART):

@@ -112,14 +112,14 @@ class Catalog:
         """Return the tool of that name or alias; None if there isn't one that can be called."""
         return self.tools.get(self.named(name))
 
-    def replacement(self, tool: ToolDefinition) -> ToolDefinition:
-        """Return the last of the tools that ``replaced_by`` leads to; itself if it's a circle."""
+    def replacements(self, tool: ToolDefinition) -> tuple[str, ...]:
+        """Return the tools that ``replaced_by`` leads to, the nearest first; () for a circle."""
         passed = [tool]
         while (other := self.get(passed[-1].replaced_by or "")) is not None:
             if other in passed:
-                return tool
+                return ()
             passed.append(other)
-        return passed[-1]
+        return tuple(each.name for each in passed[1:])
 
 
 @dataclass(frozen=True, slots=True)

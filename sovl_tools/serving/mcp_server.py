@@ -232,6 +232,7 @@ class McpServer:
 
     def _input_schema(self, name: str) -> dict[str, JSON] | None:
         known = self._known
+        name = known.catalog.named(name)
         tool = known.modern.get(name) or known.hidden.get(name)
         return None if tool is None else tool["inputSchema"]
 

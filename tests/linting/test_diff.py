@@ -305,3 +305,110 @@ def _admits(schema: Any, value: Any) -> bool | None:
         return validator(schema).is_valid(value)
     except ValueError:
         return None
+
+
+def changes_of(
+    old: dict[str, ToolVersion], new: dict[str, ToolVersion], release: str | None = None
+) -> list[tuple[str, str, str]]:
+    return [
+        (tool.name, tool.status, f"{each.kind}: {each.message}")
+        for tool in compare(old, new, release=release)
+        for each in tool.changes
+    ]
+
+
+def named(*aliases: str, **keys: Any) -> ToolVersion:
+    return version({"aliases": [*aliases], **keys})
+
+
+@check_each(
+    ("old", "new", "expected"),
+    [
+        (
+            {"say": named()},
+            {"tell": named("say")},
+            [("say", "renamed", "compatible: the name is 'tell', 'say' an alias")],
+        ),
+        (
+            {"say": named("yell")},
+            {"tell": named("say")},
+            [
+                ("say", "renamed", "breaking: the alias 'yell' is gone"),
+                ("say", "renamed", "compatible: the name is 'tell', 'say' an alias"),
+            ],
+        ),
+        (
+            {"say": named()},
+            {"tell": named("say", parameters=parameters(CITY, "city"))},
+            [
+                ("say", "renamed", "breaking: 'text' is not taken anymore"),
+                ("say", "renamed", "breaking: 'city' is required now"),
+                ("say", "renamed", "compatible: 'city' is new"),
+                ("say", "renamed", "compatible: 'text' is not required anymore"),
+                ("say", "renamed", "compatible: the name is 'tell', 'say' an alias"),
+            ],
+        ),
+        (
+            {"say": named("yell")},
+            {"say": named(), "yell": named()},
+            [
+                ("say", "changed", "breaking: the alias 'yell' is gone"),
+                ("yell", "added", "compatible: the tool is new"),
+            ],
+        ),
+        (
+            {"say": named("yell")},
+            {"say": named(), "tell": named("yell")},
+            [
+                ("say", "changed", "breaking: the alias 'yell' is gone"),
+                ("tell", "added", "compatible: the tool is new"),
+            ],
+        ),
+        (
+            {"say": named(), "tell": named(name="tell")},
+            {"tell": named("say", "yell", name="tell")},
+            [
+                ("say", "renamed", "compatible: the alias 'yell' is new"),
+                ("say", "renamed", "compatible: the name is 'tell', 'say' an alias"),
+                ("tell", "changed", "compatible: the alias 'say' is new"),
+                ("tell", "changed", "compatible: the alias 'yell' is new"),
+            ],
+        ),
+        (
+            {"say": named()},
+            {"say": named(replaced_by="tell")},
+            [("say", "changed", "compatible: Deprecated: use tell instead.")],
+        ),
+        (
+            {"say": named(deprecated=True)},
+            {"say": named()},
+            [("say", "changed", "compatible: it isn't deprecated anymore")],
+        ),
+    ],
+)
+def test_names_are_followed(
+    old: dict[str, ToolVersion], new: dict[str, ToolVersion], expected: list[tuple[str, str, str]]
+) -> None:
+    assert changes_of(old, new) == expected
+
+
+@check_each(
+    ("keys", "release", "expected"),
+    [
+        ({}, "2.0", "breaking: the tool is gone, disabled or broken"),
+        ({"deprecated": True}, None, "compatible: the tool is gone, which was deprecated"),
+        (
+            {"removed_in": "2.0"},
+            None,
+            "breaking: the tool is gone before 2.0; --release tells which release this is",
+        ),
+        ({"removed_in": "2.0"}, "1.9", "breaking: the tool is gone before 2.0; this is 1.9"),
+        ({"removed_in": "2.0"}, "2.0.1", "compatible: the tool is gone, as announced for 2.0"),
+        ({"removed_in": "May"}, "May", "compatible: the tool is gone, as announced for May"),
+        ({"removed_in": "May"}, "2.0", "breaking: the tool is gone before May; this is 2.0"),
+    ],
+)
+def test_a_removal_breaks_unless_it_was_announced(
+    keys: dict[str, Any], release: str | None, expected: str
+) -> None:
+    assert changes_of({"say": named(**keys)}, {}, release) == [("say", "removed", expected)]

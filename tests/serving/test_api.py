@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openapi_spec_validator import validate
 
-from sovl_tools import ToolContext, Tooler, ToolRegistry
+from sovl_tools import ToolContext, ToolDefinition, Tooler, ToolRegistry
 from sovl_tools.serving import event_stream
 from sovl_tools.serving.asks import Asks
 from sovl_tools.serving.limits import MOST_REPORTS
@@ -471,3 +471,23 @@ async def test_a_call_beyond_those_that_may_be_under_way_is_refused(path: str) -
         exchange.leave()
         await asyncio.wait_for(exchange.task, PATIENCE)
         assert (await client.post("/tools/add", json={"first": 1})).json() == 3
+
+
+async def test_an_alias_can_be_called_and_read_but_is_not_listed() -> None:
+    def say(text: str) -> str:
+        """Say something."""
+        return text
+
+    parameters = {"type": "object", "properties": {"text": {}}, "required": ["text"]}
+    keys: dict[str, Any] = {"aliases": ("tell",), "deprecated": "it's too loud"}
+    registry = ToolRegistry()
+    registry.register(ToolDefinition("say", "Say it.", parameters, say, **keys))
+    async with client_of(app_of(registry)) as client:
+        assert (await client.post("/tools/tell", json={"text": "hello"})).json() == "hello"
+        found = (await client.get("/tools/tell")).json()
+        assert (found["name"], found["deprecated"]) == ("say", "it's too loud")
+        listed = (await client.get("/tools")).json()["tools"]
+        assert [each["name"] for each in listed] == ["say"]
+        document = (await client.get("/openapi.json")).json()
+        assert [*document["paths"]] == ["/tools/say"]
+        assert document["paths"]["/tools/say"]["post"]["deprecated"] is True

@@ -264,8 +264,8 @@ def value_words(problem: Problem) -> tuple[str, str | None]:
     older = OLDER_FORMS.get(str(problem.path[-1])) if is_in_schema else None
     if older is not None and isinstance(problem.value, older[0]):
         return f"{dotted(problem.path)!r} {describe(problem)}", older[1]
-    # outside of schemas, patterns of the meta-schema reject blank strings
-    is_blank = problem.keyword == "pattern" and not is_in_schema
+    # outside of schemas, most patterns of the meta-schema reject blank strings
+    is_blank = problem.keyword == "pattern" and not is_in_schema and not problem.value.strip()
     words = "must not be blank" if is_blank else describe(problem)
     return f"{dotted(problem.path)!r} {words}", None
 
