@@ -18,6 +18,7 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import show, show_json
 from sovl_tools.reporting.text import plain
+from sovl_tools.schema.problem import shown
 from sovl_tools.search.phrases import MOST_FOUND
 
 SEARCH_EXAMPLES = """\b
@@ -85,14 +86,14 @@ def match(
 
     TEXT can be several arguments, joined by spaces. Whole words are compared, without case and
     punctuation. A score is the share of the words that the phrase covers; START and END count
-    characters from 0.
+    characters from 0. The slots of a phrase, such as "weather in {city}", take arguments.
     """
     found = all_tools(tools).match(" ".join(words))[:limit]
     if format_ == "json":
         show_json([each._asdict() for each in found], indent=2)
     else:
-        lines = [
-            f"{each.tool}  {plain(each.phrase)!r} at {each.start}-{each.end}, score {each.score:g}"
-            for each in found
-        ]
+        lines = []
+        for tool, phrase, start, end, score, arguments in found:
+            taken = "".join(f", {key}={shown(value)}" for key, value in arguments.items())
+            lines.append(f"{tool}  {plain(phrase)!r} at {start}-{end}, score {score:g}{taken}")
         show("\n".join(lines) or "no activation phrase is in the text")

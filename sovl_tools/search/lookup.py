@@ -176,36 +176,16 @@ class Indexes:
         self.entries: Mapping[ToolDefinition, Entry] = {} if before is None else before.entries
 
     @cached_property
-    def _phrases(self) -> PhraseIndex:
+    def phrases(self) -> PhraseIndex:
+        """The activation phrases."""
         return PhraseIndex(self.catalog.tools.values())
 
     @cached_property
-    def _ranking(self) -> SearchIndex:
+    def ranking(self) -> SearchIndex:
+        """The words, and what they mean."""
         index = SearchIndex(self.catalog.tools.values(), self.entries, vectors())
         self.entries = index.entries
         return index
-
-    def match(self, text: str) -> list[PhraseMatch]:
-        """Return the activation phrases that are in the text, as ``PhraseIndex`` does."""
-        return self._phrases.match(text)
-
-    def search(self, query: str, *, limit: int | None, least: float | None) -> list[ToolMatch]:
-        """Return the tools that a query asks for, as ``SearchIndex`` does."""
-        return self._ranking.search(query, limit=limit, least=least)
-
-    def suggest(self, text: str, *, limit: int | None, least: float | None) -> list[Suggestion]:
-        """Return the tools that fit a text well: those of its phrases, then those of a search."""
-        found: dict[str, Suggestion] = {}
-        for phrase in self.match(text):
-            said = (text[phrase.start : phrase.end],)
-            found.setdefault(phrase.tool, Suggestion(phrase.tool, "phrase", said, None))
-        least = self._ranking.enough if least is None else least
-        for each in self.search(text, limit=None, least=least):
-            reason = "words" if each.words else "meaning"
-            suggestion = Suggestion(each.tool, reason, tuple(each.words), each.evidence)
-            found.setdefault(each.tool, suggestion)
-        late = self._ranking.deprecated
-        return sorted(found.values(), key=lambda each: each.tool in late)[:limit]
 
 
 class Searchable:
@@ -224,7 +204,7 @@ class Searchable:
         Words are compared whole, without case and punctuation.
         """
         check_text("text", text)
-        return self._indexed().match(text)
+        return self._indexed().phrases.match(text)
 
     def search(
         self, query: str, *, limit: int | None = MOST_FOUND, least: float | None = None
@@ -245,7 +225,7 @@ class Searchable:
         check_text("query", query)
         check_given(partial(check_count, least=0), limit=limit)
         check_given(_check_evidence, least=least)
-        return self._indexed().search(query, limit=limit, least=least)
+        return self._indexed().ranking.search(query, limit=limit, least=least)
 
     def suggest(
         self, text: str, *, limit: int | None = MOST_FOUND, least: float | None = None
@@ -267,7 +247,17 @@ class Searchable:
         check_text("text", text)
         check_given(partial(check_count, least=0), limit=limit)
         check_given(_check_evidence, least=least)
-        return self._indexed().suggest(text, limit=limit, least=least)
+        indexed = self._indexed()
+        found: dict[str, Suggestion] = {}
+        for phrase in indexed.phrases.match(text):
+            said = (text[phrase.start : phrase.end],)
+            found.setdefault(phrase.tool, Suggestion(phrase.tool, "phrase", said, None))
+        least = indexed.ranking.enough if least is None else least
+        for tool, _, said_words, evidence in indexed.ranking.search(text, limit=None, least=least):
+            reason = "words" if said_words else "meaning"
+            found.setdefault(tool, Suggestion(tool, reason, tuple(said_words), evidence))
+        late = indexed.ranking.deprecated
+        return sorted(found.values(), key=lambda each: each.tool in late)[:limit]
 
     def _indexed(self) -> Indexes:
         catalog, known = self.catalog, self._indexes

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sovl_tools.model.definition import ToolDefinition
-from sovl_tools.search.words import spans, words
+from sovl_tools.model.document import JSON
+from sovl_tools.search.slots import Pattern, Run, Spoken, pattern_of
 
 
 class PhraseMatch(NamedTuple):
     """A phrase of a tool that was found in the text at ``text[start:end]``.
 
-    ``score`` is the share of the text's words that the phrase covers, above 0 and up to 1.
+    Attributes:
+        tool: the tool's name.
+        phrase: the phrase as its author wrote it.
+        start: where it begins in the text.
+        end: where it ends.
+        score: the share of the text's words that it covers, above 0 and up to 1.
+        arguments: what its slots took of the text, as the tool's schema wants it.
     """
 
     tool: str
@@ -20,6 +29,7 @@ class PhraseMatch(NamedTuple):
     start: int
     end: int
     score: float
+    arguments: Mapping[str, JSON] = MappingProxyType({})
 
 
 MOST_FOUND = 10
@@ -62,26 +72,41 @@ class Suggestion(NamedTuple):
 
 
 class PhraseIndex:
-    """All activation phrases of a catalog, by their words."""
+    """All activation phrases of a catalog, each by the run of its words that the fewest have."""
 
     def __init__(self, tools: Iterable[ToolDefinition]) -> None:
-        self._owners: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-        for tool in tools:
-            for phrase in dict.fromkeys(tool.activation_phrases):
-                forms = words(phrase)
-                if forms:
-                    self._owners.setdefault(forms, []).append((tool.name, phrase))
-        self._lengths = sorted({len(forms) for forms in self._owners}, reverse=True)
+        patterns = [
+            pattern_of(phrase, tool)
+            for tool in tools
+            for phrase in dict.fromkeys(tool.activation_phrases)
+        ]
+        having = Counter(run for each in patterns for run in each.runs)
+        self._by_run: dict[Run, list[Pattern]] = {}
+        for each in patterns:
+            if each.runs:
+                run = min(each.runs, key=lambda run: (having[run], -len(run)))
+                self._by_run.setdefault(run, []).append(each)
+        self._lengths = {len(run) for run in self._by_run}
 
     def match(self, text: str) -> list[PhraseMatch]:
-        """Return every phrase that is in the text, the longest first, then by place."""
-        found = spans(text)
-        forms = tuple(word.form for word in found)
-        return [
-            PhraseMatch(
-                tool, phrase, found[start].start, found[start + length - 1].end, length / len(found)
-            )
-            for length in self._lengths
-            for start in range(len(found) - length + 1)
-            for tool, phrase in sorted(self._owners.get(forms[start : start + length], ()))
-        ]
+        """Return every phrase that is in the text, the one of most words first, then by place.
+
+        Words in slots don't count for that.
+        """
+        spoken = Spoken(text)
+        forms, places = spoken.forms, spoken.spans
+        found: dict[tuple[int, int, int, str, str], PhraseMatch] = {}
+        for length in self._lengths:
+            for at in range(len(forms) - length + 1):
+                run = forms[at : at + length]
+                for each in self._by_run.get(run, ()):
+                    place = spoken.find(each, run, at)
+                    if place is None:
+                        continue
+                    start, end, arguments = place
+                    size = sum(map(len, each.runs))
+                    key = (-size, -len(arguments), start, each.tool, each.phrase)
+                    score = (end - start) / len(forms)
+                    first, last = places[start].start, places[end - 1].end
+                    found[key] = PhraseMatch(each.tool, each.phrase, first, last, score, arguments)
+        return [found[key] for key in sorted(found)]

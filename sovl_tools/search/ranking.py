@@ -13,6 +13,7 @@ from sovl_tools.schema.dynamic import without_functions
 from sovl_tools.schema.subschemas import nodes
 from sovl_tools.search.meaning import Vector, Vectors
 from sovl_tools.search.phrases import MOST_FOUND, ToolMatch
+from sovl_tools.search.slots import SLOT
 from sovl_tools.search.words import COMMON, parts, term, terms
 
 
@@ -216,7 +217,7 @@ def texts(tool: ToolDefinition) -> dict[str, list[str]]:
     return {
         "name": [tool.name],
         "title": [tool.title or ""],
-        "phrases": [*tool.activation_phrases],
+        "phrases": [SLOT.sub(" ", each) for each in tool.activation_phrases],
         "tags": [*tool.tags],
         "category": [tool.category or ""],
         "description": [tool.description],

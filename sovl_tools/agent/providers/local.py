@@ -8,10 +8,11 @@ then.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from itertools import takewhile
 from secrets import token_hex
 from textwrap import shorten
+from types import MappingProxyType
 from typing import Any
 
 from sovl_tools.agent.answer import MODES, Answer, Call, Prompt
@@ -130,8 +131,8 @@ class _Dialogue:
         rest = self._rest if self._text[:1] not in _QUOTES else ""
         said = [(1, name, name) for name in self._tools if name.casefold() in words(rest)]
         matches = [each for each in self._prompt.registry.match(rest) if each.tool in self._tools]
-        phrases = [(rest[each.start : each.end], each.tool) for each in matches]
-        said += [(len(words(phrase)), tool, phrase) for phrase, tool in phrases]
+        phrases = {(each.tool, rest[each.start : each.end]): each.arguments for each in matches}
+        said += [(len(words(phrase)), tool, phrase) for tool, phrase in phrases]
         _, named, phrase = max(said, key=lambda each: each[0], default=(0, None, ""))
         if pending is not None and named is None and choice in {*MODES, pending["tool"]}:
             is_asking = pending["asking"] is not None
@@ -152,7 +153,8 @@ class _Dialogue:
             )
             name = next((each for each in near if each in self._tools), None)
         if name is not None:
-            return self._fill(name, None, is_sure=is_sure)
+            taken = phrases.get((name, phrase), {})
+            return self._fill(name, None, is_sure=is_sure, taken=taken)
         if not self._tools:
             return Answer("There are no tools to call.")
         is_greeting = self._spoken in _GREETINGS
@@ -177,12 +179,22 @@ class _Dialogue:
         more = {*words(self._rest)} - {*words(phrase)} - _FILLERS
         return bool(more) and not self._written and bool(_optional(self._tools.get(name)))
 
-    def _fill(self, name: str, pending: dict[str, Any] | None, *, is_sure: bool) -> Answer:
-        """Return the call, or the problem of an argument and a question for it."""
+    def _fill(
+        self,
+        name: str,
+        pending: dict[str, Any] | None,
+        *,
+        is_sure: bool,
+        taken: Mapping[str, JSON] = MappingProxyType({}),
+    ) -> Answer:
+        """Return the call, or the problem of an argument and a question for it.
+
+        ``taken`` are arguments from the slots of a phrase.
+        """
         form, lines = _Form(self._prompt.registry[name]), []
         written = {key: form.read(key, value) for key, value in self._written.items()}
         if pending is None:
-            arguments, tool = written, form.tool
+            arguments, tool = {**taken, **written}, form.tool
             # A search can be wrong; arguments say that the user meant this one.
             is_sure = is_sure or (bool(written) and not tool.annotations.get("destructive"))
             lines.append(f"{name}: {_first_sentence(tool)}")
