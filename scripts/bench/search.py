@@ -1,4 +1,4 @@
-"""What searching a thousand tools costs: making the index, changing it, and asking.
+"""What searching a thousand tools costs: making the index, changing it, and asking; and phrases.
 
 The floor of a query is a linear scan: counting each of its words, as ``str.count`` does, in one
 text a tool that is lower case already. The floor of making the index is making those texts.
@@ -21,9 +21,12 @@ from typing import TypeAlias
 from measuring import show
 
 from sovl_tools.model.definition import ToolDefinition
+from sovl_tools.search.meaning import vectors
+from sovl_tools.search.phrases import PhraseIndex
 from sovl_tools.search.ranking import SearchIndex, texts
 
 TOOLS, WORDS, NAMES, SEED = 1000, 4000, 400, 7
+PHRASES = 100  # of a tool
 
 Work: TypeAlias = Callable[[], object]
 
@@ -61,6 +64,17 @@ class Author:
             activation_phrases=(self.text(3), self.text(3)),
             examples=({"input": {"text": self.text(5)}},),
         )
+
+    def phrased(self, number: int) -> ToolDefinition:
+        """Return a tool with phrases of a common word and two others, half of them with a slot."""
+        schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+        phrases = [
+            f"{self.text(1)} {each} {'{city} ' * (index % 2)}{other}"
+            for index in range(PHRASES)
+            for each, other in [self._dice.sample(self.words, 2)]
+        ]
+        name = f"tool_{number}"
+        return ToolDefinition(name, "", schema, print, activation_phrases=tuple(phrases))
 
 
 def least(work: Work, *, repeat: int, rounds: int) -> float:
@@ -107,6 +121,17 @@ def main(rounds: int) -> None:
         floor = least(partial(scan, flat, query.split()), repeat=5, rounds=rounds)
         took = least(partial(index.search, query), repeat=50, rounds=rounds)
         show(f"a search for {label}", took / floor, "str.count", None, f"{took:.2f} ms")
+    if (known := vectors()) is not None:
+        index = SearchIndex(tools, vectors=known)
+        took = least(partial(index.search, queries["five words"]), repeat=50, rounds=rounds)
+        floor = least(partial(scan, flat, queries["five words"].split()), repeat=5, rounds=rounds)
+        show("... with meaning", took / floor, "str.count", None, f"{took:.2f} ms, of 1")
+    phrased = PhraseIndex(author.phrased(number) for number in range(TOOLS))
+    text = author.text(60)[:200]
+    took = least(partial(phrased.match, text), repeat=200, rounds=rounds)
+    floor = least(partial(str.split, text), repeat=2000, rounds=rounds)
+    label = f"200 characters, {TOOLS * PHRASES:,} phrases"
+    show(label, took / floor, "str.split", None, f"{1000 * took:.0f} µs, of 100")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from sovl_tools.search.words import COMMON, spans, words
 
 SLOT = re.compile(r"\{\s*([^\W\d]\w*)\s*\}")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,30}|\d{1,3}(?:,\d{3}){1,9})(\.\d{1,30})?")
+_WITHIN_NUMBER = re.compile(r"[.,]\d")
 _BOOLEANS = dict.fromkeys(("yes", "true", "on"), True) | dict.fromkeys(
     ("no", "false", "off"), False
 )
@@ -157,6 +158,8 @@ class Spoken:
 
         At the end of a phrase a value is as long as can be, elsewhere as short.
         """
+        if at == len(self.forms) or (at and self._ends_before(at)):
+            return
         for form, option in slot.options:
             if form and self.forms[at : at + len(form)] == form:
                 yield at + len(form), option
@@ -167,7 +170,7 @@ class Spoken:
             stop -= 1
         for end in range(stop, at, -1) if is_last else range(at + 1, stop + 1):
             value = slot.value(self._said(at, end))
-            if value is not None:
+            if value is not None and not _WITHIN_NUMBER.match(self.text, self.spans[end - 1].end):
                 yield end, value
 
     def _said(self, at: int, end: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -320,6 +321,13 @@ def test_of_many_tools_the_first_are_listed() -> None:
 def test_without_tools_that_is_what_is_said() -> None:
     assert said(agent_with(), "hello") == "There are no tools to call."
     assert said(agent_with(), "paint it") == "There are no tools to call."
+
+
+def test_the_slots_of_a_phrase_are_arguments() -> None:
+    paint = replace(PAINT, activation_phrases=("paint it {color}", "give it {coats} coats"))
+    reply = said(agent_with(paint, ADD), "please paint it dark green, level=low")
+    assert called(reply) == {"color": "dark green", "level": "low"}
+    assert "\ncolor (string): Which color?" in said(agent_with(paint, ADD), "give it 2 coats")
 
 
 def test_what_no_tool_is_for_is_told() -> None:
