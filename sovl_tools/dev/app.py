@@ -10,6 +10,7 @@ from functools import partial
 from importlib import resources
 from time import time
 from typing import Final, cast
+from weakref import WeakValueDictionary
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -22,12 +23,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sovl_tools import __version__
 from sovl_tools.configuration import Configuration
 from sovl_tools.dev.calls import call_events
+from sovl_tools.dev.edits import add_example, fix
 from sovl_tools.dev.history import KIND, EventLog, History, milliseconds
-from sovl_tools.dev.tools import TARGETS, Row, Tools, as_target
+from sovl_tools.dev.runs import Run, described, run_events
+from sovl_tools.dev.tools import TARGETS, DevError, Row, Tools, as_target
 from sovl_tools.dispatch.async_runner import await_thread, serving
+from sovl_tools.dispatch.telemetry import LONGEST, as_json
 from sovl_tools.dispatch.tooler import Tooler
+from sovl_tools.linting.examples import differences
 from sovl_tools.model.catalog import CatalogChange
 from sovl_tools.model.document import JSON, parse_json
+from sovl_tools.model.folder import Settings
+from sovl_tools.procedures.errors import ProcedureError
+from sovl_tools.procedures.parse.library import read_found_procedure
 from sovl_tools.registry import ToolRegistry
 from sovl_tools.serving.app import make_app
 from sovl_tools.serving.asks import Asks
@@ -88,13 +96,12 @@ class _Outermost:
         await self._app(scope, receive, send_with_headers)
 
 
-class DevError(Exception):
-    """A request that can't be answered as it was meant; ``members`` say more."""
-
-    def __init__(self, status: int, type_: str, message: str, **members: JSON) -> None:
-        super().__init__(message)
-        self.status = status
-        self.error = {"type": type_, "message": message, **members}
+_ACTIONS: Final[Mapping[str, Callable[[Run], object]]] = {
+    "next": Run.next,
+    "resume": Run.resume,
+    "stop": Run.stop,
+}
+_TWICE: Final = 2
 
 
 class DevApi:
@@ -118,6 +125,8 @@ class DevApi:
         self.tooler = make_tooler(self.history)
         self.calling = Calling(self.tooler, registry, Asks())
         self._root = os.path.basename(os.path.dirname(settings.file or "") or os.getcwd())
+        self._settings = settings
+        self._runs: WeakValueDictionary[str, Run] = WeakValueDictionary()
         self._generation = 0
         self._last_change: dict[str, JSON] | None = None
         registry.subscribe(self._changed)
@@ -162,8 +171,13 @@ class DevApi:
             Route("/dev/find", self.find),
             Route("/dev/tools/{name}", self.tool),
             Route("/dev/tools/{name}/call", self.call, methods=["POST"]),
+            Route("/dev/tools/{name}/examples", self.example, methods=["POST"]),
+            Route("/dev/tools/{name}/fix", self.fix, methods=["POST"]),
             Route("/dev/tools/{name}/as", self.targets),
             Route("/dev/tools/{name}/as/{target}", self.target),
+            Route("/dev/procedures/{name}", self.procedure),
+            Route("/dev/procedures/{name}/run", self.run, methods=["POST"]),
+            Route("/dev/runs/{id}/{action}", self.step, methods=["POST"]),
         ]
 
     async def state(self, _: Request) -> Response:
@@ -253,6 +267,83 @@ class DevApi:
         )
         with serving():
             return EventStream(await anext(events), events)
+
+    async def example(self, request: Request) -> Response:
+        """Save a call as an example in the tool's manifest."""
+        given, row = await body_of(request), await self._row(request)
+        arguments, version = given.get("arguments") or {}, str(given.get("version"))
+        example: dict[str, JSON] = {"input": arguments}
+        if given.get("name"):
+            example = {"description": given["name"], **example}
+        if not given.get("keep"):
+            output = await self._output(row, arguments)
+            example |= {} if output is None else {"output": output[0]}
+        save = partial(add_example, row, version, example)
+        return JSONResponse(await await_thread(save))
+
+    async def _output(self, row: Row, arguments: JSON) -> tuple[JSON] | None:
+        """Return the result of a call, which is made again; None for one that can't be kept.
+
+        Raises:
+            DevError: the call fails, or has another result when it is made again.
+        """
+        name, tool = row.candidate.name, row.made_of[1]
+        before = self.history.value(name, arguments, str(row.values["version"]))
+        if before and tool is not None and tool.annotations.get("destructive"):
+            return (parse_json(before),)  # once is enough
+        values = [parse_json(before)] if before else []
+        while len(values) < _TWICE:
+            result = await self.tooler.call(name, arguments)
+            if result.error is not None:
+                raise DevError(409, "failed", f"the call fails: {result.error.message}")
+            if result.content or len(as_json(result.value)) > LONGEST:
+                return None
+            values.append(result.value)
+        first, second = values
+        if differences(first, second, "exact"):
+            words = "the tool returns something else each time"
+            raise DevError(409, "differs", words, first=first, second=second)
+        return (second,)
+
+    async def fix(self, request: Request) -> Response:
+        """Fix a finding as ``validate --fix`` does."""
+        given, row = await body_of(request), await self._row(request)
+        code, line = str(given.get("code")), int(given.get("line") or 0)
+        settings = Settings(limit=self._settings.import_timeout)
+        changed = await await_thread(partial(fix, self.tools, row, code, line, settings))
+        return JSONResponse({"changed": changed})
+
+    async def procedure(self, request: Request) -> Response:
+        """Answer with a procedure: its inputs, steps, file and findings."""
+        row = await self._row(request)
+        found = await await_thread(partial(self.tools.detail, row))
+        with suppress(ProcedureError, OSError):
+            found |= described(read_found_procedure(row.candidate.location).sound())
+        return JSONResponse({"inputs": {}, "steps": [], "mermaid": "", **found})
+
+    async def run(self, request: Request) -> Response:
+        """Run a procedure, and answer with what happens and its result as events."""
+        given, row = await body_of(request), await self._row(request)
+        path = row.candidate.location
+        try:
+            procedure = read_found_procedure(path).sound()
+        except (ProcedureError, OSError) as error:
+            raise DevError(409, "unavailable", str(error)) from error
+        run = Run(procedure, is_stepping=bool(given.get("stepping")))
+        inputs = given.get("inputs") or {}
+        events = run_events(self.calling, run, path, inputs, client=request.scope[CLIENT])
+        self._runs[run.id] = run
+        return EventStream(await anext(events), events)
+
+    async def step(self, request: Request) -> Response:
+        """Let a run make a step, run on without stopping, or end."""
+        run = self._runs.get(request.path_params["id"])
+        action = _ACTIONS.get(request.path_params["action"])
+        if run is None or action is None:
+            raise DevError(404, "unknown_run", "no such run is under way")
+        if action(run) is False:
+            raise DevError(409, "not_waiting", "no step of the run waits")
+        return Response(status_code=204)
 
     async def targets(self, request: Request) -> Response:
         """Answer with what each provider gets and loses of a tool."""

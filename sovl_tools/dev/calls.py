@@ -92,6 +92,8 @@ async def call_events(
 def page_event(report: Any, calling: Calling, **more: JSON) -> Event:
     """Return what a call reports as the event that the page reads; ``more`` is in the result."""
     match report:
+        case Event():
+            return report
         case Printed(text):
             return Event("log", {"level": "print", "message": text})
         case Progress(done=done, total=total, message=message):

@@ -21,7 +21,7 @@ from sovl_tools.model.catalog import Candidate, Catalog, CatalogChange, LoadRepo
 from sovl_tools.model.definition import ToolDefinition
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import JSON, pointer
-from sovl_tools.model.errors import ResolutionError
+from sovl_tools.model.errors import ResolutionError, SovlToolsError
 from sovl_tools.model.folder import ToolFolder
 from sovl_tools.procedures.parse.files import SUFFIXES
 from sovl_tools.registry import ToolRegistry
@@ -34,8 +34,22 @@ TARGETS = tuple(
 """The formats of providers, with their strict forms."""
 
 _UNASKED = [each.code for each in OF_FORMATS]
-_LANGUAGES = {".json": "json", ".py": "python", ".yaml": "yaml", ".yml": "yaml"}
+_LANGUAGES = {**dict.fromkeys(SUFFIXES, "yaml"), ".json": "json", ".py": "python"}
 _WHOLE_LINE = 1_000_000
+
+
+class DevError(SovlToolsError):
+    """A request of the page that can't be met; ``type`` says why in a word, ``members`` say more.
+
+    Attributes:
+        status: of the HTTP answer.
+        error: what the answer says.
+    """
+
+    def __init__(self, status: int, type_: str, message: str, **members: JSON) -> None:
+        super().__init__(message)
+        self.status = status
+        self.error = {"type": type_, "message": message, **members}
 
 
 class Row(NamedTuple):

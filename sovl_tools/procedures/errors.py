@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from sovl_tools.model.diagnostic import Diagnostic
 from sovl_tools.model.document import Path
@@ -56,7 +56,15 @@ class UnreadableError(SovlToolsError, ValueError):
 
 
 class InputError(SovlToolsError, ValueError):
-    """Inputs of a run that do not match; the message names each."""
+    """Inputs of a run that do not match; the message names each.
+
+    Attributes:
+        problems: the place of each in the inputs, and what is wrong there.
+    """
+
+    def __init__(self, message: str, problems: Iterable[tuple[Path, str]] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
 
 
 class StepError(SovlToolsError):

@@ -32,7 +32,7 @@ from sovl_tools.procedures.errors import (
     StepError,
     UnfinishedError,
 )
-from sovl_tools.procedures.journal import Journal, RunLog
+from sovl_tools.procedures.journal import Journal
 from sovl_tools.procedures.parse.files import SUFFIXES, file_beside, files
 from sovl_tools.procedures.parse.library import (
     OTHER,
@@ -47,8 +47,8 @@ from sovl_tools.procedures.parse.library import (
 )
 from sovl_tools.procedures.procedure import Procedure, checked_inputs
 from sovl_tools.procedures.records import ENDED, RunRecord, StepRecord
-from sovl_tools.procedures.run.environment import Event, RunStarted
-from sovl_tools.procedures.run.execution import Execution, RunEnvironment, Scope
+from sovl_tools.procedures.run.environment import Event, Gate, RunStarted
+from sovl_tools.procedures.run.execution import Clock, Execution, RunEnvironment, Scope
 
 __all__ = ["Named", "ProcedureManager"]
 
@@ -124,6 +124,7 @@ class ProcedureManager:
         *,
         journal: Journal | None = None,
         on_event: Callable[[Event], object] | None = None,
+        gate: Gate | None = None,
     ) -> JSON:
         """Run a procedure and await its result.
 
@@ -133,6 +134,8 @@ class ProcedureManager:
             journal: where the run is written down, so that it can be resumed.
             on_event: called with each event of the run, also from the threads of
                 tools.
+            gate: awaited before each step. The wait counts neither for the durations of steps nor
+                for time limits: with a gate, only tools and handlers have any.
 
         Raises:
             ProcedureError: it, or an inner procedure, is invalid; no step has run.
@@ -145,8 +148,12 @@ class ProcedureManager:
         linked = self._link(source)
         procedure = linked.first
         values = checked_inputs(procedure, dict(inputs or {}))
+        clock = None if gate is None else Clock(gate)
+        environment = RunEnvironment(
+            self._registry, self._tooler, linked.other, None, on_event, clock
+        )
         if journal is None:
-            return await self._execute(linked, values, None, on_event)
+            return await _execute(linked.first, values, environment)
         log = journal.begin_run(
             procedure.name,
             path=os.path.abspath(procedure.source) if procedure.source else "",  # noqa: ASYNC240 - no disk
@@ -154,7 +161,7 @@ class ProcedureManager:
             inputs=values,
             tools=fingerprints(linked, self._registry.catalog),
         )
-        return await self._execute(linked, values, log, on_event)
+        return await _execute(linked.first, values, environment._replace(log=log))
 
     async def resume(  # noqa: PLR0913 - independent options
         self,
@@ -211,7 +218,8 @@ class ProcedureManager:
                 if on_event is not None:
                     words = "it has changed since the run began"
                     on_event(LogMessage(name, run_id, "warning", words))
-            return await self._execute(linked, inputs, log, on_event)
+            environment = RunEnvironment(self._registry, self._tooler, linked.other, log, on_event)
+            return await _execute(linked.first, inputs, environment)
 
     def run_sync(
         self, source: Named, inputs: Mapping[str, JSON] | None = None, **options: Any
@@ -295,33 +303,30 @@ class ProcedureManager:
         is_added = record.procedure in self.procedures
         return self._link(record.procedure if is_added else json.loads(record.text))
 
-    async def _execute(
-        self,
-        linked: LinkedProcedures,
-        inputs: JSON,
-        log: RunLog | None,
-        on_event: Callable[[Event], object] | None,
-    ) -> JSON:
-        environment = RunEnvironment(self._registry, self._tooler, linked.other, log, on_event)
 
-        async def execute() -> JSON:
-            environment.tell(RunStarted(linked.first.name, "" if log is None else log.run_id))
-            return await Execution(linked.first, environment).run(Scope({"inputs": inputs}))
+async def _execute(procedure: Procedure, inputs: JSON, environment: RunEnvironment) -> JSON:
+    """Run a procedure, and record how it ends."""
+    log = environment.log
 
-        if log is None:
-            return await execute()
-        # Any other exception leaves the run interrupted, as the death of the process does.
-        with log:
-            try:
-                result = await execute()
-            except (asyncio.CancelledError, KeyboardInterrupt):
-                log.end("cancelled", error="the run was cancelled")
-                raise
-            except StepError as error:
-                log.end("failed", error=str(error))
-                raise
-            log.end("succeeded", result=result)
-        return result
+    async def execute() -> JSON:
+        run_id = "" if log is None else log.run_id
+        environment.tell(RunStarted(procedure.name, run_id))
+        return await Execution(procedure, environment).run(Scope({"inputs": inputs}))
+
+    if log is None:
+        return await execute()
+    # Any other exception leaves the run interrupted, as the death of the process does.
+    with log:
+        try:
+            result = await execute()
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            log.end("cancelled", error="the run was cancelled")
+            raise
+        except StepError as error:
+            log.end("failed", error=str(error))
+            raise
+        log.end("succeeded", result=result)
+    return result
 
 
 _REPEATABLE = ("idempotent", "read_only")

@@ -226,7 +226,7 @@ def checked_inputs(procedure: Procedure, given: dict[str, JSON]) -> dict[str, JS
     problems = compile_schema(dict(procedure.inputs)).problems(inputs)
     if problems:
         # Names are suggested only at the top.
-        found = explanations(problems, lambda path: () if path else properties)
+        found = [*explanations(problems, lambda path: () if path else properties)]
         words = "; ".join(f"{place(path)}: {said}".removeprefix(": ") for path, said in found)
-        raise InputError(f"the inputs of {procedure.name} do not match: {words}")
+        raise InputError(f"the inputs of {procedure.name} do not match: {words}", found)
     return inputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from sovl_tools.model.call import Level, LogMessage, Progress
@@ -86,8 +86,9 @@ class StepEnded(NamedTuple):
         label: its name, or its action.
         depth: the number of enclosing steps.
         state: how it ended.
-        duration: in seconds.
+        duration: in seconds, without waits at a gate.
         message: why it failed; None if it didn't.
+        value: its value; None if it failed or was skipped.
     """
 
     key: str
@@ -96,6 +97,11 @@ class StepEnded(NamedTuple):
     state: State
     duration: float
     message: str | None = None
+    value: JSON = None
+
+
+Gate: TypeAlias = Callable[[StepStarted], Awaitable[object]]
+"""Awaited before each step that isn't skipped, such as until a person says go on."""
 
 
 Event: TypeAlias = RunStarted | StepStarted | StepRetried | StepEnded | Progress | LogMessage

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple, TypeVar
@@ -24,6 +25,7 @@ from sovl_tools.procedures.journal import RunLog
 from sovl_tools.procedures.procedure import MAX_SECONDS, Procedure, Step, checked_inputs
 from sovl_tools.procedures.run.environment import (
     Event,
+    Gate,
     State,
     StepContext,
     StepEnded,
@@ -32,6 +34,49 @@ from sovl_tools.procedures.run.environment import (
 )
 from sovl_tools.procedures.templates import Template
 from sovl_tools.schema.problem import named
+
+
+class Clock:
+    """The time of a run; it stands still while steps wait at the gate and none works."""
+
+    def __init__(self, gate: Gate | None = None) -> None:
+        self.gate = gate
+        self._waiting = self._working = 0
+        self._paused = 0.0
+        self._since: float | None = None
+
+    def now(self) -> float:
+        """Return the time in seconds since some moment."""
+        return (perf_counter() if self._since is None else self._since) - self._paused
+
+    async def wait(self, step: StepStarted) -> None:
+        """Wait at the gate, if there is one."""
+        if self.gate is None:
+            return
+        self._count(waiting=1)
+        try:
+            await self.gate(step)
+        finally:
+            self._count(waiting=-1)
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Measure a step that works, and doesn't only hold others."""
+        self._count(working=1)
+        try:
+            yield
+        finally:
+            self._count(working=-1)
+
+    def _count(self, *, waiting: int = 0, working: int = 0) -> None:
+        self._waiting += waiting
+        self._working += working
+        is_paused = bool(self._waiting) and not self._working
+        if is_paused and self._since is None:
+            self._since = perf_counter()
+        elif not is_paused and self._since is not None:
+            self._paused += perf_counter() - self._since
+            self._since = None
 
 
 class RunEnvironment(NamedTuple):
@@ -43,6 +88,7 @@ class RunEnvironment(NamedTuple):
         procedure: returns another procedure by its name, as seen from the current one.
         log: where steps are written down; None for a run that is not.
         listen: called with each event, also from the threads of tools; None for no one.
+        clock: waits at the gate, and measures steps.
     """
 
     registry: ToolLookup
@@ -50,6 +96,7 @@ class RunEnvironment(NamedTuple):
     procedure: Callable[[Procedure, str], Procedure]
     log: RunLog | None = None
     listen: Callable[[Event], object] | None = None
+    clock: Clock | None = None
 
     def tell(self, event: Event) -> None:
         """Call the listener with an event, if there is one."""
@@ -238,6 +285,7 @@ class Execution:
     def __init__(self, procedure: Procedure, environment: RunEnvironment) -> None:
         self._procedure = procedure
         self._environment = environment
+        self._clock = environment.clock or Clock()
         self._actions: Mapping[str, Callable[..., Coroutine[Any, Any, JSON]]] = {
             "set": self._set,
             "if": self._if,
@@ -256,7 +304,8 @@ class Execution:
         """
         procedure = self._procedure
         try:
-            await within(procedure.timeout, self._steps(procedure.steps, scope), "the run")
+            limit = self._limit(procedure.timeout)
+            await within(limit, self._steps(procedure.steps, scope), "the run")
             return scope.render(procedure.output, ("output",))
         except _Returned as returned:
             return returned.value
@@ -267,17 +316,22 @@ class Execution:
             words = f"{name}: {error.message}"
             raise StepError(words, path=path, procedure=name, line=line) from error
 
+    def _limit(self, seconds: float | None) -> float | None:
+        """Return the time limit of what holds steps: none if they wait, which would count."""
+        return seconds if self._clock.gate is None else None
+
     async def _steps(self, steps: tuple[Step, ...], scope: Scope) -> None:
         for step in steps:
             await self._step(step, scope)
 
     async def _step(self, step: Step, scope: Scope) -> None:
         """Run a step unless its condition is false, and save its value."""
-        key, begun, run = scope.key(step), perf_counter(), self._environment
+        key, run, clock = scope.key(step), self._environment, self._clock
         about = key, step.label, scope.depth
+        begun = clock.now()
 
-        def end(state: State, message: str | None = None) -> None:
-            run.tell(StepEnded(*about, state, perf_counter() - begun, message))
+        def end(state: State, message: str | None = None, value: JSON = None) -> None:
+            run.tell(StepEnded(*about, state, clock.now() - begun, message, value))
 
         try:
             try:
@@ -290,10 +344,12 @@ class Execution:
                     run.log.skip(key, step.action)
                 end("skipped")
                 return
+            await clock.wait(StepStarted(*about))
+            begun = clock.now()
             run.tell(StepStarted(*about))
             value, state, message = await self._attempts(step, scope, key)
-        except _Returned:
-            end("succeeded")
+        except _Returned as returned:
+            end("succeeded", value=returned.value)
             raise
         except StepError as error:
             end("failed", error.message)
@@ -302,7 +358,7 @@ class Execution:
             path, line, name = error.path or step.path, error.line, self._procedure.name
             located = StepError(error.message, key=key, path=path, procedure=name, line=line)
             raise located from error.__cause__
-        end(state, message)
+        end(state, message, value)
         if step.save_as is not None:
             scope.variables[step.save_as] = value
 
@@ -370,9 +426,10 @@ class Execution:
     async def _perform(self, step: Step, scope: Scope, key: str, fields: dict[str, JSON]) -> JSON:
         act = self._actions.get(step.action)
         if act is not None:
-            return await within(step.timeout, act(step, scope, key, **fields))
+            return await within(self._limit(step.timeout), act(step, scope, key, **fields))
         perform = _EFFECTS.get(step.action, _run_step_handler)
-        return await perform(step, fields, scope, self._environment)
+        with self._clock.working():
+            return await perform(step, fields, scope, self._environment)
 
     async def _set(self, _: Step, scope: Scope, __: str, *, values: dict[str, JSON]) -> None:
         scope.variables.update(values)
