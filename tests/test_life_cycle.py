@@ -321,6 +321,7 @@ PLACE: dict[str, Any] = {
         ({"city": "Bergen"}, {"place": "Bergen"}),
         ({"city": "Bergen", "days": "3"}, {"place": "Bergen", "hours": 3}),
         ({"city": "Bergen", "place": "Oslo"}, {"city": "Bergen", "place": "Oslo"}),
+        ({"city": "A", "place": "B", "days": 3}, {"city": "A", "place": "B", "hours": 3}),
         ({"city": 1.5}, None),
         ({"place": "Oslo"}, {"place": "Oslo"}),
     ],

@@ -373,6 +373,10 @@ def tool(
     preprocess: Callable[[dict[str, Any]], Any] | None = None,
     postprocess: Callable[[Any], Any] | None = None,
     execution: Mapping[str, JSON] | None = None,
+    aliases: Sequence[str] = (),
+    deprecated: bool | str = False,
+    replaced_by: str | None = None,
+    removed_in: str | None = None,
     **fields: Any,
 ) -> Callable[[_F], _F]: ...
 def tool(function: Any = None, /, **marks: Any) -> Any:
@@ -386,7 +390,8 @@ def tool(function: Any = None, /, **marks: Any) -> Any:
         function: a function, sync or async, or a method, in the body of its class.
         marks: ``name``, ``description``, ``tags``, ``category``, ``instructions``,
             ``activation_phrases``, ``annotations``, ``execution``, ``output_schema``,
-            ``preprocess`` and ``postprocess``, as in ToolDefinition, and further fields of it;
+            ``preprocess``, ``postprocess``, ``aliases``, ``deprecated``, ``replaced_by`` and
+            ``removed_in``, as in ToolDefinition, and further fields of it;
             ``required``: names of parameters; ``param_descriptions``: strings by parameter;
             ``params``: JSON Schema fragments by parameter, laid over the inferred ones. In a
             fragment, values can be functions, which are called whenever the schema is needed;

@@ -98,7 +98,7 @@ class NotLoaded(NamedTuple):
 
 def row(tool: ToolDefinition) -> tuple[str, ...]:
     """Return what a table of tools says of one."""
-    first_line = tool.description.strip().partition("\n")[0]
+    first_line = f"{tool.deprecation} {tool.description}".strip().partition("\n")[0]
     cells = (tool.name, tool.category or "", ", ".join(tool.tags), first_line)
     return tuple(plain(cell) for cell in cells)
 
