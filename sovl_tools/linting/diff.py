@@ -106,7 +106,7 @@ class ToolChange(NamedTuple):
         """Whether the version is higher than before, as PEP 440 orders them; none is lowest."""
         if self.new is None or self.old is None:
             return self.new is not None
-        return _is_higher(self.new, self.old)
+        return _reaches(self.new, self.old) and not _reaches(self.old, self.new)
 
     @property
     def is_broken(self) -> bool:
@@ -142,7 +142,7 @@ def compare(
 ) -> list[ToolChange]:
     """Return the tools that differ, in the order of their names.
 
-    ``release`` is what the new side is released as, for the tools that say ``removed_in``.
+    ``release`` is the version of the new side, which is compared with ``removed_in``.
     """
     found = []
     was, leads = _names(old), _names(new)
@@ -181,26 +181,26 @@ def _names(versions: Mapping[str, ToolVersion]) -> dict[str, str]:
 
 
 def _removal(tool: ToolVersion, release: str | None) -> Change:
-    """Return the change that a tool is gone: it breaks callers unless they were told."""
+    """Return the change that a tool is gone: it breaks callers unless it was deprecated."""
     if not tool.deprecation:
         return Change("breaking", "the tool is gone, disabled or broken")
     planned = tool.document.get("removed_in")
     if planned is None:
         return Change("compatible", "the tool is gone, which was deprecated")
-    if release is not None and (planned == release or _is_higher(release, planned)):
+    if release is not None and _reaches(release, planned):
         return Change("compatible", f"the tool is gone, as announced for {planned}")
-    reason = f"this is {release}" if release else "--release tells which release this is"
+    reason = f"this is {release}" if release else f"use --release if this is {planned} or later"
     return Change("breaking", f"the tool is gone before {planned}; {reason}")
 
 
-def _is_higher(version: str, other: str) -> bool:
-    """Return True if a version is higher than another, as PEP 440 orders them."""
+def _reaches(version: str, other: str) -> bool:
+    """Return True if a version isn't lower than another, as PEP 440 orders them."""
     from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - 10 ms
 
     try:
-        return Version(version) > Version(other)
+        return Version(version) >= Version(other)
     except InvalidVersion:
-        return False
+        return version == other
 
 
 def _changes(old: ToolVersion, new: ToolVersion) -> Iterator[Change]:

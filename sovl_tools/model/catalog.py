@@ -94,7 +94,7 @@ class Catalog:
         step_handlers: by action.
         candidates: all candidates, with their statuses in this catalog.
         diagnostics: problems between tools.
-        aliases: the name that each alias stands for, also of a tool that can't be called.
+        aliases: the tool's name for each alias, also of a tool that can't be called.
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Catalog:
         return self.aliases.get(name, name)
 
     def get(self, name: str) -> ToolDefinition | None:
-        """Return the tool of that name or alias; None if there isn't one that can be called."""
+        """Return the tool of that name or alias; None if it can't be called."""
         return self.tools.get(self.named(name))
 
     def replacements(self, tool: ToolDefinition) -> tuple[str, ...]:

@@ -400,9 +400,10 @@ def test_names_are_followed(
         (
             {"removed_in": "2.0"},
             None,
-            "breaking: the tool is gone before 2.0; --release tells which release this is",
+            "breaking: the tool is gone before 2.0; use --release if this is 2.0 or later",
         ),
         ({"removed_in": "2.0"}, "1.9", "breaking: the tool is gone before 2.0; this is 1.9"),
+        ({"removed_in": "2.0"}, "2", "compatible: the tool is gone, as announced for 2.0"),
         ({"removed_in": "2.0"}, "2.0.1", "compatible: the tool is gone, as announced for 2.0"),
         ({"removed_in": "May"}, "May", "compatible: the tool is gone, as announced for May"),
         ({"removed_in": "May"}, "2.0", "breaking: the tool is gone before May; this is 2.0"),
