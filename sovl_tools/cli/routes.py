@@ -10,6 +10,7 @@ from sovl_tools.cli.load_tools import all_tools
 from sovl_tools.cli.output import aligned, show, show_json
 from sovl_tools.linting.routing import (
     DEPTHS,
+    OFFERING,
     WAYS,
     Routed,
     RouteError,
@@ -23,6 +24,7 @@ from sovl_tools.reporting.text import plain
 from sovl_tools.schema.problem import shown
 
 _MOST_LINES = 20
+_MOST_WORDS = 5
 
 
 def check_routes(
@@ -60,18 +62,21 @@ def _lines(file: str, routing: Routing) -> Iterator[str]:
     yield from _first(
         [f"{file}:{route.line}: omitted: {plain(why)}" for route, why in routing.left_out]
     )
-    for (meant, first), count in routing.confusions().most_common(_MOST_LINES):
-        if count > 1:
-            yield f"{first!r} precedes {meant!r} in {counted(count, 'text')}"
+    for meant, first, times, words in routing.confusions()[:_MOST_LINES]:
+        if times > 1:
+            said = _astray([word for word, _ in words.most_common(_MOST_WORDS)])
+            yield f"{first!r} precedes {meant!r} in {counted(times, 'text')}{said}"
     if routing.meant:
-        head = ["recall", *(f"@{depth}" for depth in DEPTHS)]
-        rows = [[way, *(f"{routing.recall(way, d):.2f}" for d in DEPTHS)] for way in WAYS]
+        head = ["recall", *(f"@{depth}" for depth in DEPTHS), f"NDCG@{DEPTHS[-1]}"]
+        rows = [
+            [way, *(f"{routing.recall(way, d):.2f}" for d in DEPTHS), f"{routing.ndcg(way):.2f}"]
+            for way in WAYS
+        ]
         yield from aligned([head, *rows], numbers=range(1, len(head)))
     number = len(routing.unmeant)
     if number:
-        by_way = [f"{len(routing.false_offers(way))} by {way}" for way in WAYS[:2]]
-        words = f"{' and '.join(by_way)} of {counted(number, 'text')} for no tool"
-        yield f"false offers: {words}"
+        by_way = [f"{len(routing.false_offers(way))} by {way}" for way in OFFERING]
+        yield f"false offers: {', '.join(by_way)} of {counted(number, 'text')} for no tool"
     yield f"{counted(len(routing.routed), 'text')}, {len(routing.meant)} of them for a tool"
 
 
@@ -85,9 +90,15 @@ def _missed(file: str, routed: Routed) -> str:
     route, rank = routed.route, routed.rank("both")
     place = "is not found" if rank is None else f"comes as number {rank}"
     others = routed.found["both"][:1]
-    first = f"{others[0]!r} comes first" if others else "no tool is found"
+    astray = _astray(routed.astray) if others else ""
+    first = f"{others[0]!r} comes first{astray}" if others else "no tool is found"
     text = f"{file}:{route.line}: {shown(route.text)} is meant for {route.tool!r}, which {place}"
     return f"{plain(text)}; {first}"
+
+
+def _astray(words: Sequence[str]) -> str:
+    """Return which words lead astray; a tool that only means something similar has none."""
+    return f", by {', '.join(map(repr, words[:_MOST_WORDS]))}" if words else ""
 
 
 def _false_offer(file: str, routed: Routed) -> str:

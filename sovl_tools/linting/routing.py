@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from math import log2
+from statistics import fmean
 from typing import NamedTuple
 
 from sovl_tools.model.document import JSON, kind, parse_json
@@ -12,9 +14,12 @@ from sovl_tools.registry import ToolRegistry
 from sovl_tools.schema.problem import shown
 from sovl_tools.search.phrases import PhraseMatch
 
-WAYS = ("match", "search", "both")
-"""How tools are found: by phrases, by a search, and by phrases first, as agents do."""
-DEPTHS = (1, 3, 5)
+WAYS = ("match", "search", "both", "suggest")
+"""How tools are found: by phrases, by a search, by phrases first, as agents do, and only those
+that fit well."""
+OFFERING = ("match", "search", "suggest")
+"""The ways whose offers to messages for no tool are counted."""
+DEPTHS = (1, 3, 5, 10)
 """The numbers of first tools among which the right one counts as found."""
 
 _KEYS = {"text": ("string",), "tool": ("string", "null")}
@@ -50,11 +55,13 @@ class Routed(NamedTuple):
         route: the message and the right tool.
         found: the tools found in each of ``WAYS``, the best first.
         phrases: the phrases in the message.
+        words: the message's words that each tool has, of those that a search finds.
     """
 
     route: Route
     found: Mapping[str, Sequence[str]]
     phrases: Sequence[PhraseMatch]
+    words: Mapping[str, Collection[str]]
 
     def rank(self, way: str) -> int | None:
         """Return the rank of the right tool, from 1; None if it isn't found."""
@@ -67,12 +74,41 @@ class Routed(NamedTuple):
         return self.route.tool is not None and self.rank("both") != 1
 
     @property
+    def astray(self) -> list[str]:
+        """What of the message leads to the first tool and not to the right one.
+
+        That is the first tool's phrase, or the words that only it has. If it has no such words,
+        but they count for more in its fields, all that it has.
+        """
+        first, right = self.found["both"][0], str(self.route.tool)
+        text = self.route.text
+        said = [text[each.start : each.end] for each in self.phrases if each.tool == first]
+        own = self.words.get(first, ())
+        return said[:1] or [each for each in own if each not in self.words.get(right, ())] or [*own]
+
+    @property
     def colliding(self) -> dict[str, PhraseMatch]:
         """The longest phrase of each tool, if the message has phrases of several."""
         first: dict[str, PhraseMatch] = {}
         for each in self.phrases:
             first.setdefault(each.tool, each)
         return first if len(first) > 1 else {}
+
+
+class Confusion(NamedTuple):
+    """A tool that precedes the right one.
+
+    Attributes:
+        meant: the right tool.
+        first: the one that precedes it.
+        times: in how many messages.
+        words: what leads astray, in how many of them.
+    """
+
+    meant: str
+    first: str
+    times: int
+    words: Counter[str]
 
 
 class Routing(NamedTuple):
@@ -102,14 +138,30 @@ class Routing(NamedTuple):
         hits = sum(rank is not None and rank <= depth for rank in ranks)
         return hits / len(ranks) if ranks else None
 
+    def ndcg(self, way: str) -> float | None:
+        """Return the mean of 1 / log2(1 + rank), up to rank 10; None without messages."""
+        ranks = [each.rank(way) for each in self.meant]
+        gains = [1 / log2(1 + each) if each and each <= DEPTHS[-1] else 0.0 for each in ranks]
+        return fmean(gains) if gains else None
+
     def false_offers(self, way: str) -> list[Routed]:
         """Return the messages for no tool that lead to one."""
         return [each for each in self.unmeant if each.found[way]]
 
-    def confusions(self) -> Counter[tuple[str, str]]:
-        """Return how often a tool precedes the right one, by the right name and its name."""
-        missed = [each for each in self.meant if each.is_missed and each.found["both"]]
-        return Counter((str(each.route.tool), each.found["both"][0]) for each in missed)
+    def confusions(self) -> list[Confusion]:
+        """Return which tools precede the right ones, the most frequent first."""
+        found: dict[tuple[str, str], list[Routed]] = {}
+        for each in self.meant:
+            if each.is_missed and each.found["both"]:
+                pair = (str(each.route.tool), each.found["both"][0])
+                found.setdefault(pair, []).append(each)
+        made = [
+            Confusion(
+                *pair, len(several), Counter(word for each in several for word in each.astray)
+            )
+            for pair, several in found.items()
+        ]
+        return sorted(made, key=lambda each: -each.times)
 
 
 def read_routes(text: str) -> list[Route]:
@@ -172,9 +224,12 @@ def routing_of(routes: Sequence[Route], registry: ToolRegistry) -> Routing:
 def _routed(route: Route, registry: ToolRegistry) -> Routed:
     phrases = registry.match(route.text)
     match = list(dict.fromkeys(each.tool for each in phrases))
-    search = [each.tool for each in registry.search(route.text)]
+    found = registry.search(route.text)
+    search = [each.tool for each in found]
     both = list(dict.fromkeys([*match, *search]))
-    return Routed(route, {"match": match, "search": search, "both": both}, phrases)
+    fitting = [each.tool for each in registry.suggest(route.text)]
+    ways = dict(zip(WAYS, (match, search, both, fitting), strict=True))
+    return Routed(route, ways, phrases, {each.tool: each.words for each in found})
 
 
 def document_of(routing: Routing) -> JSON:
@@ -189,18 +244,23 @@ def document_of(routing: Routing) -> JSON:
             "recall": {
                 way: {str(depth): routing.recall(way, depth) for depth in DEPTHS} for way in WAYS
             },
-            "false_offers": {way: len(routing.false_offers(way)) for way in WAYS[:2]},
+            "ndcg": {way: routing.ndcg(way) for way in WAYS},
+            "false_offers": {way: len(routing.false_offers(way)) for way in OFFERING},
         },
         "confusions": [
-            {"meant": meant, "first": first, "count": count}
-            for (meant, first), count in routing.confusions().most_common()
+            {"meant": meant, "first": first, "count": times, "words": dict(words.most_common())}
+            for meant, first, times, words in routing.confusions()
         ],
         "missed": [
-            {**each.route._asdict(), "ranks": {way: each.rank(way) for way in WAYS}}
+            {
+                **each.route._asdict(),
+                "ranks": {way: each.rank(way) for way in WAYS},
+                "astray": each.astray if each.found["both"] else [],
+            }
             for each in missed
         ],
         "false_offers": [
-            {**each.route._asdict(), "found": {way: each.found[way] for way in WAYS[:2]}}
+            {**each.route._asdict(), "found": {way: each.found[way] for way in OFFERING}}
             for each in routing.false_offers("both")
         ],
         "collisions": [

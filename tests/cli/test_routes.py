@@ -23,17 +23,18 @@ ROUTES = [
 
 
 EXPECTED = """\
-3: "weather" is meant for 'umbrella', which comes as number 2; 'forecast' comes first
+3: "weather" is meant for 'umbrella', which comes as number 2; 'forecast' comes first, by 'weather'
 4: "kangaroos" is meant for 'umbrella', which is not found; no tool is found
-5: "will it rain under my umbrella shop" is meant for 'umbrella', which comes as number 2; 'forecast' comes first
+5: "will it rain under my umbrella shop" is meant for 'umbrella', which comes as number 2; 'forecast' comes first, by 'will it rain'
 7: "so will it rain?" is meant for no tool; match finds 'forecast'
 5: in "will it rain under my umbrella shop" stand 'will it rain' of forecast and 'umbrella shop' of umbrella
-'forecast' precedes 'umbrella' in 2 texts
-recall    @1    @3    @5
-match   0.20  0.40  0.40
-search  0.60  0.80  0.80
-both    0.40  0.80  0.80
-false offers: 1 by match and 1 by search of 2 texts for no tool
+'forecast' precedes 'umbrella' in 2 texts, by 'weather', 'will it rain'
+recall     @1    @3    @5   @10  NDCG@10
+match    0.20  0.40  0.40  0.40     0.33
+search   0.60  0.80  0.80  0.80     0.73
+both     0.40  0.80  0.80  0.80     0.65
+suggest  0.40  0.80  0.80  0.80     0.65
+false offers: 1 by match, 1 by search, 1 by suggest of 2 texts for no tool
 7 texts, 5 of them for a tool
 """  # noqa: E501 - as it is printed
 
@@ -64,11 +65,20 @@ def test_what_goes_wrong_is_told_by_line(run: Run, routes: Any) -> None:
 
 def test_json_has_it_all(run: Run, routes: Any) -> None:
     found = json.loads(run("test", "--routes", routes(), "--format", "json").out)
-    assert found["summary"]["recall"]["both"] == {"1": 0.4, "3": 0.8, "5": 0.8}
-    assert found["summary"]["false_offers"] == {"match": 1, "search": 1}
-    assert found["confusions"] == [{"meant": "umbrella", "first": "forecast", "count": 2}]
+    assert found["summary"]["recall"]["both"] == {"1": 0.4, "3": 0.8, "5": 0.8, "10": 0.8}
+    assert round(found["summary"]["ndcg"]["both"], 2) == 0.65
+    assert found["summary"]["false_offers"] == {"match": 1, "search": 1, "suggest": 1}
+    assert found["confusions"] == [
+        {
+            "meant": "umbrella",
+            "first": "forecast",
+            "count": 2,
+            "words": {"weather": 1, "will it rain": 1},
+        }
+    ]
     assert [each["line"] for each in found["missed"]] == [3, 4, 5]
-    assert found["missed"][1]["ranks"] == {"match": None, "search": None, "both": None}
+    assert found["missed"][1]["ranks"] == dict.fromkeys(("match", "search", "both", "suggest"))
+    assert [each["astray"] for each in found["missed"]] == [["weather"], [], ["will it rain"]]
     assert [each["text"] for each in found["false_offers"]] == ["so will it rain?"]
     [collision] = found["collisions"]
     assert collision["phrases"] == {"forecast": "will it rain", "umbrella": "umbrella shop"}
