@@ -66,6 +66,11 @@ async def test_what_is_wrong_with_such_a_call_is_said(write: Write, era: str) ->
             await words("call_tool", {"name": "echo", "arguments": wrong})
         # a hidden tool can be called by a client that knows it
         assert not (await client.call_tool("echo", {"text": "x"})).is_error
+        little = await client.call_tool("search_tools", {"query": "echo of kangaroos at dawn"})
+        assert little.structured_content == {
+            "tools": [],
+            "message": "no tool fits well; nearest: echo",
+        }
         nothing = await client.call_tool("search_tools", {"query": "xyzzy"})
         assert nothing.structured_content == {
             "tools": [],
