@@ -343,7 +343,10 @@ def warnings_of(checked: CheckedFolder) -> list[Verdict]:
         )
         found += ask(agreement.RULES, agreed, severity="warning")
         found += drift.drift_verdicts(checked.manifest, agreed)
-        case = offer.OfferCase(agreed.interface, checked.manifest.phrases, checked.source or b"")
+        manifest = checked.manifest
+        case = offer.OfferCase(
+            agreed.interface, manifest.phrases, checked.source or b"", manifest.parameters
+        )
         found += ask(offer.RULES, case, severity="warning")
     return found
 

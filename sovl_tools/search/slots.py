@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from sovl_tools.model.definition import ToolDefinition
@@ -78,11 +78,12 @@ def pattern_of(phrase: str, tool: ToolDefinition) -> Pattern:
     Braces around anything but a parameter that takes a string, a number, a boolean or one of a
     list are punctuation.
     """
+    schema = without_functions(tool.parameters) if tool.is_dynamic else tool.parameters
     parts: list[Run | Slot] = []
     said = ""
     # a split puts the names at the odd places
     for index, each in enumerate(SLOT.split(phrase)):
-        slot = _slot(each, tool) if index % 2 else None
+        slot = slot_of(each, schema) if index % 2 else None
         if slot is None:
             said += f" {each} "
             continue
@@ -91,8 +92,8 @@ def pattern_of(phrase: str, tool: ToolDefinition) -> Pattern:
     return Pattern(tool.name, phrase, [part for part in (*parts, words(said)) if part])
 
 
-def _slot(name: str, tool: ToolDefinition) -> Slot | None:
-    schema = without_functions(tool.parameters) if tool.is_dynamic else tool.parameters
+def slot_of(name: str, schema: Mapping[str, JSON]) -> Slot | None:
+    """Return the slot for a parameter; None if there's none, or no text can be its value."""
     properties = schema.get("properties", {})
     if name not in properties:
         return None

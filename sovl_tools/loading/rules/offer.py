@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sovl_tools.annotations.bindings import bindings
@@ -13,6 +14,7 @@ from sovl_tools.model.actions import ACTIONS
 from sovl_tools.model.diagnostic import Finding, ManifestPlace, ModulePlace, Place, rule
 from sovl_tools.model.folder import HANDLERS, PHRASES, REGISTER
 from sovl_tools.model.suggestion import nearest, question
+from sovl_tools.search.slots import SLOT, slot_of
 from sovl_tools.search.words import words
 from sovl_tools.signature.signature import UNKNOWN
 
@@ -26,12 +28,13 @@ _NEARLY = 0.85
 class OfferCase(NamedTuple):
     """A module's interface and the phrases of the manifest.
 
-    ``source`` is the module's text, if warnings are wanted.
+    ``source`` is the module's text, and ``parameters`` the manifest's, if warnings are wanted.
     """
 
     interface: Interface
     phrases: tuple[str, ...]
     source: bytes = b""
+    parameters: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def handlers(self) -> Mapping[Any, Any]:
@@ -101,6 +104,28 @@ def duplicate_phrase(case: OfferCase) -> Iterator[Finding]:
             place = _place_of_phrase(case, index)
             yield Finding(place, f"the phrase {phrase!r:.80} stands here twice")
         seen.add(key)
+
+
+@rule("ST609", "warning")
+def unknown_slot(case: OfferCase) -> Iterator[Finding]:
+    """An activation phrase has braces around something that can't be taken from a text.
+
+    In `"weather in {city}"` the parameter `city` is a slot, which takes its value from what a user
+    says. The braces must name a parameter that takes a string, a number, a boolean or one of a
+    list; around anything else they are punctuation.
+    """
+    properties = case.parameters.get("properties", {})
+    for index, phrase in _phrases(case):
+        for name in SLOT.findall(phrase):
+            if slot_of(name, case.parameters) is not None:
+                continue
+            why, hint = "isn't a parameter", None
+            if name in properties:
+                why, hint = "can't be taken from a text", "name a parameter that isn't a list"
+            elif near := nearest(name, properties):
+                hint = question(f"{{{near}}}")
+            message = f"{name!r:.80} in the phrase {phrase!r:.80} {why}"
+            yield Finding(_place_of_phrase(case, index), message, hint)
 
 
 @rule("ST603")
@@ -189,6 +214,7 @@ RULES = (
     invalid_phrases,
     wordless_phrase,
     duplicate_phrase,
+    unknown_slot,
     invalid_step_handlers,
     invalid_step_handler,
     invalid_handler_registration,
