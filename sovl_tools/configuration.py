@@ -74,6 +74,7 @@ class Configuration:
         rate_limit: the number of calls of each tool that can begin in a time.
         approval: which calls need approval.
         views: criteria of ``ToolRegistry.select``, by the names of the views.
+        servers: MCP servers for ``check``, by name.
         file: the configuration file, if there is one.
         sources: the origin of each value, by its key in the file; ``"the default"`` for the rest.
     """
@@ -106,6 +107,7 @@ class Configuration:
     rate_limit: str | None = None
     approval: Approving | None = None
     views: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    servers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     file: str | None = field(default=None, compare=False)
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -145,6 +147,7 @@ KEYS = tuple(
     if each.name not in {"source", "file", "sources"}
 )
 """The keys of the table in the order in which ``validate --show-settings`` prints them."""
+_SERVER_KEYS = ("command", "url", "env", "headers", "timeout")
 _VIEW_KEYS = ("tags", "category", "name", "annotations", "metadata")
 
 
@@ -241,7 +244,7 @@ def _setting(key: str, value: JSON, file: Path) -> Any:
         return tuple(_shown(file.parent / path) for path in value)
     if key == "exclude":
         return tuple(_pattern(text, file) for text in value)
-    if isinstance(value, dict):
+    if isinstance(value, dict) and key != "servers":
         return {
             name: _criteria(each) if key == "views" else tuple(each) for name, each in value.items()
         }
@@ -297,6 +300,8 @@ def _check(source: str, table: JSON) -> None:
                 words = f"the keys stand at the top of {FILES[0]}, without [tool.sovl-tools]"
                 raise ConfigurationError(source, words)
             keys = (KEYS, (), _VIEW_KEYS, sorted(SECTIONS["annotations"]))[len(problem.path)]
+            if problem.path[:1] == ("servers",):
+                keys = _SERVER_KEYS
             hint = did_you_mean(name, keys) or f"the keys are {', '.join(keys)}"
             prefix = f"{where}: " if where else ""
             raise ConfigurationError(source, f"{prefix}{name!r} is not a key; {hint}")

@@ -391,7 +391,7 @@ class ToolRegistry(Searchable):
         """Enter the procedures of a directory as tools: their inputs are the parameters."""
         return self._load_origin("Procedures", os.path.abspath(check_path("path", path)))
 
-    def load_mcp(
+    def load_mcp(  # noqa: PLR0913 - independent options
         self,
         server: str,
         *,
@@ -399,6 +399,7 @@ class ToolRegistry(Searchable):
         headers: Mapping[str, str] | None = None,
         env: Mapping[str, str | None] | None = None,
         timeout: float = SERVER_TIMEOUT,
+        locked: str | os.PathLike[str] | None = None,
     ) -> CatalogChange:
         """Enter the tools of an MCP server, now and whenever the server says that they changed.
 
@@ -411,13 +412,20 @@ class ToolRegistry(Searchable):
             headers: headers for a URL, with their values.
             env: variables for a command; None as a value passes on this process's.
             timeout: the limit for connecting to the server and for listing its tools, in seconds.
+            locked: a snapshot of ``sovl-tools check --update``; a tool whose definition differs
+                from it is rejected.
 
         Raises:
             ValueError: the server, the prefix or the timeout is invalid.
         """
         remote = import_module("sovl_tools.remote.origin")
         origin = remote.remote_tools(
-            server, prefix=prefix, headers=headers, env=env, timeout=timeout
+            server,
+            prefix=prefix,
+            headers=headers,
+            env=env,
+            timeout=timeout,
+            locked=None if locked is None else os.fspath(locked),
         )
         change: CatalogChange = remote.enter(self._get_reloader().look, origin)
         return change

@@ -1,8 +1,8 @@
 """Golden cases: every folder in ``tests/cases`` and what is said about it.
 
 ``expected.txt`` is what ``sovl-tools validate`` prints, without its last line. Where the case has
-an ``arguments.txt``, those are its arguments, because the case needs more than one directory, a
-procedure, or the child process of ``validate``. Where it has ``plugins`` instead of ``tools``, that
+an ``arguments.txt``, those are its arguments, or a call of ``check``: the case needs more than one
+directory, a procedure, the child process of ``validate``, or a list of definitions. Where it has ``plugins`` instead of ``tools``, that
 is a directory of modules, which ``load_modules`` takes. Where it has a ``target.txt``, it is about
 what that format loses. ``mended.diff`` is what would be right: with it, the rule finds nothing
 there, and the page of rules shows it. After a change that is meant,
@@ -63,6 +63,19 @@ EXPORTED = [name for name in NAMES if (CASES / name / "target.txt").exists()]
 MENDED = [name for name in NAMES if (CASES / name / "mended.diff").exists()]
 PLAIN = [name for name in NAMES if name not in {*COMMANDS, *PLUGINS, *EXPORTED}]
 
+PLUGIN = f'''from sovl_tools import tool
+
+
+@tool
+def {HEALTHY}(text: str) -> str:
+    """Say something.
+
+    Args:
+        text: The words.
+    """
+    return text
+'''
+
 Expected = Callable[[str, str], None]
 
 
@@ -79,11 +92,10 @@ def case(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 def add_healthy(folder: Path) -> None:
     """Add a tool to a directory of modules, or make the folder of one."""
-    decorated = "from sovl_tools import tool\n\n\n@tool(description='Say something.')\n"
-    head = decorated if folder.name == "plugins" else ""
+    is_plugin = folder.name == "plugins"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{HEALTHY}.py").write_text(head + code_of(HEALTHY))
-    if not head:
+    (folder / f"{HEALTHY}.py").write_text(PLUGIN if is_plugin else code_of(HEALTHY))
+    if not is_plugin:
         (folder / f"{HEALTHY}.json").write_text(json.dumps(manifest_of(HEALTHY)))
 
 
@@ -141,9 +153,10 @@ def test_a_format_says_what_it_loses_of_a_case(case: str, expected: Expected) ->
 @pytest.mark.parametrize("case", COMMANDS, indirect=True)
 def test_a_command_says_what_is_expected_of_a_case(case: str, run: Run, expected: Expected) -> None:
     arguments = Path("arguments.txt").read_text(encoding="utf-8").split()
-    done = run("validate", *arguments)
+    is_check = arguments[0] == "check"
+    done = run(*arguments) if is_check else run("validate", *arguments)
     *_, summary = done.out.splitlines()
-    assert "1 loaded" in summary or "2 loaded" in summary, "the healthy tool is"
+    assert is_check or "1 loaded" in summary or "2 loaded" in summary, "the healthy tool is"
     expected(case, without_last_line(done.out.rstrip("\n")))
 
 
@@ -154,7 +167,9 @@ def test_the_rule_finds_nothing_in_a_case_that_is_mended(case: str, run: Run) ->
     subprocess.run(command, check=True)
     if case in COMMANDS:
         arguments = Path("arguments.txt").read_text(encoding="utf-8").split()
-        found = run("validate", "--format", "concise", *arguments).out
+        if arguments[0] != "check":
+            arguments = ["validate", *arguments]
+        found = run(*arguments, "--format", "concise").out
     elif case in EXPORTED:
         target = Path("target.txt").read_text(encoding="utf-8").strip()
         found = str(checked(loaded().catalog.candidates, [target]))

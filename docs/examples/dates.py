@@ -18,5 +18,9 @@ async def days_between(first: date, last: date) -> int:
 
 @tool(tags=["dates"], annotations={"read_only": True})
 def weekday_of(day: date) -> str:
-    """Name the day of the week of a date."""
+    """Name the day of the week of a date.
+
+    Args:
+        day: The date.
+    """
     return f"{day:%A}"

@@ -90,7 +90,7 @@ def diff(
         broken = sum(each.is_broken for each in changes)
         words = f"; {broken} with breaking changes and no higher version" if broken else ""
         summary = f"{counted(len(changes), 'tool')} changed{words}"
-        pieces = [*chain.from_iterable(map(_shown, changes)), summary]
+        pieces = [*chain.from_iterable(map(shown_change, changes)), summary]
         show(pieces if changes else "no tool has changed")
     ctx.exit(FINDINGS if any(each.is_broken for each in changes) else 0)
 
@@ -161,7 +161,8 @@ def _document(change: ToolChange) -> dict[str, object]:
     }
 
 
-def _shown(change: ToolChange) -> Iterator[Piece]:
+def shown_change(change: ToolChange) -> Iterator[Piece]:
+    """Yield the lines about a changed tool."""
     head = f"{change.name} {change.new or change.old or ''}".rstrip()
     if change.status in {"changed", "renamed"} and change.old != change.new:
         head = f"{change.name} {change.old or '(no version)'} → {change.new or '(no version)'}"

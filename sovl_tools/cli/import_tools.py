@@ -24,7 +24,13 @@ from sovl_tools.cli.command import (
 from sovl_tools.cli.help import LazyGroup
 from sovl_tools.cli.load_tools import target_directory
 from sovl_tools.cli.output import show, write
-from sovl_tools.formats.foreign import ForeignTool, Selection, definitions_in
+from sovl_tools.formats.foreign import (
+    Definition,
+    Flaw,
+    ForeignTool,
+    Selection,
+    definitions_in,
+)
 from sovl_tools.loading.jsontext import line_and_column
 from sovl_tools.model.call import SERVER_TIMEOUT
 from sovl_tools.model.document import JSON, json_path, parse_json
@@ -34,6 +40,7 @@ from sovl_tools.remote.operation import Argument, Operation
 from sovl_tools.remote.origin import read_tools
 from sovl_tools.remote.secrets import without_secrets
 from sovl_tools.remote.session import McpServer, RemoteError
+from sovl_tools.remote.snapshot import Reviewed, SnapshotError
 from sovl_tools.reporting.outcome import counted
 from sovl_tools.reporting.text import plain
 from sovl_tools.scaffolding.files import create_folders
@@ -236,9 +243,7 @@ def _env(values: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     return tuple((key, text if equals else None) for key, equals, text in pairs)
 
 
-@click.command("mcp", cls=Command, epilog=MCP_EXAMPLES, exits=EXITS)
-@click.argument("address", metavar="COMMAND|URL")
-@click.option(
+header_option = click.option(
     "--header",
     "headers",
     multiple=True,
@@ -246,14 +251,26 @@ def _env(values: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
     metavar="NAME=ENV",
     help="A header with the value of an environment variable; can be repeated.",
 )
-@click.option(
+env_option = click.option(
     "--env",
     multiple=True,
     callback=value_reader(_env),
     metavar="KEY[=VALUE]",
     help="A variable for the server's process; can be repeated.",
 )
-@timeout_option(f"How long the server must answer. Default: {SERVER_TIMEOUT:g}.")
+
+
+@click.command("mcp", cls=Command, epilog=MCP_EXAMPLES, exits=EXITS)
+@click.argument("address", metavar="COMMAND|URL")
+@header_option
+@env_option
+@timeout_option(f"The time limit for each answer of the server. Default: {SERVER_TIMEOUT:g}.")
+@click.option(
+    "--locked",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Reject tools that differ from this snapshot of sovl-tools check.",
+)
 @target_options
 def import_mcp(
     *,
@@ -261,6 +278,7 @@ def import_mcp(
     headers: tuple[tuple[str, str], ...],
     env: tuple[tuple[str, str | None], ...],
     timeout: float | None,
+    locked: str | None,
     target: Target,
 ) -> None:
     """Write a folder for each tool of an MCP server, which calls that server.
@@ -271,8 +289,9 @@ def import_mcp(
     """
     try:
         given = McpServer(address, headers, env, timeout or SERVER_TIMEOUT)
+        reviewed = Reviewed.of(locked) if locked is not None else None
         listed = asyncio.run(given.list_tools())
-    except (RemoteError, ValueError) as error:
+    except (RemoteError, SnapshotError, ValueError) as error:
         raise Misuse(str(error)) from error
     server = without_secrets(given)
     said = {"env": server.variables, "packages": [PACKAGE]}
@@ -281,6 +300,8 @@ def import_mcp(
         each._replace(requires=requires) if isinstance(each, ForeignTool) else each
         for each in read_tools(listed, target.selection)
     ]
+    if reviewed is not None:
+        definitions = [_as_reviewed(each, listed, reviewed) for each in definitions]
 
     def module(name: str, tool: ForeignTool) -> str:
         return "".join(_mcp_module(name, tool, server))
@@ -292,6 +313,15 @@ def import_mcp(
         notes.append(f"set {name}: the server needs it{withheld}")
     found = import_tools(definitions, module)
     write_all(found._replace(notes=(*found.notes, *notes)), target, source=str(server))
+
+
+def _as_reviewed(found: Definition, listed: list[JSON], reviewed: Reviewed) -> Definition:
+    """Return a definition, or a flaw if it isn't as reviewed."""
+    objection = reviewed.objection(listed[int(found.place[1])])
+    if objection is None:
+        return found
+    words = f"it isn't as reviewed: {objection}; review it, then run sovl-tools check --update"
+    return Flaw(found.place, words)
 
 
 def _mcp_module(name: str, tool: ForeignTool, server: McpServer) -> Iterator[str]:

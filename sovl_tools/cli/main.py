@@ -26,6 +26,10 @@ GROUPS = {
         "validate": ("sovl_tools.cli.validate:validate", "Check tool folders, as in CI."),
         "test": ("sovl_tools.cli.test:test", "Run the examples of tools as tests."),
         "diff": ("sovl_tools.cli.diff:diff", "Show what changed in tools, and what breaks."),
+        "check": (
+            "sovl_tools.cli.check_servers:check",
+            "Check MCP servers, and compare them with reviewed snapshots.",
+        ),
         "lock": ("sovl_tools.cli.lock:lock", "Record the tools that have been reviewed."),
         "explain": ("sovl_tools.cli.explain:explain", "Explain a rule of validate."),
         "schema": ("sovl_tools.cli.explain:schema", "Print a published JSON Schema."),

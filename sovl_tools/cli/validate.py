@@ -19,6 +19,7 @@ from sovl_tools.cli.command import (
     Misuse,
     locked_option,
     note,
+    options,
     tools_option,
     value_reader,
 )
@@ -86,7 +87,7 @@ def _targets(values: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _configured_targets(found: Configuration) -> tuple[str, ...]:
+def configured_targets(found: Configuration) -> tuple[str, ...]:
     """Return the targets of the configuration.
 
     Raises:
@@ -98,11 +99,7 @@ def _configured_targets(found: Configuration) -> tuple[str, ...]:
         raise ConfigurationError(f"{found.file}: target", str(error)) from error
 
 
-@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
-@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
-@tools_option
-@click.option("--no-import", is_flag=True, help="Only parse the modules; no code of a tool runs.")
-@click.option(
+format_options = click.option(
     "--format",
     "formats",
     multiple=True,
@@ -111,23 +108,42 @@ def _configured_targets(found: Configuration) -> tuple[str, ...]:
     help="The format of the result, and the file; can be repeated. FORMAT is one of"
     f" {', '.join(FORMATS)}. Default: text.",
 )
+
+
+def rule_options(function: _F) -> _F:
+    """Add the options that select rules."""
+    return options(
+        _selected_rules("--select", "Only these rules."),
+        _selected_rules("--ignore", "Not these rules."),
+        click.option("--warnings-as-errors", is_flag=True, help="Treat warnings as errors."),
+    )(function)
+
+
+def target_option(words: str) -> Callable[[_F], _F]:
+    """Add ``--target``; ``words`` are its default."""
+    return click.option(
+        "--target",
+        "targets",
+        multiple=True,
+        callback=value_reader(_targets),
+        metavar="TARGETS",
+        help=f"Report what these formats lose: openai-strict,gemini. Default: {words}.",
+    )
+
+
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path(readable=False))
+@tools_option
+@click.option("--no-import", is_flag=True, help="Only parse the modules; no code of a tool runs.")
+@format_options
 @click.option(
     "--since",
     metavar="REV",
     help="Only what changed since a git revision: HEAD, or where the branch left origin/main.",
 )
-@_selected_rules("--select", "Only these rules.")
-@_selected_rules("--ignore", "Not these rules.")
-@click.option(
-    "--target",
-    "targets",
-    multiple=True,
-    callback=value_reader(_targets),
-    metavar="TARGETS",
-    help="Report what these formats lose: openai-strict,gemini. Default: what serve omits.",
-)
+@rule_options
+@target_option("what serve omits")
 @locked_option
-@click.option("--warnings-as-errors", is_flag=True, help="Treat warnings as errors.")
 @click.option("--fix", is_flag=True, help="Fix what has one sure fix, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
 @click.option("--unsafe-fixes", is_flag=True, help="Include fixes that may not be what was meant.")
@@ -136,7 +152,7 @@ def _configured_targets(found: Configuration) -> tuple[str, ...]:
     "--show-settings", is_flag=True, help="Print the settings and where each is from instead."
 )
 @click.pass_context
-def validate(ctx: click.Context, /, **options: Any) -> None:
+def validate(ctx: click.Context, /, **given: Any) -> None:
     """Check tool folders against the convention and their own code, and check procedures.
 
     PATH is a directory with tools and procedures, a tool folder or a file in it, a procedure, or a
@@ -154,7 +170,7 @@ def validate(ctx: click.Context, /, **options: Any) -> None:
     --fix again while it says that more can be fixed. The files of a tool that gets worse by its
     fixes are put back.
     """
-    asked = _Options(**options)
+    asked = _Options(**given)
     if asked.show_settings:
         write(_settings_text(asked))
         ctx.exit(0)
@@ -208,7 +224,7 @@ def _check_once(asked: _Options) -> int:
     )
     if places.ignored:
         note(f"not checked, because no tool or procedure has them: {listed(places.ignored)}")
-    _write(outcome, destinations)
+    write_outcome(outcome, destinations)
     return FINDINGS if failures or report.errors else 0
 
 
@@ -302,16 +318,25 @@ def _check_links(asked: _Options, found: Configuration) -> None:
 
 
 def _known_destinations(asked: _Options, found: Configuration) -> tuple[Destination, ...]:
-    """Return the destinations of the result.
+    """Return the destinations of the result, as ``destinations_for`` does.
 
     Raises:
-        ConfigurationError: the configuration names an unknown format, or a file that only the user
-            may name.
         Misuse: a file on the command line is behind a link.
     """
     if asked.formats:
         _check_links(asked, found)
-        return asked.formats
+    return destinations_for(asked.formats, found)
+
+
+def destinations_for(given: Sequence[Destination], found: Configuration) -> tuple[Destination, ...]:
+    """Return the destinations of a result: the given ones, or the configuration's.
+
+    Raises:
+        ConfigurationError: the configuration names an unknown format, or a file that only the user
+            may name.
+    """
+    if given:
+        return tuple(given)
     source = f"{found.file}: format"
     try:
         destinations = destinations_of(found.format or ("text",))
@@ -341,7 +366,7 @@ def _check_of(asked: _Options, places: Places) -> Check:
         add_variables(found)
     settings = Settings(imports=is_run, limit=found.import_timeout, locked=lock)
     selection = selection_of(found, asked.select, asked.ignore)
-    targets = asked.targets or _configured_targets(found)
+    targets = asked.targets or configured_targets(found)
     plugged, unusable = plugins_of(places, settings)
     return Check(
         places,
@@ -354,7 +379,7 @@ def _check_of(asked: _Options, places: Places) -> Check:
     )
 
 
-def _write(outcome: Outcome, destinations: Sequence[Destination]) -> None:
+def write_outcome(outcome: Outcome, destinations: Sequence[Destination]) -> None:
     """Write the result to its destinations, and the summary to the error output next to files.
 
     In a workflow of GitHub, annotations are written as well.
@@ -391,7 +416,7 @@ def _settings_text(asked: _Options) -> str:
     """
     found = configuration(asked.tools)
     selection_of(found)
-    _configured_targets(found)
+    configured_targets(found)
     values = {key: getattr(found, key.replace("-", "_")) for key in KEYS}
     values["pythonpath"] = found.module_paths
     sources = {key: found.sources.get(key, DEFAULT_SOURCE) for key in values}

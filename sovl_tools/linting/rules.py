@@ -15,6 +15,7 @@ from sovl_tools.loading.rules import (
     module,
     offer,
     schema,
+    server,
     text,
 )
 from sovl_tools.model.diagnostic import (
@@ -85,6 +86,8 @@ _RULES = (
     between.shared_action,
     between.shared_phrase,
     between.shared_description,
+    *server.RULES,
+    *server.CHANGE_RULES,
     between.unknown_replacement,
     *formats.RULES,
 )

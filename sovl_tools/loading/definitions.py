@@ -36,7 +36,6 @@ from sovl_tools.model.folder import KEYS, name_problem
 from sovl_tools.model.redaction import variables_of, without_values
 from sovl_tools.schema.dynamic import is_dynamic, without_functions
 from sovl_tools.schema.engine import published
-from sovl_tools.schema.subschemas import nodes
 from sovl_tools.signature.agreement import differences
 from sovl_tools.signature.signature import signature_for
 
@@ -173,8 +172,10 @@ def _weaknesses(definition: ToolDefinition) -> Iterator[Diagnostic]:
 def _warnings(definition: ToolDefinition, document: dict[str, JSON]) -> Iterator[Diagnostic]:
     yield from _weaknesses(definition)
     subject, base = _subject(definition), ("parameters", "properties")
-    secrets = ask((schema.secret_parameter,), *nodes(document["parameters"], ("parameters",)))
-    for verdict in [*description.verdicts(document), *secrets]:
+    schemas = schema.warnings_of(document)
+    if definition.remarks:  # which name the parameters without a description
+        schemas = [each for each in schemas if each.rule is not schema.missing_description]
+    for verdict in [*description.verdicts(document), *schemas]:
         place = verdict.finding.place
         path = place.path if isinstance(place, ManifestPlace) else ()
         is_value = isinstance(place, ManifestPlace) and place.of == "value"

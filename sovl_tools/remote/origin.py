@@ -26,15 +26,24 @@ from sovl_tools.loading.definitions import checked, rejected
 from sovl_tools.loading.import_errors import Unit, no_tools_found, unavailable
 from sovl_tools.loading.origins import PACKAGES, Origin, OriginLoad
 from sovl_tools.loading.rules import module
+from sovl_tools.loading.rules.folder import not_as_locked
 from sovl_tools.loading.rules.module import CodeCase
 from sovl_tools.model.catalog import Candidate, CatalogChange
 from sovl_tools.model.content import cut_characters
 from sovl_tools.model.context import ToolContext
-from sovl_tools.model.diagnostic import Diagnostic, ask, internal_diagnostic
+from sovl_tools.model.diagnostic import (
+    Diagnostic,
+    Finding,
+    Position,
+    Verdict,
+    ask,
+    internal_diagnostic,
+)
 from sovl_tools.model.document import JSON
 from sovl_tools.model.folder import fit_names, name_problem
 from sovl_tools.remote.loop import remote_loop
 from sovl_tools.remote.session import McpServer, RemoteError, load_sdk, session_of
+from sovl_tools.remote.snapshot import Reviewed, SnapshotError
 
 _STEP = 0.2
 _QUIET = (0.05, 0.05, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -50,10 +59,12 @@ class RemoteTools(NamedTuple):
     Attributes:
         server: whose tools they are.
         prefix: what their names begin with, if anything.
+        locked: the snapshot with the reviewed definitions; others are rejected.
     """
 
     server: McpServer
     prefix: str | None = None
+    locked: str | None = None
 
     @property
     def level(self) -> int:
@@ -69,13 +80,14 @@ class RemoteTools(NamedTuple):
         """Ask for the list; a tool of which all is as before stays the tool that it is."""
         unit = str(self.server)
         try:
+            reviewed = Reviewed.of(self.locked) if self.locked is not None else None
             listed = self._listed()
-        except RemoteError as error:
+        except (RemoteError, SnapshotError) as error:
             words = f"the tools of an MCP server can't be had: {error}"
             return OriginLoad.of_failure(unavailable(words, unit))
         if not listed:
             return OriginLoad({unit: ()}, (no_tools_found(Unit("the MCP server", unit, "")),))
-        return OriginLoad({unit: tuple(self._candidates(listed))})
+        return OriginLoad({unit: tuple(self._candidates(listed, reviewed))})
 
     def _listed(self) -> list[JSON]:
         load_sdk()
@@ -90,7 +102,7 @@ class RemoteTools(NamedTuple):
         finally:
             work.cancel()
 
-    def _candidates(self, listed: list[JSON]) -> Iterable[Candidate]:
+    def _candidates(self, listed: list[JSON], reviewed: Reviewed | None) -> Iterable[Candidate]:
         definitions = read_tools(listed)
         start = f"{self.prefix}_" if self.prefix else ""
         names = fit_names(
@@ -99,19 +111,25 @@ class RemoteTools(NamedTuple):
         )
         before, now = _KNOWN.get(self, {}), dict[str, tuple[str, Candidate]]()
         for name, each, raw in zip(names, definitions, listed, strict=True):
-            text, known = json.dumps(raw, sort_keys=True), before.get(name)
+            objection = reviewed.objection(raw) if reviewed is not None else None
+            text, known = f"{objection}{json.dumps(raw, sort_keys=True)}", before.get(name)
             # The same candidate as before, or each look would seem a change of the tool.
             if known is None or known[0] != text:
-                known = text, self._made(name, each)
+                known = text, self._made(name, each, objection)
             now[name] = known
         # without those that are gone: a server can have others each time
         _KNOWN[self] = now
         return [candidate for _, candidate in now.values()]
 
-    def _made(self, name: str, found: Definition) -> Candidate:
+    def _made(self, name: str, found: Definition, objection: str | None) -> Candidate:
         # what messages call a server can be the name of another as well
         number = _NUMBERS.setdefault(self.server, len(_NUMBERS))
         location, path = f"mcp:{number}#{name}", str(self.server)
+        if objection is not None:
+            words = f"the tool {_shown(name)} isn't as reviewed: {objection}"
+            advice = "review it, then run sovl-tools check --update"
+            verdict = Verdict(not_as_locked, Finding(Position(), words, advice))
+            return rejected(name, location, [verdict.at(path, 1, 1, tool=name)])
         try:
             if not isinstance(found, ForeignTool):
                 message = found.message if isinstance(found, Flaw) else "there's no 'inputSchema'"
@@ -181,13 +199,14 @@ _KNOWN: dict[RemoteTools, dict[str, tuple[str, Candidate]]] = {}
 """What became of the text of a definition, by origin and name."""
 
 
-def remote_tools(
+def remote_tools(  # noqa: PLR0913 - independent options
     address: str,
     *,
     prefix: str | None,
     headers: Mapping[str, str] | None,
     env: Mapping[str, str | None] | None,
     timeout: float,
+    locked: str | None = None,
 ) -> RemoteTools:
     """Return the tools of a server.
 
@@ -201,7 +220,7 @@ def remote_tools(
     values = _texts("headers", headers, (str,))
     variables = _texts("env", env, (str, type(None)))
     server = McpServer(address, env=variables, timeout=timeout, header_values=values)
-    return RemoteTools(server, prefix)
+    return RemoteTools(server, prefix, locked)
 
 
 def _texts(name: str, given: Any, kinds: tuple[type, ...]) -> tuple[tuple[str, Any], ...]:

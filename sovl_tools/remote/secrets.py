@@ -77,7 +77,7 @@ class _Address:
     """
 
     def __init__(self, server: McpServer) -> None:
-        self._label = _label(server)
+        self._label = server_label(server)
         self.values: dict[str, str] = {}
 
     def words(self, words: list[str]) -> list[str]:
@@ -130,8 +130,8 @@ class _Address:
         return f"${{{variable}}}"
 
 
-def _label(server: McpServer) -> str:
-    """Return the server's part of the names of its variables."""
+def server_label(server: McpServer) -> str:
+    """Return a short name of a server, without secrets: of its host, or its program."""
     if server.is_url:
         return urlsplit(server.address).hostname or ""
     words = [os.path.basename(each.rstrip("/")) for each in shlex.split(server.address)]

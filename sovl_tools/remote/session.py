@@ -9,34 +9,28 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
-import json
 import logging
 import os
 import re
 import shlex
-from base64 import b64decode
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from sovl_tools.model.call import SERVER_TIMEOUT
-from sovl_tools.model.content import (
-    Audio,
-    Content,
-    EmbeddedResource,
-    Image,
-    Structured,
-    Text,
-    cut_characters,
-)
+from sovl_tools.model.content import cut_characters
 from sovl_tools.model.context import ToolContext
 from sovl_tools.model.document import JSON, canonical
 from sovl_tools.model.errors import SovlToolsError, ToolError
+from sovl_tools.remote.answer import value_of
 from sovl_tools.remote.loop import RemoteLoop, remote_loop, run_remotely
 
 MAX_TOOLS = 20_000
+LISTS = {"tools": "name", "prompts": "name", "resources": "uri"}
+"""The lists of a server, and the key that names an item."""
+_MOST_LISTS = 4
 _CLOSED, _TERMINATED, _HEADER_MISMATCH = -32000, "Session terminated", -32020
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _URL = re.compile(r"(https?://)(?:[^\s/@]*@)?([^\s/?#]+)[^\s;,]*")
@@ -171,6 +165,14 @@ class McpServer:
         """
         return await run_remotely(session_of(self).list_tools())
 
+    async def offer(self) -> Offer:
+        """Return everything that it lists.
+
+        Raises:
+            RemoteError: it can't be reached, or a list is missing, endless or different each time.
+        """
+        return await run_remotely(session_of(self).offer())
+
 
 def _check_command(address: str) -> None:
     try:
@@ -183,6 +185,20 @@ def _check_command(address: str) -> None:
         raise ValueError(f"{found[0]!r} begins no command: variables for the server go into 'env'")
     if _SCHEME.match(words[0]):
         raise ValueError(f"{words[0]!r:.100} is neither a command nor an http or https URL")
+
+
+class Offer(NamedTuple):
+    """Everything that a server lists.
+
+    Attributes:
+        server: its name and version, if it says them.
+        protocol: the protocol's version.
+        lists: the items of each of ``LISTS``, as the server sends them.
+    """
+
+    server: dict[str, str]
+    protocol: str
+    lists: dict[str, list[JSON]]
 
 
 class McpSession:
@@ -246,6 +262,38 @@ class McpSession:
         Raises:
             RemoteError: there's no list.
         """
+        return await self._list("tools")
+
+    async def offer(self) -> Offer:
+        """Return everything that the server lists; its tools once two lists agree.
+
+        Raises:
+            RemoteError: a list is missing, endless or different each time.
+        """
+        load_sdk()
+        client = await self._connected(is_call=False)
+        capabilities = client.server_capabilities
+        found: dict[str, list[JSON]] = {
+            kind: await self._list(kind) if getattr(capabilities, kind, None) is not None else []
+            for kind in LISTS
+        }
+        for _ in range(_MOST_LISTS if found["tools"] else 0):
+            again = await self._list("tools")
+            if canonical(again) == canonical(found["tools"]):
+                break
+            found["tools"] = again
+        else:
+            if found["tools"]:
+                raise RemoteError(f"{self.server} lists different tools each time")
+        info = client.server_info
+        return Offer(
+            {"name": info.name, "version": info.version} if info is not None else {},
+            str(client.protocol_version),
+            found,
+        )
+
+    async def _list(self, kind: str) -> list[JSON]:
+        """Return all pages of a list, such as ``tools``."""
         load_sdk()
         limit = _PATIENCE * self.server.timeout
         found: list[JSON] = []
@@ -254,25 +302,25 @@ class McpSession:
         try:
             async with asyncio.timeout(limit):
                 while True:
-                    page = await self._page(cursor)
-                    tools, cursor = page.get("tools"), page.get("nextCursor")
-                    if not isinstance(tools, list):
-                        raise RemoteError(f"{self.server} sends no list of tools")
-                    found += tools
+                    page = await self._page(kind, cursor)
+                    items, cursor = page.get(kind), page.get("nextCursor")
+                    if not isinstance(items, list):
+                        raise RemoteError(f"{self.server} sends no list of {kind}")
+                    found += items
                     if len(found) > MAX_TOOLS:
-                        raise RemoteError(f"{self.server} has more than {MAX_TOOLS:,} tools")
+                        raise RemoteError(f"{self.server} has more than {MAX_TOOLS:,} {kind}")
                     if cursor is None:
                         return found
                     if not isinstance(cursor, str) or cursor in cursors:
-                        raise RemoteError(f"{self.server} sends pages of tools that do not end")
+                        raise RemoteError(f"{self.server} sends pages of {kind} that do not end")
                     cursors.add(cursor)
         except TimeoutError:
-            raise RemoteError(f"{self.server} did not send all its tools in {limit:g} s") from None
+            raise RemoteError(f"{self.server} did not send all its {kind} in {limit:g} s") from None
 
-    async def _page(self, cursor: str | None) -> dict[str, Any]:
+    async def _page(self, kind: str, cursor: str | None) -> dict[str, Any]:
         async def send(client: Any) -> dict[str, Any]:
             session = client.session
-            data: dict[str, Any] = {"method": "tools/list"}
+            data: dict[str, Any] = {"method": f"{kind}/list"}
             data |= {"params": {"cursor": cursor}} if cursor is not None else {}
             options: dict[str, Any] = {}
             session._stamp(data, options)  # noqa: SLF001 - the dispatcher's own needs it
@@ -498,65 +546,3 @@ def _variable(name: str) -> str:
     if not text:
         raise RemoteError(f"the environment variable {name} is not set")
     return text
-
-
-def value_of(answer: Mapping[str, Any]) -> Any:
-    """Return the value of an answer to ``tools/call``, which the SDK has checked, in our types.
-
-    Structured content is the value. A model also reads pictures, sounds, resources, and text that
-    doesn't repeat it. A single text is a string.
-
-    Raises:
-        ToolError: the tool says that it failed, or has content that can't be decoded.
-    """
-    content = [_content(each) for each in answer.get("content", [])]
-    texts = [each.text for each in content if isinstance(each, Text)]
-    structured = answer.get("structuredContent")
-    if answer.get("isError") is True:
-        message = "\n".join(texts) or (json.dumps(structured) if structured else "")
-        raise ToolError(message or "the tool failed, and the server does not say why")
-    if structured is not None:
-        others = [
-            each for each in content if not (isinstance(each, Text) and _repeats(each, structured))
-        ]
-        said = Text(json.dumps(structured, ensure_ascii=False))
-        return Structured(structured, (said, *others)) if others else structured
-    if len(texts) == len(content) <= 1:
-        return texts[0] if texts else None
-    return content
-
-
-def _repeats(text: Text, structured: JSON) -> bool:
-    """Return True for text that repeats structured content, as servers send it to old clients."""
-    members = [*structured.values()] if isinstance(structured, dict) else []
-    members += [
-        each for items in [structured, *members] if isinstance(items, list) for each in items
-    ]
-    try:
-        said = canonical(json.loads(text.text))
-    except (ValueError, RecursionError):
-        said = canonical(text.text)
-    known = (structured, *members)
-    return not text.text.strip() or any(said == canonical(each) for each in known)
-
-
-def _content(block: Mapping[str, JSON]) -> Content:
-    try:
-        match block.get("type"):
-            case "text":
-                return Text(block["text"])
-            case "image":
-                return Image(b64decode(block["data"]), block["mimeType"])
-            case "audio":
-                return Audio(b64decode(block["data"]), block["mimeType"])
-            case "resource":
-                found = block["resource"]
-                text = found.get("text")
-                content = b64decode(found["blob"]) if text is None else text
-                return EmbeddedResource(found["uri"], content, found.get("mimeType"))
-            case _:
-                # a link to a resource, or what later versions bring
-                return Text(json.dumps(dict(block), ensure_ascii=False))
-    except ValueError as error:
-        words = f"the server's answer has content that can't be read: {error}"
-        raise ToolError(words) from error

@@ -1,7 +1,8 @@
 """A server of the Model Context Protocol that says what FILE says: ``python raw_server.py FILE``.
 
-FILE holds JSON: results by method, as they are sent; ``null`` never answers. It is checked again
-for each request. A change of ``tools/list`` is told after each ``tools/call``.
+FILE holds JSON: results by method, as they are sent; ``null`` never answers, and of a list each
+request gets the next result. It is checked again for each request. A change of ``tools/list`` is
+told after each ``tools/call``.
 """
 
 import json
@@ -12,6 +13,9 @@ HELLO = {
     "capabilities": {"tools": {"listChanged": True}},
     "serverInfo": {"name": "raw", "version": "1"},
 }
+
+
+seen: dict[str, int] = {}
 
 
 def send(message: object) -> None:
@@ -25,6 +29,9 @@ def answer(request: dict[str, object]) -> None:
     with open(sys.argv[1]) as file:
         results = {"initialize": HELLO, **json.load(file)}
     method = str(request["method"])
+    if isinstance(results.get(method), list):
+        seen[method] = seen.get(method, -1) + 1
+        results[method] = results[method][seen[method] % len(results[method])]
     if method not in results:
         error = {"code": -32601, "message": f"there's no {method}"}
         send({"id": request["id"], "error": error})

@@ -296,7 +296,7 @@ def test_a_flood_of_changes_is_looked_at_by_one_thread(raw: Raw, registry: ToolR
 @given(change=changes([OF_MCP, tool("other")]))  # type: ignore[arg-type]
 def test_a_wrong_value_in_a_list_is_told_and_spoils_no_other(change: tuple[Any, Any]) -> None:
     listed = [tool("first"), *_list(change)]
-    found = [*RemoteTools(McpServer("x"))._candidates(listed)]
+    found = [*RemoteTools(McpServer("x"))._candidates(listed, None)]
     assert found[0].status == "loaded"
     assert len(found) == len(listed)
     assert len(read_tools(listed)) == len(listed)

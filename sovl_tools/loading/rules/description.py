@@ -207,5 +207,28 @@ def long_description(case: Text) -> Iterator[Finding]:
         yield Finding(case.place, message, f"say it in at most {MAX_TEXT:,}")
 
 
-PROSE_RULES = (placeholder_text, instructing_text, long_description)
+@rule("ST222", "warning")
+def secret_text(case: Text) -> Iterator[Finding]:
+    """A description contains something that looks like a key or a token.
+
+    Every provider, model and client that gets the definition reads it, and so does everyone who
+    reads the repository. This is a heuristic for the forms of well-known services, such as
+    ``ghp_…`` and ``AKIA…``. Revoke the secret, and remove it.
+    """
+    found = _SECRET.search(case.text)
+    if found:
+        words = f"{dotted(case.path)!r:.80} contains what looks like a secret: {found[0][:4]}…"
+        advice = "revoke it, and write a made-up value"
+        yield Finding(case.place._replace(part=found[0]), words, advice)
+
+
+_SECRET = re.compile(
+    r"""\b(?: sk-[A-Za-z0-9_-]{20,} | gh[opsur]_[A-Za-z0-9]{20,} | github_pat_\w{20,}
+      | glpat-[\w-]{16,} | xox[abprs]-[\w-]{10,} | AKIA[A-Z0-9]{16} | AIza[\w-]{30,}
+      | eyJ[\w-]{10,}\.eyJ[\w-]{10,} )
+      | -----BEGIN\ [A-Z\ ]*PRIVATE\ KEY-----""",
+    re.VERBOSE,
+)
+
+PROSE_RULES = (placeholder_text, instructing_text, long_description, secret_text)
 RULES = (*PROSE_RULES, invisible_characters, contradicted_annotation)

@@ -155,9 +155,9 @@ def missing_description(node: SchemaNode) -> Iterator[Finding]:
     """A property has no description.
 
     A model only knows an argument's name, type and description. Write what it means, its unit and
-    its format.
+    its format. Properties of results need none.
     """
-    if lacks_description(node):
+    if node.base[0] == "parameters" and lacks_description(node):
         message = f"{_named(node)} has no description"
         yield Finding(ManifestPlace(node.path, "key"), message, "say what it means")
 

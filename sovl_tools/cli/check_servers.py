@@ -1,0 +1,281 @@
+"""``sovl-tools check``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import click
+
+from sovl_tools.cli.command import (
+    FINDINGS,
+    Command,
+    Misuse,
+    note,
+    timeout_option,
+)
+from sovl_tools.cli.diff import shown_change
+from sovl_tools.cli.import_tools import env_option, header_option
+from sovl_tools.cli.output import show
+from sovl_tools.cli.validate import (
+    configured_targets,
+    destinations_for,
+    format_options,
+    rule_options,
+    target_option,
+    write_outcome,
+)
+from sovl_tools.configuration import Configuration, load_configuration
+from sovl_tools.linting.rules import RULES
+from sovl_tools.linting.selection import selection_of, strict
+from sovl_tools.linting.servers import changes, findings, listed
+from sovl_tools.loading.rules.server import other_change
+from sovl_tools.model.call import SERVER_TIMEOUT
+from sovl_tools.model.catalog import Candidate, LoadReport
+from sovl_tools.model.diagnostic import Diagnostic, in_order
+from sovl_tools.remote.secrets import server_label
+from sovl_tools.remote.session import McpServer, RemoteError, load_sdk
+from sovl_tools.remote.snapshot import Snapshot, SnapshotError, read_snapshot, snapshot_of
+from sovl_tools.reporting.outcome import Destination, Outcome
+from sovl_tools.reporting.text import plain
+from sovl_tools.scaffolding.files import replace_files
+
+EXAMPLES = """\b
+Examples:
+  sovl-tools check                                 all configured servers
+  sovl-tools check 'uvx mcp-server-git' --update   write mcp/mcp-server-git.json
+  sovl-tools check git --locked                    in CI: no difference at all
+  sovl-tools check https://example.com/mcp --header Authorization=MCP_TOKEN
+  sovl-tools check tools.json --target gemini      a file, without a server
+
+\b
+In pyproject.toml:
+  [tool.sovl-tools.servers.git]
+  command = "uvx mcp-server-git"
+  [tool.sovl-tools.servers.tracker]
+  url = "https://example.com/mcp"
+  headers = {Authorization = "TRACKER_TOKEN"}"""
+EXITS = {
+    1: "There are errors, or the server differs from its snapshot in a way that breaks callers.",
+    2: "A server can't be reached or sends no lists, a file is missing, or an option is wrong.",
+}
+SNAPSHOTS = "mcp"
+"""The directory of snapshots, next to the configuration file."""
+
+
+class Subject(NamedTuple):
+    """Definitions to check.
+
+    Attributes:
+        snapshot: the definitions as they are now, and the file that findings point into.
+        before: the file to compare with; None for a check of a file alone.
+        is_served: whether they come from a server, so that the snapshot can be written.
+    """
+
+    snapshot: Snapshot
+    before: str | None
+    is_served: bool
+
+
+@click.command(cls=Command, epilog=EXAMPLES, exits=EXITS)
+@click.argument("sources", nargs=-1, metavar="[NAME|COMMAND|URL|FILE]...")
+@click.option("--update", is_flag=True, help="Write the snapshots, and print what changed.")
+@click.option("--locked", is_flag=True, help="Fail at any difference from the snapshot.")
+@click.option(
+    "--against",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Compare with this file. Default: mcp/NAME.json for a server.",
+)
+@header_option
+@env_option
+@timeout_option(f"The time limit for each answer of a server. Default: {SERVER_TIMEOUT:g}.")
+@target_option("none")
+@rule_options
+@format_options
+@click.pass_context
+def check(ctx: click.Context, /, **options: Any) -> None:
+    """Check the definitions of MCP servers, and compare them with reviewed snapshots.
+
+    NAME is a server of the configuration; without a source, all of them are checked. A COMMAND is
+    started, and a URL is connected to. FILE is a snapshot, the result of `tools/list`, another list
+    of definitions, or a directory of such files; nothing is started for it.
+
+    The rules are those for tool folders: schemas, descriptions, names, hidden characters,
+    instructions to the model, secrets. Findings point into the snapshot, mcp/NAME.json. --update
+    writes it; commit it. Later differences are breaking, compatible or wording, as in
+    `sovl-tools diff`, and breaking ones fail.
+
+    Snapshots also protect at run time: registry.load_mcp(…, locked="mcp/git.json") and
+    `sovl-tools import mcp --locked FILE` reject definitions that nobody has reviewed.
+    """
+    asked = _Options(**options)
+    found = load_configuration(imports=False)
+    if asked.update and asked.locked:
+        raise Misuse("--update accepts differences, --locked rejects them; leave one out")
+    if asked.against is not None and len(asked.sources) != 1:
+        raise Misuse("--against takes one source")
+    started = perf_counter()
+    destinations = destinations_for(asked.formats, found)
+    subjects = [each for source in _sources(asked, found) for each in _subjects(asked, source)]
+    diagnostics: list[Diagnostic] = []
+    targets = asked.targets or configured_targets(found)
+    for each in subjects:
+        diagnostics += findings(each.snapshot, targets)
+        diagnostics += _differences(asked, each)
+    tools = [
+        Candidate(tool.tool.name, each.snapshot.path, each.snapshot.path, "loaded")
+        for each in subjects
+        for tool in listed(each.snapshot.document)[0]
+    ]
+    report = LoadReport(tuple(tools), in_order(diagnostics))
+    report = selection_of(found, asked.select, asked.ignore).of(report)
+    if asked.warnings_as_errors or found.warnings_as_errors:
+        report = strict(report)
+    roots = None if all(map(_is_written, subjects)) else ()
+    outcome = Outcome(report, perf_counter() - started, rules=RULES, roots=roots)
+    write_outcome(outcome, destinations)
+    ctx.exit(FINDINGS if report.errors else 0)
+
+
+class _Options(NamedTuple):
+    """The options of the command line, by the names of its parameters."""
+
+    sources: tuple[str, ...]
+    update: bool
+    locked: bool
+    against: str | None
+    headers: tuple[tuple[str, str], ...]
+    env: tuple[tuple[str, str | None], ...]
+    timeout: float | None
+    targets: tuple[str, ...]
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    warnings_as_errors: bool
+    formats: tuple[Destination, ...]
+
+
+class _Source(NamedTuple):
+    """A server with the file of its snapshot; or, without a server, a file of definitions."""
+
+    path: str
+    server: McpServer | None = None
+
+
+def _sources(asked: _Options, found: Configuration) -> Iterable[_Source]:
+    """Yield the sources on the command line, or the configured servers."""
+    directory = os.path.relpath(os.path.dirname(found.file or "") or ".")
+    directory = os.path.normpath(os.path.join(directory, SNAPSHOTS))
+    if not asked.sources and not found.servers:
+        raise Misuse("there is nothing to check; name a server or a file")
+    for source in asked.sources or found.servers:
+        try:
+            if source in found.servers:
+                name, server = source, _configured(found.servers[source], asked.timeout)
+            elif os.path.isdir(source) or _is_file(source):
+                yield _Source(source)
+                continue
+            else:
+                timeout = asked.timeout or SERVER_TIMEOUT
+                server = McpServer(source, asked.headers, asked.env, timeout)
+                name = server_label(server) or "server"
+        except ValueError as error:
+            raise Misuse(f"{source!r:.80}: {error}") from error
+        yield _Source(os.path.join(directory, f"{name}.json"), server)
+
+
+def _is_file(source: str) -> bool:
+    """Return whether a source is a file of definitions: a command can end with one, too."""
+    return source.endswith(".json") and (os.path.exists(source) or " " not in source)
+
+
+def _configured(given: Any, timeout: float | None) -> McpServer:
+    return McpServer(
+        given.get("command") or given["url"],
+        tuple(given.get("headers", {}).items()),
+        tuple((name, None) for name in given.get("env", ())),
+        timeout or given.get("timeout", SERVER_TIMEOUT),
+    )
+
+
+def _subjects(asked: _Options, source: _Source) -> list[Subject]:
+    """Return the definitions of a server, or of one or several files."""
+    try:
+        if source.server is not None:
+            snapshot = _snapshot(source.server, source.path)
+            before = asked.against or (source.path if os.path.exists(source.path) else None)
+            return [Subject(snapshot, before, is_served=True)]
+        paths = [source.path]
+        if os.path.isdir(source.path):
+            paths = [
+                os.path.join(source.path, name)
+                for name in sorted(os.listdir(source.path))
+                if name.endswith(".json")
+            ]
+            if not paths:
+                raise Misuse(f"there's no .json file in {source.path!r}")
+        return [Subject(read_snapshot(path), asked.against, is_served=False) for path in paths]
+    except (RemoteError, SnapshotError) as error:
+        raise Misuse(str(error)) from error
+
+
+def _snapshot(server: McpServer, path: str) -> Snapshot:
+    """Return what a server offers now.
+
+    Raises:
+        RemoteError: it can't be reached, or a list is missing, endless or different each time.
+    """
+    load_sdk()
+    note(f"{'connecting to' if server.is_url else 'starting'} {server}")
+    return snapshot_of(server, asyncio.run(server.offer()), path)
+
+
+def _differences(asked: _Options, subject: Subject) -> list[Diagnostic]:
+    """Return the differences from the snapshot, or write it with --update."""
+    snapshot, before = subject.snapshot, subject.before
+    if before is None:
+        if subject.is_served and asked.update:
+            _write(snapshot)
+        elif subject.is_served and asked.locked:
+            raise Misuse(f"there's no snapshot {snapshot.path!r}; write it with --update")
+        elif subject.is_served:
+            note(f"there's no snapshot {snapshot.path!r} yet; --update writes it")
+        return []
+    try:
+        old = read_snapshot(before)
+    except SnapshotError as error:
+        raise Misuse(str(error)) from error
+    every, found = changes(old.document, snapshot)
+    if asked.update and subject.is_served:
+        for change in every:
+            show([*shown_change(change)])
+        if old.text != snapshot.text or before != snapshot.path:
+            _write(snapshot)
+        return []
+    if asked.locked:
+        found = [
+            each._replace(severity="error") if each.code == other_change.code else each
+            for each in found
+        ]
+    return found
+
+
+def _write(snapshot: Snapshot) -> None:
+    try:
+        os.makedirs(os.path.dirname(snapshot.path) or ".", exist_ok=True)
+        directory, name = os.path.split(snapshot.path)
+        replace_files(directory, {name: snapshot.text.encode()})
+    except OSError as error:
+        raise Misuse(f"{snapshot.path!r} can't be written: {error.strerror}") from error
+    note(f"wrote {plain(snapshot.path)}")
+
+
+def _is_written(subject: Subject) -> bool:
+    """Return whether the file has the checked text, so that it can be quoted."""
+    try:
+        return read_snapshot(subject.snapshot.path).text == subject.snapshot.text
+    except SnapshotError:
+        return False

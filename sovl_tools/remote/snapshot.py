@@ -1,0 +1,113 @@
+"""Snapshots of MCP servers: the reviewed definitions in a file of the repository."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sovl_tools.model.document import JSON, canonical, parse_json
+from sovl_tools.model.errors import SovlToolsError
+from sovl_tools.remote.session import LISTS, McpServer, Offer
+
+_MOST_BYTES = 64 * 1024 * 1024
+
+
+class SnapshotError(SovlToolsError):
+    """A snapshot that is missing or isn't one.
+
+    Attributes:
+        path: the file.
+        message: the problem.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(path, message)
+        self.path = path
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+class Snapshot(NamedTuple):
+    """A snapshot, or another file of definitions.
+
+    Attributes:
+        path: the file; findings point into its ``text``.
+        text: its content.
+        document: the JSON in it.
+    """
+
+    path: str
+    text: str
+    document: JSON
+
+
+def snapshot_of(server: McpServer, offer: Offer, path: str) -> Snapshot:
+    """Return the canonical snapshot of a server: sorted, with one key a line."""
+    credentials = sorted({name for _, name in server.headers} | {name for name, _ in server.env})
+    document: dict[str, JSON] = {
+        "client": {"capabilities": [], "credentials": credentials, "protocol": offer.protocol},
+        "server": offer.server,
+    }
+    for kind, key in LISTS.items():
+        document[kind] = sorted(offer.lists[kind], key=lambda item: _name_of(item, key))
+    text = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return Snapshot(path, text, document)
+
+
+def _name_of(item: JSON, key: str) -> tuple[str, str]:
+    name = item.get(key) if isinstance(item, dict) else None
+    return (name if isinstance(name, str) else "", canonical(item))
+
+
+def read_snapshot(path: str) -> Snapshot:
+    """Return a snapshot, or another file of definitions.
+
+    Raises:
+        SnapshotError: it can't be read, or isn't JSON.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        if len(data) > _MOST_BYTES:
+            raise SnapshotError(path, f"it has more than {_MOST_BYTES:,} bytes")
+        text = data.decode("utf-8-sig")
+        return Snapshot(path, text, parse_json(data))
+    except OSError as error:
+        raise SnapshotError(path, error.strerror or str(error)) from error
+    except (ValueError, RecursionError) as error:
+        raise SnapshotError(path, f"it isn't JSON: {error}") from error
+
+
+class Reviewed:
+    """The reviewed tools of a snapshot, for loads that reject every other definition."""
+
+    def __init__(self, path: str, tools: Mapping[str, str]) -> None:
+        self.path = path
+        self._tools = tools
+
+    @classmethod
+    def of(cls, path: str) -> Reviewed:
+        """Return the reviewed tools of a snapshot.
+
+        Raises:
+            SnapshotError: it can't be read, or isn't a snapshot.
+        """
+        document = read_snapshot(path).document
+        tools = document.get("tools") if isinstance(document, dict) else None
+        if not isinstance(tools, list):
+            raise SnapshotError(path, "this isn't a snapshot: it has no list of tools")
+        named = {each["name"]: each for each in tools if isinstance(each, dict) and "name" in each}
+        return cls(path, {str(name): canonical(each) for name, each in named.items()})
+
+    def objection(self, definition: JSON) -> str | None:
+        """Return why a definition isn't the reviewed one; None if it is."""
+        name = definition.get("name") if isinstance(definition, dict) else None
+        reviewed = self._tools.get(name) if isinstance(name, str) else None
+        if reviewed is None:
+            return f"it isn't in {self.path}"
+        if reviewed != canonical(definition):
+            return f"it differs from {self.path}"
+        return None

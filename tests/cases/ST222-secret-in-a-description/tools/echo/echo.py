@@ -1,0 +1,2 @@
+def echo(text: str) -> str:
+    return text
