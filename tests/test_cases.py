@@ -2,11 +2,11 @@
 
 ``expected.txt`` is what ``sovl-tools validate`` prints, without its last line. Where the case has
 an ``arguments.txt``, those are its arguments, or a call of ``check``: the case needs more than one
-directory, a procedure, the child process of ``validate``, or a list of definitions. Where it has ``plugins`` instead of ``tools``, that
-is a directory of modules, which ``load_modules`` takes. Where it has a ``target.txt``, it is about
-what that format loses. ``mended.diff`` is what would be right: with it, the rule finds nothing
-there, and the page of rules shows it. After a change that is meant,
-``scripts/test tests/test_cases.py --bless`` writes the files again.
+directory, a procedure, the child process of ``validate``, or a list of definitions. Where it has
+``plugins`` instead of ``tools``, that is a directory of modules, which ``load_modules`` takes.
+Where it has a ``target.txt``, it is about what that format loses. ``mended.diff`` is what would be
+right: with it, the rule finds nothing there, and the page of rules shows it. After a change that is
+meant, ``scripts/test tests/test_cases.py --bless`` writes the files again.
 """
 
 from __future__ import annotations

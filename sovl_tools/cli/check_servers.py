@@ -14,11 +14,12 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    env_option,
+    header_option,
     note,
     timeout_option,
 )
 from sovl_tools.cli.diff import shown_change
-from sovl_tools.cli.import_tools import env_option, header_option
 from sovl_tools.cli.output import show
 from sovl_tools.cli.validate import (
     configured_targets,

@@ -324,6 +324,44 @@ def format_option(*formats: str) -> Callable[[_F], _F]:
     )
 
 
+def header_variables(values: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of ``NAME=ENV``.
+
+    Raises:
+        ValueError: one isn't such a pair.
+    """
+    pairs = [value.partition("=") for value in values]
+    for value, (name, _equals, variable) in zip(values, pairs, strict=True):
+        if not name.strip() or not variable.isidentifier():
+            raise ValueError(f"{value!r} is not NAME=ENV, where ENV names a variable")
+    return tuple((name.strip(), variable) for name, _, variable in pairs)
+
+
+def _env(values: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
+    pairs = [value.partition("=") for value in values]
+    for value, (key, _equals, _value) in zip(values, pairs, strict=True):
+        if not key or "\0" in value:
+            raise ValueError(f"{value!r} is not KEY or KEY=VALUE")
+    return tuple((key, text if equals else None) for key, equals, text in pairs)
+
+
+header_option = click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    callback=value_reader(header_variables),
+    metavar="NAME=ENV",
+    help="A header with the value of an environment variable; can be repeated.",
+)
+env_option = click.option(
+    "--env",
+    multiple=True,
+    callback=value_reader(_env),
+    metavar="KEY[=VALUE]",
+    help="A variable for the server's process; can be repeated.",
+)
+
+
 def is_quiet() -> bool:
     """Return whether the user wants only results and errors."""
     # click's context belongs to this thread: ask before others are started

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -15,6 +15,9 @@ from sovl_tools.cli.command import (
     FINDINGS,
     Command,
     Misuse,
+    env_option,
+    header_option,
+    header_variables,
     note,
     options,
     timeout_option,
@@ -227,39 +230,6 @@ PACKAGE = "mcp>=2.3,<3"
 _WIDTH = 88
 
 
-def _variables(values: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    pairs = [value.partition("=") for value in values]
-    for value, (name, _equals, variable) in zip(values, pairs, strict=True):
-        if not name.strip() or not variable.isidentifier():
-            raise ValueError(f"{value!r} is not NAME=ENV, where ENV names a variable")
-    return tuple((name.strip(), variable) for name, _, variable in pairs)
-
-
-def _env(values: Sequence[str]) -> tuple[tuple[str, str | None], ...]:
-    pairs = [value.partition("=") for value in values]
-    for value, (key, _equals, _value) in zip(values, pairs, strict=True):
-        if not key or "\0" in value:
-            raise ValueError(f"{value!r} is not KEY or KEY=VALUE")
-    return tuple((key, text if equals else None) for key, equals, text in pairs)
-
-
-header_option = click.option(
-    "--header",
-    "headers",
-    multiple=True,
-    callback=value_reader(_variables),
-    metavar="NAME=ENV",
-    help="A header with the value of an environment variable; can be repeated.",
-)
-env_option = click.option(
-    "--env",
-    multiple=True,
-    callback=value_reader(_env),
-    metavar="KEY[=VALUE]",
-    help="A variable for the server's process; can be repeated.",
-)
-
-
 @click.command("mcp", cls=Command, epilog=MCP_EXAMPLES, exits=EXITS)
 @click.argument("address", metavar="COMMAND|URL")
 @header_option
@@ -378,7 +348,7 @@ _SECONDS = 30
     "--credential",
     "credentials",
     multiple=True,
-    callback=value_reader(_variables),
+    callback=value_reader(header_variables),
     metavar="SCHEME=ENV",
     help="The environment variable for a security scheme; can be repeated.",
 )

@@ -187,7 +187,6 @@ class _Worker:
         self._thread.start()
 
     def begin(self, job: _Job) -> None:
-        """Begin a call: send it from this thread, or have a process started for it."""
         with self._lock:
             child, self._job = self._child, job
             if child is not None:
@@ -217,7 +216,6 @@ class _Worker:
                 self._read(child)
 
     def _start(self, job: _Job) -> None:
-        """Start a process for a call."""
         try:
             child = _Child()
             with self._lock:
@@ -232,7 +230,6 @@ class _Worker:
             self._end(job, error)
 
     def _read(self, child: _Child) -> None:
-        """Read the process's next message, and act on it."""
         try:
             kind, content = child.receive()
         except (EOFError, OSError):
@@ -257,7 +254,6 @@ class _Worker:
             self._fail(child, error)
 
     def _reply(self, job: _Job, child: _Child, value: Any, problem: str | None) -> None:
-        """Send the answer to a call's question."""
         try:
             data = bytes(ForkingPickler.dumps(["answer", value, problem]))
         except Exception as error:  # noqa: BLE001 - of the class of what answers
@@ -268,14 +264,12 @@ class _Worker:
                 child.send(data)
 
     def _fail(self, child: _Child, error: BaseException) -> None:
-        """End a process that sent an unusable message; its call fails when it has ended."""
         job = self._job
         if job is not None:
             job.error = error
         child.kill()
 
     def _replace(self, child: _Child) -> None:
-        """Report the end of a call's process; a call that hasn't begun gets another."""
         job = self._drop_child()
         if job is None:  # it died between two calls
             return
@@ -286,7 +280,6 @@ class _Worker:
             self._start(job)
 
     def _drop_child(self) -> _Job | None:
-        """End the process; return the call that it had."""
         with self._lock:  # at once, or a call that begins now would be begun twice
             job, child, self._child = self._job, self._child, None
         if child is not None:
@@ -295,7 +288,6 @@ class _Worker:
         return job
 
     def _end(self, job: _Job, outcome: Fields | BaseException) -> None:
-        """Give a future its value, and take the next call."""
         with self._lock:
             self._job = None
         # free before the caller continues, who can have another call
@@ -309,7 +301,6 @@ class _Worker:
             self.begin(following)
 
     def _cancel(self, job: _Job) -> None:
-        """End a call that no one waits for anymore, with its process."""
         if not job.future.cancelled():
             return
         with self._lock:
@@ -331,7 +322,6 @@ class _Worker:
                 child.kill()
 
     def close(self) -> None:
-        """End the process, at once if a call is running."""
         with self._lock:
             self._is_closed = True
             job, child = self._job, self._child
@@ -451,7 +441,6 @@ class _Child:
         return self._calls >= MAX_CALLS or bool(wait([self._process.sentinel], 0))
 
     def kill(self) -> None:
-        """End it and its children."""
         # its group first, which can be there longer than itself
         with suppress(OSError, AttributeError):
             os.killpg(self.pid, signal.SIGKILL)

@@ -20,8 +20,8 @@ import pytest
 
 from sovl_tools import Audio, EmbeddedResource, Image, Text, Tooler, ToolError, ToolRegistry
 from sovl_tools.model.content import Structured
-from sovl_tools.remote.loop import run_remotely
 from sovl_tools.remote.answer import value_of
+from sovl_tools.remote.loop import run_remotely
 from sovl_tools.remote.session import McpServer, McpSession, RemoteError, session_of
 from tests.conftest import is_running
 from tests.patience import PATIENCE
