@@ -25,6 +25,7 @@ from tests.conftest import Write, manifest_of
 from tests.loading.folders import News, answer, answers, gives, loaded, says, statuses
 from tests.patience import PATIENCE
 from tests.schema.strategies import examples, moderate
+from tests.tables import check_each
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ def test_an_interrupt_of_a_subscriber_s_own_keeps_no_other_from_hearing(
 async def later(change: CatalogChange) -> None: ...
 
 
-@pytest.mark.parametrize("subscriber", [later, "no function", None])
+@check_each("subscriber", [later, "no function", None])
 def test_what_can_not_be_called_at_once_is_refused(subscriber: Any) -> None:
     with pytest.raises(TypeError, match="a subscriber must be a sync function"):
         ToolRegistry().subscribe(subscriber)

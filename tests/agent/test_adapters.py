@@ -105,8 +105,8 @@ DETAILS = [{"type": "reasoning.encrypted", "data": "x"}]
 EXTRA = {"google": {"thought_signature": "y"}}
 
 
-@pytest.mark.parametrize("provider", ["openai", "openrouter"])
-@pytest.mark.parametrize("answered", [chat, chat_streamed], ids=["plain", "streaming"])
+@check_each("provider", ["openai", "openrouter"])
+@check_each("answered", [chat, chat_streamed], ids=["plain", "streaming"])
 def test_what_a_compatible_server_needs_back_is_sent_back(provider: str, answered: Any) -> None:
     answer = answered(
         {

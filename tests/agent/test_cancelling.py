@@ -15,6 +15,7 @@ from sovl_tools.agent.events import TextDelta, ToolFinished
 from sovl_tools.testing import Pause, calls, holds, says
 from tests.agent.conversations import Talk, Way, each_crossed, each_provider, each_way, talk
 from tests.patience import PATIENCE
+from tests.tables import check_each
 
 STOPPED = "this call was cancelled: the turn ended before it"
 FIRST = {"openai": 2, "openai-responses": 5, "anthropic": 4}
@@ -283,7 +284,7 @@ def test_a_tool_that_interrupts_the_program_ends_the_turn(way: Way) -> None:
         assert to.say("What now?") == "I see."
 
 
-@pytest.mark.parametrize("is_streaming", [False, True], ids=["plain", "streaming"])
+@check_each("is_streaming", [False, True], ids=["plain", "streaming"])
 def test_ctrl_c_ends_a_turn_that_waits_for_an_async_tool(*, is_streaming: bool) -> None:
     ended = threading.Event()
 

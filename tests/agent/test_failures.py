@@ -180,7 +180,7 @@ STREAMED = (
 )
 
 
-@pytest.mark.parametrize("is_streaming", [False, True], ids=["plain", "streaming"])
+@check_each("is_streaming", [False, True], ids=["plain", "streaming"])
 def test_a_response_that_failed_is_an_error(*, is_streaming: bool) -> None:
     way = Way("openai-responses", is_streaming=is_streaming)
     failed = interrupts(says("One"), after=3, message="It fell.", event="response.failed")
@@ -307,7 +307,7 @@ def test_a_page_instead_of_an_answer_is_shown() -> None:
         agent.chat_sync("Hello")
 
 
-@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic"])
+@check_each("provider", ["openai", "openai-responses", "anthropic"])
 def test_an_object_without_an_answer_is_told_with_the_error_in_it(provider: str) -> None:
     with (
         asking(provider, '{"error": "no model is loaded"}') as agent,
@@ -321,7 +321,7 @@ def test_an_object_without_an_answer_is_told_with_the_error_in_it(provider: str)
         agent.chat_sync("Hello")
 
 
-@pytest.mark.parametrize("text", ["data: [null]\n\n", "data: {nope\n\n"])
+@check_each("text", ["data: [null]\n\n", "data: {nope\n\n"])
 def test_an_event_that_cannot_be_read_is_an_error_of_the_provider(text: str) -> None:
     with (
         asking("openai", text, type="text/event-stream") as agent,
@@ -333,7 +333,7 @@ def test_an_event_that_cannot_be_read_is_an_error_of_the_provider(text: str) -> 
 CALL = {"id": "a", "function": {"name": "add", "arguments": "{}"}}
 
 
-@pytest.mark.parametrize(
+@check_each(
     "part",
     [
         {"message": {"tool_calls": [{**CALL, "function": {"name": 7}}]}},
@@ -348,7 +348,7 @@ def test_an_answer_with_parts_of_other_types_does_not_get_into_the_conversation(
         assert agent.messages == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "message"),
     [
         ('{"detail": "Not Found"}', "^Error code: 404: Not Found$"),

@@ -180,7 +180,7 @@ def test_trimming_never_parts_a_call_from_its_result(
     assert sum(map(estimate, last_tokens(tokens)(conversation))) <= tokens
 
 
-@pytest.mark.parametrize(("policy", "word"), [(last_turns, "turns"), (last_tokens, "tokens")])
+@check_each(("policy", "word"), [(last_turns, "turns"), (last_tokens, "tokens")])
 def test_a_policy_keeps_no_negative_number(policy: Any, word: str) -> None:
     with pytest.raises(ValueError, match=f"the number of {word} must be at least 0, not -1"):
         policy(-1)

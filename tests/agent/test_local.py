@@ -101,7 +101,7 @@ def test_arguments_in_the_text_are_taken(text: str) -> None:
     assert json.loads(reply) == {"number1": 5, "number2": 3}
 
 
-@pytest.mark.parametrize("text", ["add numbers 5 and 3", "add numbers: 5, 3", "example_tool 5 3"])
+@check_each("text", ["add numbers 5 and 3", "add numbers: 5, 3", "example_tool 5 3"])
 def test_nothing_is_guessed(text: str) -> None:
     reply = said(agent_with(ADD, PAINT), text)
     assert reply.calls == ()
@@ -171,7 +171,7 @@ def test_an_unfit_answer_is_told_in_a_sentence_and_asked_again() -> None:
     assert called(said(agent, "Very High")) == {"color": "red", "level": "very high"}
 
 
-@pytest.mark.parametrize("word", ["never mind", "Cancel!", "stop"])
+@check_each("word", ["never mind", "Cancel!", "stop"])
 def test_the_user_can_leave_off(word: str) -> None:
     agent = agent_with(ADD)
     assert said(agent, "add numbers", word) == "All right, example_tool is not called."
@@ -298,7 +298,7 @@ def test_constraints_on_all_arguments_together_are_told() -> None:
     assert called(said(agent_with(pick), "pick a=1")) == {"a": 1}
 
 
-@pytest.mark.parametrize("text", ["hello", "Help!", "what can you do?", "  "])
+@check_each("text", ["hello", "Help!", "what can you do?", "  "])
 def test_a_greeting_is_answered_with_the_tools(text: str) -> None:
     reply = said(agent_with(ADD, PAINT), text)
     assert reply == (

@@ -219,7 +219,7 @@ def test_what_is_offered_can_be_looked_at(way: Way) -> None:
         assert repr(to.agent) == f"<Agent on {way.provider} m with 1 tools>"
 
 
-@pytest.mark.parametrize("wrong", [7, ring, object()], ids=["number", "function", "object"])
+@check_each("wrong", [7, ring, object()], ids=["number", "function", "object"])
 def test_what_is_no_set_of_tools_is_refused(wrong: Any) -> None:
     with ScriptedServer([]), pytest.raises(TypeError, match="tools must be a ToolRegistry, a list"):
         Agent(provider="local", tools=wrong)
@@ -230,7 +230,7 @@ def test_what_is_no_tool_is_refused() -> None:
         Agent(provider="local", tools=[7])
 
 
-@pytest.mark.parametrize("name", ["max_rounds", "max_tools", "max_result_characters"])
+@check_each("name", ["max_rounds", "max_tools", "max_result_characters"])
 def test_limits_are_at_least_one(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, not 0"):
         Agent(provider="local", **{name: 0})  # type: ignore[arg-type]
@@ -256,7 +256,7 @@ def test_a_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:
         Agent(tools=tmp_path / "tols")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("content", "wanted", "message"),
     [
         (3, {}, "^say a string or a list of content blocks, not 3$"),
@@ -285,7 +285,7 @@ def test_names_that_an_agent_does_not_take_are_free() -> None:
     assert Agent(tools=[game.as_tool("ask_game", "Plays.")]).chat_sync("ask_game message=hello")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("name", "value"), [("tools", []), ("model", "large"), ("system", "Hi."), ("messages", [])]
 )
 def test_what_a_class_says_that_nobody_would_hear_is_refused(name: str, value: Any) -> None:

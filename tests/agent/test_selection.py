@@ -82,7 +82,7 @@ def test_a_tool_that_has_to_be_called_is_on_offer() -> None:
         assert offered(to, 2) == ["search_tools", "mail"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("tools", "choice", "message"),
     [
         (None, "mial", "there's no tool 'mial'; did you mean 'mail'?"),

@@ -25,6 +25,7 @@ from tests.agent.conversations import (
     talk,
 )
 from tests.patience import PATIENCE
+from tests.tables import check_each
 
 
 def add(a: int, b: int) -> int:
@@ -185,7 +186,7 @@ def test_a_long_result_is_cut_and_says_so(way: Way) -> None:
         assert reply.calls[0].name == "text"
 
 
-@pytest.mark.parametrize(("most", "length"), [(None, 300_000), (50, 50), (1_000_000, 300_000)])
+@check_each(("most", "length"), [(None, 300_000), (50, 50), (1_000_000, 300_000)])
 def test_how_much_of_a_result_is_read_can_be_said(most: int | None, length: int) -> None:
     script = [calls(("text", {})), says("I see.")]
     with talk(Way("openai"), script, tools=_long_results(), max_result_characters=most) as to:

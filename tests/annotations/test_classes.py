@@ -235,7 +235,7 @@ def test_many_levels_do_not_multiply() -> None:
     assert len(str(schema_of(kind))) < 20_000
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("annotation", "properties"),
     [
         (Box[date], {"content": DATE, "others": {"type": "array", "items": DATE}}),

@@ -148,7 +148,7 @@ UNFIT: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "words"), UNFIT, ids=str)
+@check_each(("annotation", "words"), UNFIT, ids=str)
 def test_what_pydantic_can_t_describe_is_an_error(annotation: Any, words: str) -> None:
     with pytest.raises(InferenceError) as caught:
         parameter(annotation)

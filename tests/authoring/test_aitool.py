@@ -93,7 +93,7 @@ def test_what_a_subclass_says_itself_is_what_the_definition_says() -> None:
     }
 
 
-@pytest.mark.parametrize("tool", [Plain(), Rich()], ids=["sync", "async"])
+@check_each("tool", [Plain(), Rich()], ids=["sync", "async"])
 async def test_execute_is_called_with_checked_arguments(tool: AITool) -> None:
     registry = ToolRegistry()
     registry.register(tool)
@@ -142,7 +142,7 @@ def test_without_instructions_there_are_none() -> None:
     assert registry.prompt_instructions() == "Ask a first.\n\nAsk b first."
 
 
-@pytest.mark.parametrize("nothing", ["", None])
+@check_each("nothing", ["", None])
 def test_instructions_may_be_none(nothing: str | None) -> None:
     told = member(get_ai_prompt_instructions=lambda _: nothing)
     assert definition_of_instance(told).instructions is None

@@ -71,7 +71,7 @@ def copy_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-@pytest.mark.parametrize("original", [forecast, forecast_later])
+@check_each("original", [forecast, forecast_later])
 def test_a_decorated_function_is_the_function(original: Callable[..., Any]) -> None:
     for decorate in (tool, tool(), tool(name="other", tags=["weather"])):
         function = copy_of(original)
@@ -192,16 +192,14 @@ def test_an_argument_that_is_none_of_its_own_is_refused_at_once(
     assert str(caught.value) == words
 
 
-@pytest.mark.parametrize(
-    "value", ["weather", 5, Station, str], ids=["text", "number", "own", "str"]
-)
+@check_each("value", ["weather", 5, Station, str], ids=["text", "number", "own", "str"])
 def test_what_is_no_function_is_refused(value: Any) -> None:
     with pytest.raises(TypeError) as caught:
         tool(value)
     assert str(caught.value) == f"tool() takes a function, not {value!r}"
 
 
-@pytest.mark.parametrize("kind", [staticmethod, classmethod])
+@check_each("kind", [staticmethod, classmethod])
 def test_the_order_of_decorators_is_told(kind: Any) -> None:
     with pytest.raises(TypeError) as caught:
         tool(kind(forecast))
@@ -216,7 +214,7 @@ def test_a_builtin_is_refused() -> None:
         tool(len)
 
 
-@pytest.mark.parametrize("value", [forecast, Station, None, 5])
+@check_each("value", [forecast, Station, None, 5])
 def test_what_is_not_decorated_has_no_definition(value: Any) -> None:
     with pytest.raises(TypeError) as caught:
         definition_of(value)

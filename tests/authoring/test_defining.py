@@ -174,9 +174,7 @@ def test_a_default_that_may_fit_supplies_a_parameter(fragment: dict[str, Any]) -
     assert defined(paint, {"params": {"wall": fragment}}).parameters["required"] == []
 
 
-@pytest.mark.parametrize(
-    "params", [{}, {"wall": {"maxLength": 3}}, {"wall": lambda: {"maxLength": 3}}]
-)
+@check_each("params", [{}, {"wall": {"maxLength": 3}}, {"wall": lambda: {"maxLength": 3}}])
 def test_what_nothing_would_supply_is_refused(params: dict[str, Any]) -> None:
     options = {"required": [], "params": params}
     with pytest.raises(InferenceError) as caught:
@@ -189,7 +187,7 @@ def test_what_nothing_would_supply_is_refused(params: dict[str, Any]) -> None:
     assert defined(paint, supplied).parameters["required"] == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("options", "words"),
     [
         ({"param_descriptions": {"colour": ""}}, "'colour': param_descriptions names no"),
@@ -228,7 +226,7 @@ def test_without_a_docstring_the_name_is_the_description_and_a_remark_says_so() 
     )
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "expected"),
     [
         ({"type": "string"}, {"type": "string", "description": "What has been done."}),
@@ -292,9 +290,7 @@ def show(text: str, screen: Screen, size: Screen | None = None) -> str:
     return f"{text} on {screen}"
 
 
-@pytest.mark.parametrize(
-    "fragment", [{"type": "string"}, lambda: {"enum": [1]}], ids=["schema", "function"]
-)
+@check_each("fragment", [{"type": "string"}, lambda: {"enum": [1]}], ids=["schema", "function"])
 def test_a_fragment_stands_for_a_type_without_json(fragment: Any) -> None:
     size = {"$ref": "#/$defs/Size"}
     definition = defined(show, {"params": {"screen": fragment, "size": size}})

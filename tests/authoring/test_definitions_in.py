@@ -250,7 +250,7 @@ class Numbered:
         return count
 
 
-@pytest.mark.parametrize("name", ["named_otherwise", "annotated", "of_class", "plain"])
+@check_each("name", ["named_otherwise", "annotated", "of_class", "plain"])
 def test_a_bound_method_leaves_its_first_parameter_out_whatever_it_is_called(name: str) -> None:
     found = definitions_in(getattr(Numbered(), name))
     assert isinstance(found, ToolDefinition)
@@ -312,7 +312,7 @@ class Unsound(Words):
     count = "a string"  # type: ignore[assignment]  # as it is meant
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "words"),
     [
         (Overriding(), "ST403 the parameter 'letters' is not in the schema and has no default"),

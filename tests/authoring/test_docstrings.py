@@ -6,7 +6,6 @@ import functools
 import re
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -100,7 +99,7 @@ def epydoc(city: str) -> None:
     """
 
 
-@pytest.mark.parametrize("function", [google, numpy, sphinx, epydoc])
+@check_each("function", [google, numpy, sphinx, epydoc])
 def test_a_docstring_of_any_style_says_the_same(function: Any) -> None:
     assert documentation_of(function) == Documentation(
         "Tell the weather.\n\nIt is guessed\nfrom the season.",

@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from sovl_tools.procedures.parse.library import read_procedure
 from sovl_tools.procedures.procedure import Procedure
 from tests.conftest import REPOSITORY, Run
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 EXAMPLES = sorted((REPOSITORY / "docs" / "examples" / "procedures").iterdir())
 
@@ -165,6 +165,6 @@ def test_every_procedure_can_be_drawn(steps: list[dict[str, Any]]) -> None:
         check(found.procedure)
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+@check_each("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
 def test_the_examples_can_be_drawn(path: Path) -> None:
     check(read_procedure(path).sound())

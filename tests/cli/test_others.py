@@ -13,6 +13,7 @@ import yaml
 from sovl_tools.cli.main import COMMANDS, group
 from sovl_tools.linting.rules import RULES
 from tests.conftest import Run, Write, clean_environment, manifest_of
+from tests.tables import check_each
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_help_lists_the_commands_in_groups(run: Run) -> None:
     ]
 
 
-@pytest.mark.parametrize(("command", "most"), [("validate", 14), ("serve", 24)])
+@check_each(("command", "most"), [("validate", 14), ("serve", 24)])
 def test_a_command_has_few_options(command: str, most: int) -> None:
     found = group.get_command(click.Context(group), command)
     assert found is not None

@@ -149,7 +149,7 @@ def registered(name: str) -> Any:
 
 
 @check_each("expected", SOUND, ids=lambda each: each.name)
-@pytest.mark.parametrize("made", [registered, decorated])
+@check_each("made", [registered, decorated])
 def test_a_function_is_a_tool(made: Callable[[str], Any], expected: Expected) -> None:
     registry = ToolRegistry()
     registry.register(made(expected.name))
@@ -160,7 +160,7 @@ def test_a_function_is_a_tool(made: Callable[[str], Any], expected: Expected) ->
 
 
 @check_each(("name", "parameter"), REJECTED)
-@pytest.mark.parametrize("made", [registered, decorated])
+@check_each("made", [registered, decorated])
 def test_a_function_is_no_tool(made: Callable[[str], Any], name: str, parameter: str) -> None:
     with pytest.raises(Exception, match=parameter):
         ToolRegistry().register(made(name))

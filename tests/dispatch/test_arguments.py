@@ -305,7 +305,7 @@ def test_the_annotations_that_somebody_has_resolved_decide() -> None:
 def needs(text: str) -> None: ...
 
 
-@pytest.mark.parametrize("default", [5, None])
+@check_each("default", [5, None])
 def test_an_argument_whose_default_is_not_filled_in_is_required(default: Any) -> None:
     schema = properties(text={"type": "string", "default": default})
     assert refused({}, schema, needs).details == (("$.text", "is required"),)
@@ -340,7 +340,7 @@ def test_a_default_that_its_schema_refuses_is_not_filled_in(schema: dict[str, An
     assert checked({}, root) == {}
 
 
-@pytest.mark.parametrize("name", ["my size", "größe", "50%25", "a/b"])
+@check_each("name", ["my size", "größe", "50%25", "a/b"])
 def test_a_default_is_checked_whatever_the_name_of_its_property(name: str) -> None:
     assert checked({}, properties(**{name: {"type": "integer", "default": "N/A"}})) == {}
 
@@ -402,7 +402,7 @@ def test_an_unknown_argument_is_refused(schema: dict[str, Any]) -> None:
     assert refused({"colour": 1}, schema).details == (NEAR,)
 
 
-@pytest.mark.parametrize("extra", [{}, {"additionalProperties": True}, {"allOf": [{}]}], ids=str)
+@check_each("extra", [{}, {"additionalProperties": True}, {"allOf": [{}]}], ids=str)
 def test_a_function_that_takes_any_keyword_gets_it(extra: dict[str, Any]) -> None:
     assert checked({"colour": 1}, {**COLOR, **extra}, wide) == {"colour": 1}
 
@@ -466,7 +466,7 @@ def test_every_bad_argument_is_listed_with_its_path() -> None:
     assert "- lines[1].width: must be at least 0, not -1" in lines_said
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "ending"),
     [
         ('{"a": "long', 'near \'{"a": "long\'; the text ends too early'),
@@ -485,7 +485,7 @@ def test_a_bad_argument_of_an_alternative_has_its_own_path() -> None:
     assert failure.message.endswith('\n- shapes[0].size: must be an integer, not the string "x"')
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {"$ref": "#/$defs/a"},
@@ -535,7 +535,7 @@ def test_an_explicit_null_does_not_stand_in_the_way_of_a_repair() -> None:
     assert [repair.path for repair in repairs] == ["$.tags"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [properties(a={"prefixItems": [properties(b=SEALED)], "items": NO}) for NO in (False, True)]
     + [

@@ -86,7 +86,7 @@ async def test_a_sync_tool_on_a_thread_is_given_up_and_told_so(release: threadin
     assert dispatcher.statistics()["wait"].abandoned == 1
 
 
-@pytest.mark.parametrize("mode", ["inline", "thread"])
+@check_each("mode", ["inline", "thread"])
 def test_a_sync_call_is_cancelled_from_another_thread(mode: str) -> None:
     started, never = threading.Event(), threading.Event()
 
@@ -222,7 +222,7 @@ print(result.error.kind, dispatcher.statistics()["wait"].abandoned)
 """
 
 
-@pytest.mark.parametrize(
+@check_each(
     "call",
     ["result = asyncio.run(main())", "result = dispatcher.call_sync('wait', timeout=0.05)"],
     ids=["async", "sync"],

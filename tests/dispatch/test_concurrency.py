@@ -49,7 +49,7 @@ async def test_an_inline_tool_runs_where_the_loop_runs() -> None:
     assert (await dispatcher.call("inline")).value == threading.get_ident()
 
 
-@pytest.mark.parametrize("execution", [{}, {"mode": "thread"}, {"timeout": 30}], ids=str)
+@check_each("execution", [{}, {"mode": "thread"}, {"timeout": 30}], ids=str)
 async def test_a_sync_tool_runs_elsewhere_when_it_is_awaited(execution: dict[str, Any]) -> None:
     dispatcher = tooler(tool(threading.get_ident, name="elsewhere", **execution))
     result = await dispatcher.call("elsewhere")
@@ -335,7 +335,7 @@ class Model(BaseModel):
         (Annotated[list[Fraction], "of one"], [[]] * 5_000),
     ],
 )
-@pytest.mark.parametrize("coerce", ["strict", "lenient"])
+@check_each("coerce", ["strict", "lenient"])
 async def test_large_arguments_that_become_no_instances_are_rejected_soon(
     annotation: Any, value: Any, coerce: Any
 ) -> None:

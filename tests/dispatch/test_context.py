@@ -10,6 +10,7 @@ from sovl_tools.model.context import State
 from tests.conftest import Write, manifest_of
 from tests.dispatch.toolbox import TEXT, Call, Shelf, catalog_of, each_way, tool, tooler
 from tests.patience import PATIENCE
+from tests.tables import check_each
 
 
 @each_way
@@ -119,7 +120,7 @@ class Own:
     pass
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "place"),
     [
         (Own(), "state['key'] is of type Own"),
@@ -201,7 +202,7 @@ def test_a_chain_of_tools_has_an_end(call: Call) -> None:
     assert value == f"tools can't call each other so deep: {chain}"
 
 
-@pytest.mark.parametrize("limit", [None, PATIENCE])
+@check_each("limit", [None, PATIENCE])
 async def test_six_sync_tools_that_call_each_other_finish(limit: float | None) -> None:
     def make(number: int) -> Any:
         def step(context: ToolContext) -> Any:

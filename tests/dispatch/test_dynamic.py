@@ -16,6 +16,7 @@ import pytest
 from sovl_tools import AITool, Tooler, ToolRegistry, definition_of, tool
 from sovl_tools.model.errors import ResolutionError
 from tests.dispatch.toolbox import Call, each_way
+from tests.tables import check_each
 
 
 class Map:
@@ -224,7 +225,7 @@ class Color(Enum):
     RED = "red"
 
 
-@pytest.mark.parametrize(
+@check_each(
     "part",
     [
         {"enum": Color},

@@ -77,7 +77,7 @@ async def lazy_items_later() -> AsyncIterator[Any]:
         yield each
 
 
-@pytest.mark.parametrize("function", [lazy_items, lazy_items_later])
+@check_each("function", [lazy_items, lazy_items_later])
 async def test_the_items_of_a_stream_are_made_beside_the_loop(function: Any) -> None:
     stream = tooler(function).stream(function.__name__)
     items, turns = await taken(stream)
@@ -87,7 +87,7 @@ async def test_the_items_of_a_stream_are_made_beside_the_loop(function: Any) -> 
     assert turns > 5
 
 
-@pytest.mark.parametrize("function", [lazy_items, lazy_items_later])
+@check_each("function", [lazy_items, lazy_items_later])
 async def test_the_items_of_a_stream_are_made_within_its_limit(function: Any) -> None:
     stream = tooler(function).stream(function.__name__, timeout=0.1)
     assert (await taken(stream))[0] == []

@@ -116,7 +116,7 @@ for name in ("leave", "leave_later", "leave_midway", "stay"):
 """
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("error", "said"), [("SystemExit(3)", "SystemExit: 3"), ("KeyboardInterrupt", "passed")]
 )
 def test_an_async_tool_that_ends_programs_leaves_the_others_running(error: str, said: str) -> None:
@@ -132,13 +132,13 @@ def test_a_generator_that_fails_midway_has_no_value(call: Call) -> None:
     assert said(call(tooler(count), "count")) == ("tool_error", "ValueError: no more")
 
 
-@pytest.mark.parametrize("timeout", [None, 30])
+@check_each("timeout", [None, 30])
 def test_a_keyboard_interrupt_passes_from_sync_code(timeout: float | None) -> None:
     with pytest.raises(KeyboardInterrupt):
         tooler(raising(KeyboardInterrupt())).call_sync("fail", timeout=timeout)
 
 
-@pytest.mark.parametrize("make", [raising, raising_later])
+@check_each("make", [raising, raising_later])
 async def test_a_keyboard_interrupt_passes_from_async_code(
     make: Callable[[BaseException], Callable[[], Any]],
 ) -> None:

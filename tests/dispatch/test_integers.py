@@ -4,7 +4,6 @@ import json
 from copy import deepcopy
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,7 +96,7 @@ def test_a_number_stays_what_it_is_elsewhere(schema: Any, value: Any) -> None:
     assert repr(converted(value, schema)) == repr(value)
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {"$ref": "#"},

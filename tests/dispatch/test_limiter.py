@@ -18,6 +18,7 @@ from sovl_tools.dispatch.scope import CallScope
 from sovl_tools.model.errors import RunCancelledError
 from tests.dispatch.toolbox import Call, call_async, call_sync, run_script, tool, tooler
 from tests.patience import PATIENCE, wait_until
+from tests.tables import check_each
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ async def test_a_call_that_is_cancelled_as_its_turn_comes_passes_it_on() -> None
     assert isinstance(second, asyncio.CancelledError)
 
 
-@pytest.mark.parametrize("call", [call_sync, call_async])
+@check_each("call", [call_sync, call_async])
 def test_a_call_that_is_cancelled_or_too_late_before_its_turn_leaves_the_queue(call: Call) -> None:
     definition, started, end = waiting()
     dispatcher = tooler(definition)

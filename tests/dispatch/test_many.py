@@ -45,7 +45,7 @@ async def test_results_come_in_the_order_of_the_calls() -> None:
     assert [result.value for result in results] == list(range(0, 20, 2))
 
 
-@pytest.mark.parametrize("limit", [1, 3, None])
+@check_each("limit", [1, 3, None])
 async def test_so_many_calls_are_under_way_at_a_time(limit: int | None) -> None:
     counter = Counter()
 
@@ -82,7 +82,7 @@ async def test_a_mistake_of_the_caller_is_raised_at_once(
         await tooler(print).call_many([("print", None)], **options)
 
 
-@pytest.mark.parametrize("kind", ["sync", "async"])
+@check_each("kind", ["sync", "async"])
 async def test_a_tool_may_limit_how_many_of_its_calls_run_at_a_time(kind: str) -> None:
     counter, turn = Counter(), threading.Event()
 

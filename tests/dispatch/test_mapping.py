@@ -10,6 +10,7 @@ import pytest
 
 from tests.dispatch.toolbox import TEXT, properties, tool, tooler
 from tests.patience import PATIENCE
+from tests.tables import check_each
 
 NUMBER = properties(number={"type": "integer"})
 
@@ -99,7 +100,7 @@ def test_whoever_stops_early_cancels_what_is_under_way() -> None:
     assert sorted(str(each.kind) for each in ended) == ["None", "cancelled"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("options", "error"),
     [({"limit": 0}, ValueError), ({"call_id": "x"}, TypeError), ({"tiemout": 1}, TypeError)],
     ids=str,

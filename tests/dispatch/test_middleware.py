@@ -122,9 +122,7 @@ def test_a_timeout_is_repeated_and_each_attempt_has_the_limit_for_itself(call: C
     assert len(starts) == 3
 
 
-@pytest.mark.parametrize(
-    ("kind", "attempts"), [("tool_error", 3), ("timeout", 3), ("invalid_result", 1)]
-)
+@check_each(("kind", "attempts"), [("tool_error", 3), ("timeout", 3), ("invalid_result", 1)])
 def test_only_some_kinds_of_failure_are_worth_another_attempt(
     kind: FailureKind, attempts: int
 ) -> None:
@@ -132,7 +130,7 @@ def test_only_some_kinds_of_failure_are_worth_another_attempt(
     assert len(pauses) == attempts - 1
 
 
-@pytest.mark.parametrize("kinds", [["invalid_result"], "invalid_result"], ids=str)
+@check_each("kinds", [["invalid_result"], "invalid_result"], ids=str)
 def test_the_kinds_worth_another_attempt_can_be_chosen(kinds: Any) -> None:
     chosen = retry(5, kinds=kinds)
     _, pauses = driven(chosen, IDEMPOTENT, answering(Failure("invalid_result", "")))

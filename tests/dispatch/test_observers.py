@@ -362,7 +362,7 @@ async def observe_later(_event: CallEvent) -> None:
     raise AssertionError
 
 
-@pytest.mark.parametrize("observer", [5, observe_later])
+@check_each("observer", [5, observe_later])
 def test_an_observer_that_can_not_be_told_is_refused_at_once(observer: Any) -> None:
     with pytest.raises(TypeError, match="an observer must be a sync function"):
         tooler(observers=[observer])

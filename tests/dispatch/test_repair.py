@@ -195,7 +195,7 @@ def test_one_hopeless_argument_is_reason_enough_to_repair_none() -> None:
     assert repair_arguments({"a": "5", "b": "five"}, compile_schema(schema)) is None
 
 
-@pytest.mark.parametrize("text", ['{"a": "5"}', ' {"a": 5}'])
+@check_each("text", ['{"a": "5"}', ' {"a": 5}'])
 def test_arguments_that_were_encoded_twice_are_decoded(text: str) -> None:
     done = repair_arguments(text, compile_schema(properties(a=INTEGER)))
     assert done is not None
@@ -267,7 +267,7 @@ def test_many_doubtful_values_are_each_repaired() -> None:
     assert done[0] == {"value": [{"x": 1}, {"x": True}] * 12}
 
 
-@pytest.mark.parametrize("branch", [INTEGER, any_of(INTEGER, NULL)], ids=str)
+@check_each("branch", [INTEGER, any_of(INTEGER, NULL)], ids=str)
 def test_any_number_of_plain_values_is_repaired(branch: dict[str, Any]) -> None:
     items = {"type": "array", "items": branch}
     done = repair_arguments({"value": ["5"] * 1000}, compile_schema(properties(value=items)))

@@ -184,7 +184,7 @@ LATER = {
 }
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("annotation", "described", "given", "wanted"),
     [
         (Renamed, LATER, {"day": DAY_TEXT}, Later(DAY)),

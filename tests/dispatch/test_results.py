@@ -299,14 +299,14 @@ def test_an_open_file_is_refused_and_not_read() -> None:
         assert file.tell() == 0
 
 
-@pytest.mark.parametrize("error", [ToolError("sorry"), RunCancelledError(), TimeLimitError(1)])
+@check_each("error", [ToolError("sorry"), RunCancelledError(), TimeLimitError(1)])
 def test_what_ends_a_call_is_not_taken_for_a_bad_result(error: Exception) -> None:
     with pytest.raises(type(error)) as caught:
         convert_result([Lookup(error)])
     assert caught.value is error
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1)])
+@check_each("error", [KeyboardInterrupt(), SystemExit(1)])
 def test_what_is_no_exception_rises(error: Any) -> None:
     with pytest.raises(type(error)):
         convert_result(Lookup(error))
@@ -324,7 +324,7 @@ def test_a_class_that_hides_its_ancestors_is_refused() -> None:
     assert invalid([Hidden()]) == "result[0] can't be read: ValueError was raised"
 
 
-@pytest.mark.parametrize("inner", [0, (), dt.date(2026, 1, 31)], ids=repr)
+@check_each("inner", [0, (), dt.date(2026, 1, 31)], ids=repr)
 def test_64_levels_are_allowed(inner: Any) -> None:
     levels = DEEPEST - isinstance(inner, tuple)
     result = to_json(nested(levels, inner))
@@ -376,7 +376,7 @@ def with_room(frames: int, function: Callable[[Any], Any], argument: Any) -> Any
     return called(sys.getrecursionlimit() - used - frames)
 
 
-@pytest.mark.parametrize("inner", [0, (1,), {"a": PICTURE}], ids=repr)
+@check_each("inner", [0, (1,), {"a": PICTURE}], ids=repr)
 def test_a_stack_that_is_nearly_full_is_no_recursion_error(inner: Any) -> None:
     value = nested(DEEPEST - 3, inner)
     outcomes: set[int | str] = set()
@@ -592,7 +592,7 @@ def as_block(item: Any) -> Any:
     return Text(item) if isinstance(item, str) else item
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "reason"),
     [
         (PICTURE, "result[0] has 3 bytes; 2 are allowed for a result"),

@@ -102,7 +102,7 @@ async def test_an_item_is_there_before_the_next_is_made() -> None:
     assert await anext(items) == "second"
 
 
-@pytest.mark.parametrize("kind", ["sync", "async"])
+@check_each("kind", ["sync", "async"])
 async def test_whoever_stops_early_cancels_the_tool(kind: str) -> None:
     closed = threading.Event()
 

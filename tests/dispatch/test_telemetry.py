@@ -174,7 +174,7 @@ def test_what_is_too_deep_for_json_is_named() -> None:
     assert written(success(value=deep), content=True)["result"] == "<list>"
 
 
-@pytest.mark.parametrize("value", [["x" * 2 * LONGEST], {"a": {"x" * 2 * LONGEST}}], ids=type)
+@check_each("value", [["x" * 2 * LONGEST], {"a": {"x" * 2 * LONGEST}}], ids=type)
 def test_what_is_too_long_is_cut(value: Any) -> None:
     found = written(success(value=value, arguments=value), content=True)
     for key in ("arguments", "result"):

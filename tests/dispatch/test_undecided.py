@@ -12,6 +12,7 @@ import pytest
 from sovl_tools import ToolDefinition, Tooler, ToolRegistry, ToolResult, hook, tool
 from tests.dispatch.toolbox import Call, each_way
 from tests.patience import PATIENCE
+from tests.tables import check_each
 
 
 def registry_of(
@@ -71,7 +72,7 @@ def test_the_time_limit_is_that_of_the_functions_in_the_schema_too(
     assert call(tooler, "choose", {"one": "a"}, timeout=PATIENCE).value == "a"
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@check_each("is_async", [False, True], ids=["sync", "async"])
 async def test_the_loop_goes_on_while_a_schema_is_made(*, is_async: bool) -> None:
     slow = Slow()
     tooler = Tooler(registry_of(slow, is_async=is_async))
@@ -83,7 +84,7 @@ async def test_the_loop_goes_on_while_a_schema_is_made(*, is_async: bool) -> Non
     assert slow.threads[0] is not threading.current_thread()
 
 
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@check_each("is_async", [False, True], ids=["sync", "async"])
 async def test_inline_a_schema_is_made_where_the_tool_runs(*, is_async: bool) -> None:
     threads = []
 

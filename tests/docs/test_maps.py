@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from inspect import signature
 
-import pytest
-
 from sovl_tools import Agent
 from sovl_tools.model.diagnostic import FILE_SUFFIXES
 from sovl_tools.model.folder import IMPORT_TIMEOUT
@@ -20,7 +18,7 @@ from tests.tables import check_each
 PATH = re.compile(r"`((?:sovl_tools|schemas|scripts|tests|docs)/[\w./-]*\w/?)`")
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/benchmarks.md"])
+@check_each("page", ["CONTRIBUTING.md", "docs/architecture.md", "docs/benchmarks.md"])
 def test_every_path_on_a_map_is_there(page: str) -> None:
     named = set(PATH.findall((REPOSITORY / page).read_text(encoding="utf-8")))
     assert named

@@ -359,7 +359,7 @@ def test_within_one_module_the_tool_that_is_defined_first_stays(tmp_path: Path) 
     assert (diagnostic.code, diagnostic.line) == ("ST801", 11)
 
 
-@pytest.mark.parametrize("given", ["2025-03-31", date(2025, 3, 31)], ids=["text", "date"])
+@check_each("given", ["2025-03-31", date(2025, 3, 31)], ids=["text", "date"])
 def test_what_preprocess_returns_becomes_what_the_annotations_name(given: object) -> None:
     def tell(day: date) -> str:
         """Tell the month."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from sovl_tools import InferenceError, Tooler, ToolError, ToolRegistry, definition_of, tool
+from tests.tables import check_each
 
 PARCELS = {"zoning": ["R1", "R1", "C2"], "parks": ["P"]}
 
@@ -281,7 +282,7 @@ def test_params_may_name_what_the_function_does_not_have() -> None:
     assert registry.report.diagnostics == ()
 
 
-@pytest.mark.parametrize("marks", [{}, {"postprocess": str}])
+@check_each("marks", [{}, {"postprocess": str}])
 def test_without_either_a_name_that_the_function_lacks_is_an_error(marks: dict[str, Any]) -> None:
     with pytest.raises(InferenceError, match="params names no parameter"):
 

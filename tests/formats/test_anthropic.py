@@ -10,6 +10,7 @@ import pytest
 from sovl_tools import ToolRegistry
 from sovl_tools.formats.base import Options, format_of
 from tests.formats.tools import TEXT, arguments, collected, shaped, tool
+from tests.tables import check_each
 
 STRICT: dict[str, Any] = {"strict": True}
 
@@ -44,7 +45,7 @@ def test_in_a_strict_one_optional_properties_stay_optional() -> None:
     assert (shape.undo, shape.is_strict) == (None, True)
 
 
-@pytest.mark.parametrize("options", [STRICT, {}])
+@check_each("options", [STRICT, {}])
 def test_a_name_that_is_refused_is_told(options: dict[str, Any]) -> None:
     shape = shaped("anthropic", tool(arguments(**{"a b": TEXT})), **options)
     assert [(each.kind, each.path[-1]) for each in shape.losses] == [("name", "a b")]
@@ -73,7 +74,7 @@ def test_examples_with_arguments_go_with_it() -> None:
     assert "input_examples" not in shaped("anthropic", tool(examples=EXAMPLES[1:2])).definition
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("options", "reason"),
     [
         (STRICT, "they may not match the strict schema"),
@@ -115,7 +116,7 @@ def no_arguments(name: str) -> Any:
     return tool(arguments(), name)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("tools", "strict", "words"),
     [
         (

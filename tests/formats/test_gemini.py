@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from sovl_tools.formats.providers import GEMINI
 from tests.formats.rules import problems_of_gemini
 from tests.formats.tools import TEXT, arguments, collected, shaped, tool
@@ -35,7 +33,7 @@ def test_a_schema_is_said_in_the_keywords_that_there_are() -> None:
     assert [loss.path for loss in shape.losses] == [("parameters", "properties", "truth", "enum")]
 
 
-@pytest.mark.parametrize("description", ["", " \n"])
+@check_each("description", ["", " \n"])
 def test_an_empty_description_is_left_out(description: str) -> None:
     given = tool()
     shape = shaped("gemini", type(given)("echo", description, given.parameters, given.function))

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,7 +51,7 @@ def containers(value: Any) -> Iterator[int]:
             yield from containers(each)
 
 
-@pytest.mark.parametrize("name", ["openai", "openrouter", "anthropic"])
+@check_each("name", ["openai", "openrouter", "anthropic"])
 def test_what_guides_a_model_stays_as_it_is(name: str) -> None:
     schema = of(
         a={"oneOf": [TEXT, {"not": {"const": 1}}], "allOf": [{"minLength": 1}, {}], "x-own": [1]},
@@ -334,7 +333,7 @@ def test_references_lead_to_definitions_be_it_in_words() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", LOOSE)
+@check_each("name", LOOSE)
 def test_the_root_is_a_plain_object(name: str) -> None:
     for schema in ({"$comment": "x"}, {"type": ["object", "null"]}, {"type": "object"}):
         assert made(name, schema) == (of(), [])

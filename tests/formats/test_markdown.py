@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sovl_tools import ToolDefinition
 from tests.formats.schemas import moderate
 from tests.formats.tools import shaped
+from tests.tables import check_each
 
 
 def lines_about(name: str) -> list[str]:
@@ -20,7 +20,7 @@ def lines_about(name: str) -> list[str]:
     return text.splitlines()
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("name", "shown"),
     [
         ("größe", "`größe`"),

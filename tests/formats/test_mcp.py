@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import mcp_types
-import pytest
 from hypothesis import given
 from mcp_types import _v2025_11_25, _v2026_07_28
 from pydantic import TypeAdapter, ValidationError
@@ -91,7 +90,7 @@ def test_both_schemas_are_copies() -> None:
     assert output["properties"] == {}
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {"type": "array"},

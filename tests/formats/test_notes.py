@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -113,7 +112,7 @@ def test_notes_stand_below_the_description() -> None:
     assert schema["description"] == "How many. "
 
 
-@pytest.mark.parametrize("schema", [{}, {"description": " "}, {"description": None}])
+@check_each("schema", [{}, {"description": " "}, {"description": None}])
 def test_notes_are_the_description_where_there_is_none(schema: dict[str, Any]) -> None:
     assert with_notes(schema, ["At least 1."]) == {"description": "At least 1."}
 

@@ -46,7 +46,7 @@ def test_that_of_responses_is_flat_and_says_whether_it_is_strict() -> None:
     assert shaped(openai_responses, tool(), strict=True).definition["strict"] is True
 
 
-@pytest.mark.parametrize("module", [openai, openrouter, openai_responses])
+@check_each("module", [openai, openrouter, openai_responses])
 def test_a_strict_definition_demands_all_and_can_be_undone(module: Any) -> None:
     shape = shaped(module, tool(), strict=True)
     function = shape.definition.get("function", shape.definition)
@@ -84,7 +84,7 @@ def test_a_schema_that_is_too_large_is_not_strict() -> None:
     assert loosened(arguments(a=deep)) == "not strict: it has 11 levels of nesting, more than 10"
 
 
-@pytest.mark.parametrize(("module", "words"), [(openai, "OpenAI"), (openrouter, "OpenAI, to")])
+@check_each(("module", "words"), [(openai, "OpenAI"), (openrouter, "OpenAI, to")])
 def test_more_tools_than_a_request_may_have_are_told(module: Any, words: str) -> None:
     shape = shaped(module, tool())
     definitions, losses = collected(module, [shape] * 128)
@@ -145,7 +145,7 @@ class Mute(Asking):
         raise SilentError
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("kind", "words"),
     [(Leaving, "SystemExit: 3"), (Mute, "SilentError: its message can't be read")],
 )
@@ -174,7 +174,7 @@ def test_openrouter_warns_of_names_that_some_models_refuse() -> None:
     assert [each.kind for each in shape.losses] == ["doubt"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("own", "words"),
     [
         (None, "TypeError: it returned no object with a 'function'"),

@@ -3,7 +3,6 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, get_args
 
-import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
@@ -167,7 +166,7 @@ def test_definitions_of_arguments_and_result_are_components_apart() -> None:
     assert inner == {"$ref": "#/components/schemas/weather.result.result"}
 
 
-@pytest.mark.parametrize("reference", ["#/$defs/city", "#here", "#/properties/other/items"])
+@check_each("reference", ["#/$defs/city", "#here", "#/properties/other/items"])
 def test_a_reference_leads_to_a_component_however_it_is_written(reference: str) -> None:
     target = {"$anchor": "here", "type": "string"}
     place: dict[str, Any] = {"$ref": reference, "description": "Where."}
@@ -217,15 +216,13 @@ def test_two_references_in_one_place_both_hold() -> None:
     }
 
 
-@pytest.mark.parametrize("target", [True, False])
+@check_each("target", [True, False])
 def test_a_reference_to_a_boolean_is_that_boolean(target: bool) -> None:  # noqa: FBT001 - a schema
     schema = {**EMPTY, "properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": target}}
     assert components(schema)["weather.arguments"]["properties"]["a"] == {"allOf": [target]}
 
 
-@pytest.mark.parametrize(
-    "reference", ["https://json-schema.org/draft/2020-12/schema", "inner", "urn:inner#/x"]
-)
+@check_each("reference", ["https://json-schema.org/draft/2020-12/schema", "inner", "urn:inner#/x"])
 def test_a_reference_to_another_document_is_dropped_with_a_word(reference: str) -> None:
     schema: dict[str, Any] = {
         "type": "object",
@@ -328,7 +325,7 @@ def test_a_set_within_a_set_moves_and_nobody_is_warned_of_it() -> None:
     assert [each.path[-1] for each in losses(schema)] == ["pattern"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("target", "stays"),
     [({"enum": ["red"]}, True), ({"enum": ["blue"]}, False)],
 )

@@ -4,7 +4,6 @@ import json
 from copy import deepcopy
 from typing import Any
 
-import pytest
 from hypothesis import given
 
 from sovl_tools import ToolDefinition
@@ -146,7 +145,7 @@ def test_what_a_schema_asks_beyond_its_type_is_a_sentence(schema: Any, words: st
     assert about(schema) == f"(any, optional): {words}"
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         {"additionalProperties": False},

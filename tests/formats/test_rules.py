@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.formats.rules import (
     problems_of_anthropic,
     problems_of_anthropic_request,
@@ -118,7 +116,7 @@ def test_openai_refuses_what_strict_tools_may_not_say(schema: dict[str, Any]) ->
     assert problems_of_openai_responses(flat, strict=True) != []
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         lax(a=NESTED, b={"type": "array", "items": {}}, c=True),
@@ -257,7 +255,7 @@ def test_anthropic_counts_over_a_request() -> None:
     assert problems_of_anthropic_request(tools(1, closed()) * 2) != []
 
 
-@pytest.mark.parametrize(
+@check_each(
     "schema",
     [
         lax(a={"type": "string", "enum": ["x", 1]}, b={"type": "array", "prefixItems": [{}]}),

@@ -124,7 +124,7 @@ def test_a_request_keeps_to_the_limits_of_anthropic(data: st.DataObject) -> None
     assert marked == ([max({*names} - {*deferred})] if control else [])
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("properties", "required", "count", "strict"),
     [
         ({}, [], 21, 20),

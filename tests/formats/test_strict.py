@@ -178,7 +178,7 @@ def test_an_object_without_word_on_others_is_closed_and_that_is_told() -> None:
     assert losses_of(closed) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "kind"),
     [
         ({"properties": {"b": TEXT}, "additionalProperties": False}, "object"),

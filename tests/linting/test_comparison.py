@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,7 +82,7 @@ def test_long_texts_are_shown_from_where_they_differ() -> None:
     assert line == '$ is from character 61 on "xxxxxxxxxxb", expected "xxxxxxxxxxa"'
 
 
-@pytest.mark.parametrize("size", [50_000])
+@check_each("size", [50_000])
 def test_long_texts_are_cut(size: int) -> None:
     expected, actual = ("\n".join(f"{word} {n}" for n in range(size)) for word in "ab")
     found = differences(expected, actual)

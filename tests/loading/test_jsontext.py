@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from sovl_tools.loading.jsontext import Places, line_and_column, members, too_de
 from sovl_tools.model.diagnostic import ManifestPlace
 from sovl_tools.model.document import depth
 from tests.schema.strategies import moderate, scalars, texts
+from tests.tables import check_each
 
 keys = texts | st.text('"\\/{}[]:,\n', max_size=4)
 documents = st.recursive(
@@ -84,7 +84,7 @@ def test_every_value_is_a_member_once(style: tuple[Any, str]) -> None:
     assert not [member for member in found if member.repeated or member.occurrence != 1]
 
 
-@pytest.mark.parametrize(("occurrence", "value"), [(1, "1"), (2, "2"), (3, "3"), (0, "3")])
+@check_each(("occurrence", "value"), [(1, "1"), (2, "2"), (3, "3"), (0, "3")])
 def test_a_key_that_stands_more_than_once_is_told_apart(occurrence: int, value: str) -> None:
     text = '{"a": 1, "a": 2, "a": 3}'
     offset = Places(text).offset(ManifestPlace(("a",), "key", occurrence))

@@ -128,7 +128,7 @@ def test_base64_is_that_of_the_standard_library(data: bytes) -> None:
     assert Image(data, "image/png").to_json()["data"] == base64.b64encode(data).decode()
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("content", "size"),
     [
         (Text("aß"), 3),
@@ -156,7 +156,7 @@ def test_content_is_equal_to_the_same_content_only() -> None:
     assert all(isinstance(each, CONTENT) for each in (Text(""), Image(PNG), Audio(WAV)))
 
 
-@pytest.mark.parametrize("content", [Text("a"), Image(PNG), EmbeddedResource("memo:1", "")])
+@check_each("content", [Text("a"), Image(PNG), EmbeddedResource("memo:1", "")])
 def test_content_does_not_change(content: Any) -> None:
     with pytest.raises(FrozenInstanceError):
         setattr(content, next(iter(content.__dataclass_fields__)), "other")

@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from sovl_tools import ToolDefinition
+from tests.tables import check_each
 
 PARAMETERS = {"type": "object", "properties": {"text": {"type": "string"}}}
 
@@ -53,7 +54,7 @@ def test_the_neutral_definition_has_three_keys() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("source", "text"),
     [
         ("tools/echo", "<ToolDefinition 'echo' from tools/echo>"),

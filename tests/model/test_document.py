@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,7 @@ from tests.tables import check_each
 paths = st.lists(st.integers(0, 9) | st.text("ab/~01 ", max_size=4), max_size=4).map(tuple)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("path", "text"),
     [
         ((), ""),
@@ -33,7 +32,7 @@ def test_a_pointer_leads_back_to_its_path(path: Path) -> None:
     assert parts == [str(part) for part in path]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("path", "text"),
     [
         ((), ""),

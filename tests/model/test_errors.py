@@ -47,7 +47,7 @@ def test_an_error_has_fields_for_programs() -> None:
     assert (setting.source, setting.message) == ("file", "why")
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("error", "builtin"), [(ToolNotFoundError("a"), KeyError), (SchemaError("a"), ValueError)]
 )
 def test_an_error_is_caught_as_what_it_resembles(

@@ -6,8 +6,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from sovl_tools import ProcedureManager
 from tests.procedures.workshop import call, defined, found, inputs, procedure, registry_of, values
 from tests.tables import check_each
@@ -100,12 +98,12 @@ def test_references_in_the_schema_are_followed() -> None:
     assert said({"n": "{{ 1 }}"}, schema=schema) == []
 
 
-@pytest.mark.parametrize("schema", [{"anyOf": [NUMBER, TEXT]}, {"enum": [1, "a"]}, True, {}])
+@check_each("schema", [{"anyOf": [NUMBER, TEXT]}, {"enum": [1, "a"]}, True, {}])
 def test_where_the_schema_says_no_type_nothing_is_told(schema: Any) -> None:
     assert said({"n": "{{ 1 }} {{ 2 }}"}, schema=inputs("n", n=schema)) == []
 
 
-@pytest.mark.parametrize("value", ["{{ 1 +", ["{{ 1 +"]])
+@check_each("value", ["{{ 1 +", ["{{ 1 +"]])
 def test_what_can_not_be_read_is_told_once(value: Any) -> None:
     assert [each[:5] for each in said({"n": value}, schema=inputs(n={}))] == ["ST759"]
 

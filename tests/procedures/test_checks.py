@@ -60,7 +60,7 @@ def test_something_else_than_an_object_is_told(tmp_path: Path) -> None:
     assert said(tmp_path / "a.yaml") == ["ST751 must be an object, not an array"]
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("block", "place"),
     [
         ({"action": "if", "condition": "true", "then": ["…"]}, "then[0]"),
@@ -82,7 +82,7 @@ def test_keys_of_ones_own_are_fine() -> None:
     assert manager_of().run_sync(source) is None
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "message"),
     [
         ({"required": 5}, "must be an array, not the integer 5, at 'inputs.required'"),
@@ -187,7 +187,7 @@ def test_sound_procedures_raise_no_alarm_and_run(source: Any) -> None:
     assert all(type(each) is int for each in result.values())
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("document", "name"),
     [
         ({"name": "demo", "steps": []}, "demo"),

@@ -322,7 +322,7 @@ def test_a_few_characters_can_not_ask_for_much(text: str, message: str) -> None:
     assert failed(text).message == message
 
 
-@pytest.mark.parametrize(
+@check_each(
     "text",
     [
         "{{ 10 ** 4299 }}",
@@ -397,7 +397,7 @@ def test_what_is_no_template_is_refused(text: str, message: str) -> None:
     assert str(error) == message
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "value"),
     [("count > 1", True), (" page.links ", [1, 2, 3]), ("not\ncount", False), ("'}}'", "}}")],
 )
@@ -488,7 +488,7 @@ def test_neither_jinja_nor_yaml_is_there_before_it_is_needed() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize(
+@check_each(
     "text",
     [
         "{{ long | replace('a', long) }}",

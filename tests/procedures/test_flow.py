@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from sovl_tools import ProcedureManager
 from tests.procedures.workshop import (
     add,
@@ -16,6 +14,7 @@ from tests.procedures.workshop import (
     returning,
     values,
 )
+from tests.tables import check_each
 
 
 def other(name: str, **keys: Any) -> dict[str, Any]:
@@ -46,8 +45,8 @@ def test_many_ways_between_procedures_are_gone_once() -> None:
     assert manager.check("p0") == ()
 
 
-@pytest.mark.parametrize("is_inside", [False, True])
-@pytest.mark.parametrize(
+@check_each("is_inside", [False, True])
+@check_each(
     "around",
     [
         lambda steps: {"action": "for_each", "items": [1], "steps": steps},
@@ -63,9 +62,7 @@ def test_return_within_what_runs_at_a_time_is_told(around: Any, is_inside: Any) 
     assert message.startswith(f"ST757 a step returns from within {outer['action']}, at ")
 
 
-@pytest.mark.parametrize(
-    "step", [{**returning(1), "when": "false"}, {**returning(1), "on_error": "continue"}]
-)
+@check_each("step", [{**returning(1), "when": "false"}, {**returning(1), "on_error": "continue"}])
 def test_a_step_behind_what_may_not_be_the_end_is_fine(step: dict[str, Any]) -> None:
     assert said(step, values(x=1)) == []
 

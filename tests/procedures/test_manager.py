@@ -21,6 +21,7 @@ from tests.procedures.workshop import (
     returning,
     values,
 )
+from tests.tables import check_each
 
 YAML = """\
 name: {name}
@@ -228,7 +229,7 @@ def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert manager.run_sync(procedure(*steps)) == [1, 2]
 
 
-@pytest.mark.parametrize("levels", [60, 300, 3000])
+@check_each("levels", [60, 300, 3000])
 def test_a_dictionary_that_is_nested_too_deep_is_refused(levels: int) -> None:
     steps: list[Any] = [{"action": "set", "values": {"a": 1}}]
     for _ in range(levels):

@@ -132,7 +132,7 @@ def test_the_place_of_a_key_is_where_it_stands(
     assert place == marked_place(text)
 
 
-@pytest.mark.parametrize(("path", "text"), [("a.yml", "a: [1]"), ("a.json", '{"a": [1]}')])
+@check_each(("path", "text"), [("a.yml", "a: [1]"), ("a.json", '{"a": [1]}')])
 def test_what_is_not_there_is_placed_at_what_is_around_it(path: str, text: str) -> None:
     source = read(text, path=path)
     column = text.index("[") + 1
@@ -193,7 +193,7 @@ def test_json_is_read_as_strictly_as_manifests_are(text: str, message: str) -> N
     assert str(refused(text, "a.json")) == message
 
 
-@pytest.mark.parametrize("path", ["a.yaml", "a.json"])
+@check_each("path", ["a.yaml", "a.json"])
 def test_a_hundred_levels_are_read(path: str) -> None:
     text = "[" * 100 + "]" * 100
     assert read(text, path=path).value == json.loads(text)

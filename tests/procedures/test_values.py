@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.procedures.workshop import (
     add,
     call,
@@ -98,7 +96,7 @@ def test_what_a_tool_does_not_return_is_told(expression: str, is_known: Any) -> 
     assert [each[:5] for each in found] == ([] if is_known else ["ST760"])
 
 
-@pytest.mark.parametrize("expression", ["item", "loop.index", "loop.count", "y"])
+@check_each("expression", ["item", "loop.index", "loop.count", "y"])
 def test_variables_of_an_iteration_are_there_in_it_alone(expression: str) -> None:
     inner = values(y=1), values(z=f"{{{{ {expression} }}}}")
     assert said(loop(*inner, result=f"{{{{ {expression} }}}}")) == []

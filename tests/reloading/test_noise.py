@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,7 +80,7 @@ def test_a_name_that_begins_with_a_point_is_noise(name: str) -> None:
     assert is_noise(f".{name}")
 
 
-@pytest.mark.parametrize("name", ["x.tmp" + "1" * 250, "x" + ".tmp.123456" * 22], ids=len)
+@check_each("name", ["x.tmp" + "1" * 250, "x" + ".tmp.123456" * 22], ids=len)
 def test_a_long_name_takes_no_long_time(name: str) -> None:
     assert is_noise(name)
     assert not is_noise(f"{name}!")

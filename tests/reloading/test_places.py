@@ -37,7 +37,7 @@ def hear(place: Place, paths: list[str], *events: FileSystemEvent) -> Listener:
     return listener
 
 
-@pytest.mark.parametrize("path", ["/real/tools/echo/echo.py", b"/real/tools/echo/echo.py"])
+@check_each("path", ["/real/tools/echo/echo.py", b"/real/tools/echo/echo.py"])
 def test_what_happens_at_the_real_path_is_told_under_the_logical_one(path: str | bytes) -> None:
     assert told(TREE, FileModifiedEvent(path)) == ["/named/tools/echo/echo.py"]
 
@@ -56,7 +56,7 @@ def test_a_save_by_rename_is_told_without_the_noise() -> None:
     assert told(TREE, saved) == ["/named/tools/a.py"]
 
 
-@pytest.mark.parametrize("rest", ["echo.py~", "__pycache__/echo.pyc", ".git/index.lock/x.py"])
+@check_each("rest", ["echo.py~", "__pycache__/echo.pyc", ".git/index.lock/x.py"])
 def test_noise_is_not_told_wherever_it_stands(rest: str) -> None:
     assert told(TREE, FileModifiedEvent(f"/real/tools/{rest}")) == []
 

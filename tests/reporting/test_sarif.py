@@ -19,6 +19,7 @@ from sovl_tools.reporting.outcome import render
 from sovl_tools.reporting.services import sarif_document
 from tests.reporting.findings import ODD, WRONG, diagnostic, outcome
 from tests.schema.strategies import moderate
+from tests.tables import check_each
 
 
 def run_of(*found: Any) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def test_each_rule_that_found_something_is_explained_once() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("path", "uri"),
     [
         ("tools/größe/a b.json", "tools/gr%C3%B6%C3%9Fe/a%20b.json"),

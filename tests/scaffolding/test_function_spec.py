@@ -98,7 +98,7 @@ def test_a_function_in_a_schema_is_refused_with_its_parameter() -> None:
     assert spec.parameters["required"] == ["b"]
 
 
-@pytest.mark.parametrize("step", ["preprocess", "postprocess"])
+@check_each("step", ["preprocess", "postprocess"])
 def test_a_step_around_the_function_is_refused(step: str) -> None:
     def made(a: str) -> None: ...
 

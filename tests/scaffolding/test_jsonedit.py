@@ -175,7 +175,7 @@ SEVERAL = """{
 }"""
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("text", "line"),
     [
         (ONE_LINE, '    "b": {"type": "array", "items": {}}\n'),

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-import pytest
 from annotated_types import Ge
 from hypothesis import given
 
@@ -208,7 +207,7 @@ def test_what_contradicts_the_function_is_told(annotation: Any, schema: Any, exp
     assert told(annotation, schema) == ([expected] if expected else [])
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("default", "written", "is_told"),
     [(3, 4, True), (3, 3.0, False), (None, 4, False), (..., 4, False)],
 )

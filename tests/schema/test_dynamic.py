@@ -64,7 +64,7 @@ def test_a_property_may_have_the_name_of_a_keyword(name: str) -> None:
     assert without_functions(schema) == parameters(**{name: {}})
 
 
-@pytest.mark.parametrize("schema", [parameters(color=colors), colors, {"properties": colors}])
+@check_each("schema", [parameters(color=colors), colors, {"properties": colors}])
 def test_in_the_place_of_a_schema_there_must_be_one(schema: Any) -> None:
     with pytest.raises(
         ResolutionError, match=r"returned \['red', 'blue'\], not (a schema|schemas by their nam)"
@@ -110,7 +110,7 @@ class Name(str):
     __slots__ = ()
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "expected"),
     [
         (Size, [1, 2]),
@@ -183,7 +183,7 @@ def test_what_a_keyword_can_have_is_taken(key: str, value: Any) -> None:
         assert resolved(parameters(color=schema), called) == parameters(color={key: value})
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("value", "place", "reason"),
     [
         ({"enum": ["a", {1: 2}]}, "enum[1]", "returned the key 1, not a string"),
@@ -223,7 +223,7 @@ def test_a_class_in_a_schema_is_refused_when_it_is_resolved() -> None:
         resolved(parameters(color={"type": str}), called)
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("fragment", "words"),
     [
         ({"type": str}, "size.type is the class str"),
@@ -258,7 +258,7 @@ def interrupts() -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("function", "reason"),
     [(fails, "failed: OSError: no network"), (leaves, "failed: SystemExit: 3")],
 )
@@ -313,7 +313,7 @@ def test_a_definition_calls_its_functions_only_when_it_is_resolved() -> None:
     assert box.calls == 3
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("whole", "required"),
     [
         ({"default": 1}, ["other"]),

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -17,7 +16,7 @@ from tests.schema.strategies import examples, moderate, schemas, values
 from tests.tables import check_each
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@check_each("name", PUBLISHED)
 def test_a_published_schema_is_valid_json_schema(name: str) -> None:
     schema = json.loads(schema_text(name))
     Draft202012Validator.check_schema(schema)
@@ -115,7 +114,7 @@ def test_the_native_engine_does_the_work_where_it_is_installed() -> None:
     assert engine_name() == "jsonschema-rs"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("absent", "said"),
     [
         (["jsonschema_rs"], "jsonschema False"),

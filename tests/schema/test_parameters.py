@@ -80,7 +80,7 @@ def test_an_annotation_wins_and_one_that_is_text_does_not() -> None:
     assert one({"type": "string"}, "Color").param_type is str
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schema", "value", "has_default"),
     [({}, None, False), ({"default": None}, None, True), ({"default": [1]}, [1], True)],
 )
@@ -154,7 +154,7 @@ def registered(value: Any) -> ToolDefinition:
     return registry["forecast"]
 
 
-@pytest.mark.parametrize("value", [forecast, Station(), Forecast], ids=["def", "method", "class"])
+@check_each("value", [forecast, Station(), Forecast], ids=["def", "method", "class"])
 def test_a_tool_in_code_has_them(value: Any) -> None:
     assert registered(value).parameter_definitions == EXPECTED
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from sovl_tools.schema.rewrite import Hoisted, hoisted
+from tests.tables import check_each
 
 TEXT = {"type": "string"}
 
@@ -61,7 +60,7 @@ def test_whatever_is_referred_to_becomes_a_definition() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@check_each(
     "reference", ["#/nowhere", "https://json-schema.org/draft/2020-12/schema", "urn:apart#/a"]
 )
 def test_a_reference_that_only_an_engine_can_follow_stays(reference: str) -> None:
@@ -87,7 +86,7 @@ def test_a_dynamic_reference_to_one_place_is_like_any_other() -> None:
     assert found.definitions["node"] == {"items": here}
 
 
-@pytest.mark.parametrize("reference", ["#absent", "#", "urn:x#node", 5])
+@check_each("reference", ["#absent", "#", "urn:x#node", 5])
 def test_a_dynamic_reference_that_only_an_engine_could_follow_stays(reference: Any) -> None:
     schema = {"items": {"$dynamicRef": reference}, "prefixItems": [{"$dynamicAnchor": "other"}]}
     assert hoisted(schema).schema["items"] == {"$dynamicRef": reference}

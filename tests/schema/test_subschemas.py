@@ -143,7 +143,7 @@ def test_definitions_that_refer_twice_to_the_next_one_multiply() -> None:
 THING = {"$id": "urn:x:thing", "type": "string", "$defs": {"a": {"$anchor": "here"}}}
 
 
-@pytest.mark.parametrize(
+@check_each(
     "root",
     [
         {"$defs": {"a": {**THING, "items": {"$ref": "#/$defs/a"}}}},

@@ -31,6 +31,7 @@ from tests.serving.apps import (
     registry_of,
     tooler_of,
 )
+from tests.tables import check_each
 
 PROBLEM = "urn:sovl-tools:problem:"
 
@@ -107,8 +108,8 @@ async def interrupt_later(context: ToolContext) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("limit", [None, PATIENCE])
-@pytest.mark.parametrize("tool", [interrupt, interrupt_later])
+@check_each("limit", [None, PATIENCE])
+@check_each("tool", [interrupt, interrupt_later])
 async def test_an_interrupt_of_a_tools_own_ends_its_call_alone(
     tool: Any, limit: float | None
 ) -> None:
@@ -413,7 +414,7 @@ async def test_a_silent_stream_says_that_it_is_alive(monkeypatch: pytest.MonkeyP
     assert slow.cancelled.is_set()
 
 
-@pytest.mark.parametrize("path", ["/tools/wait", "/tools/wait/stream"])
+@check_each("path", ["/tools/wait", "/tools/wait/stream"])
 async def test_a_client_that_leaves_cancels_its_call(path: str) -> None:
     slow = Slow()
     registry = registry_of(slow.wait)
@@ -456,7 +457,7 @@ async def test_a_mistake_of_the_server_is_a_problem() -> None:
         assert problem(await client.post("/tools/add", json={}))["status"] == 500
 
 
-@pytest.mark.parametrize("path", ["/tools/wait", "/tools/wait/stream"])
+@check_each("path", ["/tools/wait", "/tools/wait/stream"])
 async def test_a_call_beyond_those_that_may_be_under_way_is_refused(path: str) -> None:
     slow = Slow()
     app = app_of(registry_of(slow.wait), max_concurrency=1)

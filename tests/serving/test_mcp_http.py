@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx2
 import mcp_types as types
-import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
@@ -20,6 +19,7 @@ from sovl_tools.serving.mcp_http import McpEndpoint
 from tests.patience import PATIENCE
 from tests.serving.apps import app_of, client_of, registry_of
 from tests.serving.servers import running
+from tests.tables import check_each
 
 LIMIT = 1_000_000
 
@@ -56,7 +56,7 @@ async def connected(url: str, mode: str, token: str | None = None) -> AsyncItera
             yield client
 
 
-@pytest.mark.parametrize("options", [{}, {"is_stateless": True}, {"is_json": True}])
+@check_each("options", [{}, {"is_stateless": True}, {"is_json": True}])
 async def test_both_eras_are_served(options: dict[str, bool]) -> None:
     with running(mcp_app(options, tokens=("secret",))) as url:
         for mode in ("legacy", "auto"):
@@ -105,7 +105,7 @@ async def test_what_keeps_it_from_starting_is_a_problem() -> None:
         assert response.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("body", "status"),
     [
         (b"", 400),
@@ -117,7 +117,7 @@ async def test_what_keeps_it_from_starting_is_a_problem() -> None:
         (b"\xff", 400),
     ],
 )
-@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28", "1999-01-01"])
+@check_each("version", ["2025-11-25", "2026-07-28", "1999-01-01"])
 async def test_what_is_no_message_is_refused(body: bytes, status: int, version: str) -> None:
     headers = {**ACCEPT, "content-type": "application/json", "mcp-protocol-version": version}
     async with client_of(mcp_app({"is_stateless": True, "is_json": True})) as client:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import pytest
-
 from tests.conftest import REPOSITORY
+from tests.tables import check_each
 
 
 def private_members(source: str) -> Iterator[int]:
@@ -28,7 +27,7 @@ def private_members(source: str) -> Iterator[int]:
                 yield node.lineno
 
 
-@pytest.mark.parametrize("package", ["serving", "remote"])
+@check_each("package", ["serving", "remote"])
 def test_no_private_member_of_the_sdk_or_uvicorn_is_used(package: str) -> None:
     modules = sorted((REPOSITORY / "sovl_tools" / package).glob("*.py"))
     assert modules

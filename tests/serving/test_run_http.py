@@ -129,7 +129,7 @@ def line(process: subprocess.Popen[str]) -> str:
     return output.readline().strip()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@check_each("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_first_signal_lets_calls_end_and_the_second_does_not(number: signal.Signals) -> None:
     is_patient = number == signal.SIGTERM
     with started() as process, ThreadPoolExecutor(1) as pool:
@@ -163,8 +163,8 @@ async def test_a_signal_lets_the_calls_of_sessions_end() -> None:
         assert process.wait(PATIENCE) == 0
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize("path", ["", "/ai"])
+@check_each("mode", ["legacy", "auto"])
+@check_each("path", ["", "/ai"])
 async def test_streams_of_news_end_when_uvicorn_does(mode: str, path: str) -> None:
     with started("uvicorn", "mounted" if path else "") as process:
         url = await asyncio.to_thread(line, process)
@@ -177,7 +177,7 @@ async def test_streams_of_news_end_when_uvicorn_does(mode: str, path: str) -> No
             assert await asyncio.to_thread(process.wait, PATIENCE) == -signal.SIGTERM
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
+@check_each("mode", ["legacy", "auto"])
 async def test_calls_end_before_uvicorn_does(mode: str) -> None:
     with started("uvicorn") as process:
         async with connected(await asyncio.to_thread(line, process), mode) as client:

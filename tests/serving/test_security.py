@@ -202,7 +202,7 @@ def test_what_makes_no_sense_is_refused(fields: dict[str, Any], words: str) -> N
         Security(**fields)
 
 
-@pytest.mark.parametrize("name", ["authorization", "host", "origin", "content-type"])
+@check_each("name", ["authorization", "host", "origin", "content-type"])
 async def test_headers_that_stand_twice_are_refused(name: str) -> None:
     registry = registry_of()
     async with client_of(app_of(registry, **OPEN)) as client:
@@ -253,7 +253,7 @@ async def test_a_body_with_too_many_arrays_is_refused() -> None:
     assert (await exchange.next())["status"] == 413
 
 
-@pytest.mark.parametrize("path", ["/tools/wait", "/tools/wait/stream"])
+@check_each("path", ["/tools/wait", "/tools/wait/stream"])
 async def test_what_a_shutdown_cuts_off_is_answered(path: str) -> None:
     slow = Slow()
     registry = registry_of(slow.wait)

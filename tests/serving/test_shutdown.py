@@ -15,10 +15,11 @@ from tests.patience import PATIENCE, wait_until
 from tests.serving.apps import registry_of
 from tests.serving.servers import running
 from tests.serving.test_mcp_http import connected
+from tests.tables import check_each
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize("speaks", [False, True])
+@check_each("mode", ["legacy", "auto"])
+@check_each("speaks", [False, True])
 async def test_calls_of_clients_end_before_the_server_does(mode: str, *, speaks: bool) -> None:
     called, go = Event(), Event()
 

@@ -115,7 +115,7 @@ def test_a_call_may_be_cut_in_the_midst_of_its_arguments(provider: str, *, strea
     assert answer.calls == (("id_1", "add", {} if provider == "anthropic" else '{"a": 1'),)
 
 
-@pytest.mark.parametrize("reply", [says("Hi", cut=True), calls(("add", "{", "id_1"), cut=True)])
+@check_each("reply", [says("Hi", cut=True), calls(("add", "{", "id_1"), cut=True)])
 def test_the_item_of_responses_that_was_cut_says_so(reply: Reply) -> None:
     with ScriptedServer([reply]) as server, client_of("openai-responses", server) as client:
         answer = create("openai-responses", client)

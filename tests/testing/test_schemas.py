@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from sovl_tools.testing.schemas import ANTHROPIC, OPENAI, faults, over_limits, walk
 from tests.formats.rules.openai import problems_of_schema as known_of_openai
 from tests.tables import check_each
@@ -101,7 +99,7 @@ def test_openai_refuses_in_strict_tools(name: str) -> None:
     assert any(message in fault for fault in faults(OPENAI, schema, strict=True))
 
 
-@pytest.mark.parametrize("name", GOOD_LAX)
+@check_each("name", GOOD_LAX)
 def test_openai_accepts_in_other_tools(name: str) -> None:
     assert list(faults(OPENAI, GOOD_LAX[name], strict=False)) == []
 
@@ -165,7 +163,7 @@ def test_anthropic_refuses_in_strict_tools_and_only_there(name: str) -> None:
     assert list(faults(ANTHROPIC, schema, strict=False)) == []
 
 
-@pytest.mark.parametrize(
+@check_each(
     ("schemas", "message"),
     [
         ([of()] * 21, "too many strict tools (21). The limit is 20"),

@@ -12,6 +12,7 @@ import pytest
 import sovl_tools.testing as public
 from sovl_tools.testing import Reply, Request, ScriptedServer, fails, holds, says
 from sovl_tools.testing.server import Part
+from tests.tables import check_each
 from tests.testing.provider_clients import PROVIDERS, ask, client_of, create, errors_of
 
 PROVIDER = pytest.mark.parametrize("provider", PROVIDERS)
@@ -73,7 +74,7 @@ def test_a_script_for_another_provider_has_run_out_at_once() -> None:
         ask("openai", server)
 
 
-@pytest.mark.parametrize("script", [[says("1"), fails(503)], {"openai": [says("1"), fails(503)]}])
+@check_each("script", [[says("1"), fails(503)], {"openai": [says("1"), fails(503)]}])
 def test_replies_that_are_not_used_are_told_of(script: Any) -> None:
     with (
         pytest.raises(AssertionError, match=r"1 of the replies .*status=503"),
